@@ -1,0 +1,113 @@
+import type { State } from './states.ts';
+
+/** A number as JSON can carry it: JSON has no NaN and no infinities, and a metric may be either. */
+export type MetricValue = number | 'NaN' | 'Infinity' | '-Infinity';
+
+/** Why a driver ended; the ray-worker's `Ended.Cause`. */
+export const END_CAUSES = [
+  'succeeded',
+  'failed',
+  'stopped',
+  'killed',
+  'out-of-memory',
+  'supervisor-lost',
+  'not-started',
+  'node-lost',
+] as const;
+/** One of {@link END_CAUSES}. */
+export type EndCause = (typeof END_CAUSES)[number];
+
+/** How a driver ended. */
+export interface Ended {
+  type: 'ended';
+  cause: EndCause;
+  exitCode: number;
+  signal: number;
+  message: string;
+  lastLines: string[];
+}
+
+/** Part `index` of `count` of a batch; its bytes are kept beside the event (in the entry, or in the archive). */
+export interface BatchPart {
+  type: 'batch';
+  /** The trainer's step. */
+  step: number;
+  /** The batch's number within the attempt, from 1. */
+  batch: number;
+  index: number;
+  count: number;
+  rows: number;
+  /** SHA-256 of the whole serialized batch, hex. */
+  digest: string;
+  /** Length of this part. */
+  bytes: number;
+}
+
+/** What an attempt reports, in the order in which its supervisor recorded it. */
+export type AttemptEvent =
+  | { type: 'started'; pid: number; nodeId: string; command: string[] }
+  | { type: 'stage'; name: string; step: number; steps: number }
+  | { type: 'log'; source: 'stdout' | 'stderr'; lines: string[]; cutBytes: number }
+  | { type: 'metrics'; step: number; values: Record<string, MetricValue> }
+  | BatchPart
+  | { type: 'checkpoint'; step: number; path: string }
+  | {
+      type: 'gap';
+      what: 'logs' | 'batch';
+      step: number;
+      count: number;
+      bytes: number;
+      rows: number;
+      reason: string;
+    }
+  | Ended;
+
+/** What the controller adds. */
+export type ControllerEvent =
+  | { type: 'state'; from: State | null; to: State; attempt: number; reason: string }
+  | {
+      type: 'verification';
+      attempt: number;
+      batch: number;
+      step: number;
+      rows: number;
+      exact: number;
+      rounding: number;
+      wrong: number;
+      unverifiable: number;
+      /** Codes of error findings. */
+      errors: string[];
+      ok: boolean;
+    };
+
+/** Every event of an experiment's stream. */
+export type ExperimentEvent = AttemptEvent | ControllerEvent;
+
+/** The `type` of every event, for filters and documentation. */
+export const EVENT_TYPES = [
+  'started',
+  'stage',
+  'log',
+  'metrics',
+  'batch',
+  'checkpoint',
+  'gap',
+  'ended',
+  'state',
+  'verification',
+] as const satisfies readonly ExperimentEvent['type'][];
+
+/** An event as it stands in the stream: `id` is the Redis Stream id, `at` the time it arose (ms since 1970). */
+export interface StreamEntry {
+  id: string;
+  at: number;
+  event: ExperimentEvent;
+}
+
+/** An attempt's event on its way into the store: numbered from 1, with the bytes of a batch part where it is one. */
+export interface NumberedEvent {
+  sequence: number;
+  at: number;
+  event: AttemptEvent;
+  data?: Uint8Array;
+}

@@ -1,0 +1,51 @@
+import { v7 } from 'uuid';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** What an experiment's id looks like; also what a ray-worker accepts as a directory name. */
+export const EXPERIMENT_ID = /^exp-[0-9a-hjkmnp-tv-z]{20}$/;
+
+/**
+ * A new experiment id: `exp-` and 20 characters of Crockford's base 32, from 48 bits of time and 48 random
+ * bits. Ids sort by the time of their making and never look like a number (BullMQ refuses such job ids).
+ */
+export function newExperimentId(): string {
+  const bytes = v7({}, new Uint8Array(16));
+  let bits = 0n;
+  for (const at of [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15]) bits = (bits << 8n) | BigInt(bytes[at]!);
+  let text = '';
+  for (let shift = 95n; shift >= 0n; shift -= 5n) text += ALPHABET[Number((bits >> shift) & 31n)];
+  return `exp-${text}`;
+}
+
+const STEP = 20n;
+
+/**
+ * The id in the experiment's Redis Stream of event `sequence` (from 1) of `attempt` (from 1): the space of 2²⁰
+ * ids behind each event is left for the controller's own.
+ */
+export function entryId(attempt: number, sequence: number): string {
+  return `${attempt}-${BigInt(sequence) << STEP}`;
+}
+
+/** A stream entry's place: `sequence` is that of the last event of the attempt at or before it. */
+export interface EntryPlace {
+  attempt: number;
+  sequence: number;
+  /** True for the event itself, false for an entry that the controller added behind it. */
+  fromAttempt: boolean;
+}
+
+/** Reads a stream id; undefined where it is not one (used on `Last-Event-ID`, which anyone may send). */
+export function parseEntryId(id: string): EntryPlace | undefined {
+  const match = /^(\d{1,10})-(\d{1,20})$/.exec(id);
+  if (!match) return undefined;
+  const low = BigInt(match[2]!);
+  if (low > 0xffff_ffff_ffff_ffffn) return undefined;
+  const sequence = low >> STEP;
+  return {
+    attempt: Number(match[1]),
+    sequence: Number(sequence),
+    fromAttempt: low === sequence << STEP && low > 0n,
+  };
+}

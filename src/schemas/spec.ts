@@ -1,0 +1,248 @@
+import { type Static, Type } from 'typebox';
+
+const strict = { additionalProperties: false } as const;
+
+/** A name for people; ids are made by the system. */
+const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f\\u007f]+$' });
+const Name = Type.String({
+  pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+  description: 'Lower-case letters, digits and hyphens',
+});
+
+/** Estimator of the advantages. Which fields count depends on `name`; a field that does not is an error. */
+export const EstimatorSpec = Type.Object(
+  {
+    name: Type.Union([Type.Literal('hgpo'), Type.Literal('gigpo'), Type.Literal('grpo')]),
+    historyLength: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 64,
+        description: 'hgpo: K, the number of previous states that must agree as well',
+      }),
+    ),
+    mode: Type.Optional(
+      Type.Union([Type.Literal('mean_std_norm'), Type.Literal('mean_norm')], {
+        description: 'hgpo, gigpo: divide by the deviation, or not',
+      }),
+    ),
+    lengthWeightAlpha: Type.Optional(
+      Type.Number({
+        minimum: -16,
+        maximum: 16,
+        description: 'hgpo: exponent of the weights of longer histories',
+      }),
+    ),
+    baseGroup: Type.Optional(
+      Type.Boolean({ description: 'hgpo: add the comparison of whole trajectories as a level' }),
+    ),
+    stepAdvantageWeight: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 100, description: 'gigpo: weight of the step term' }),
+    ),
+    normalizeByStd: Type.Optional(Type.Boolean({ description: 'grpo: divide by the deviation' })),
+    gamma: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'Discount of one environment step' }),
+    ),
+    invalidActionPenalty: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 100,
+        description: 'Subtracted from the return of a step whose action was not valid',
+      }),
+    ),
+  },
+  strict,
+);
+
+const Resources = Type.Object(
+  {
+    gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 })),
+    cpus: Type.Optional(Type.Number({ minimum: 0.1, maximum: 4096 })),
+  },
+  { ...strict, description: 'Taken together on one node, all or nothing' },
+);
+
+const common = {
+  name: Label,
+  project: Type.Optional(Name),
+  cluster: Type.Optional(Name),
+  priority: Type.Optional(
+    Type.Integer({
+      minimum: -100,
+      maximum: 100,
+      description: 'Higher goes first; equal ones in order of arrival',
+    }),
+  ),
+  resources: Type.Optional(Resources),
+  maxAttempts: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 20,
+      description: 'Launches at most, where an attempt ends by a cause outside of it',
+    }),
+  ),
+  gracePeriodSeconds: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 3600, description: 'Between SIGTERM and SIGKILL' }),
+  ),
+};
+
+/** A small policy trained on the CPU in a text environment of our own; needs no GPU and no weights. */
+export const LocalSpec = Type.Object(
+  {
+    ...common,
+    engine: Type.Literal('local'),
+    estimator: EstimatorSpec,
+    observations: Type.Optional(
+      Type.Union([Type.Literal('digests'), Type.Literal('texts')], {
+        description: 'What of an observation leaves the cluster',
+      }),
+    ),
+    environment: Type.Optional(
+      Type.Object(
+        {
+          seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2147483647 })),
+          maxSteps: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+          historyLength: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 8,
+              description: 'Previous observations that the policy sees',
+            }),
+          ),
+        },
+        strict,
+      ),
+    ),
+    rollout: Type.Optional(
+      Type.Object(
+        {
+          groups: Type.Optional(Type.Integer({ minimum: 1, maximum: 256 })),
+          groupSize: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 256, description: 'Trajectories per group' }),
+          ),
+        },
+        strict,
+      ),
+    ),
+    training: Type.Optional(
+      Type.Object(
+        {
+          steps: Type.Optional(Type.Integer({ minimum: 1, maximum: 100000 })),
+          learningRate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10 })),
+          epochs: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+          clipRatio: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10 })),
+          klCoefficient: Type.Optional(Type.Number({ minimum: 0, maximum: 10 })),
+          seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2147483647 })),
+          saveEvery: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 100000,
+              description: 'Steps between checkpoints; 0: at the end only',
+            }),
+          ),
+          evaluateEvery: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 100000,
+              description: 'Steps between evaluations; 0: before and after only',
+            }),
+          ),
+          stepDelaySeconds: Type.Optional(
+            Type.Number({ minimum: 0, maximum: 600, description: 'Waits that long in each step' }),
+          ),
+        },
+        strict,
+      ),
+    ),
+    evaluation: Type.Optional(
+      Type.Object({ games: Type.Optional(Type.Integer({ minimum: 1, maximum: 10000 })) }, strict),
+    ),
+  },
+  { ...strict, $id: 'LocalSpec' },
+);
+
+/** Faults of an estimator that `replay` can report, each as it occurred in a public trainer. */
+export const REPLAY_FAULTS = [
+  'none',
+  'shuffled-rows',
+  'sample-std',
+  'zero-levels-kept',
+  'groups-of-one',
+  'wrong-gamma',
+  'off-by-one-weights',
+] as const;
+
+/** Streams recorded batches; for demonstrations and tests. */
+export const ReplaySpec = Type.Object(
+  {
+    ...common,
+    engine: Type.Literal('replay'),
+    replay: Type.Optional(
+      Type.Object(
+        {
+          fault: Type.Optional(Type.Union(REPLAY_FAULTS.map((fault) => Type.Literal(fault)))),
+          batches: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 100000,
+              description: 'Batches to stream; the record is repeated',
+            }),
+          ),
+          delaySeconds: Type.Optional(
+            Type.Number({ minimum: 0, maximum: 600, description: 'Between two batches' }),
+          ),
+          stopAfter: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 100000,
+              description: 'Ends early after so many batches; 0: does not',
+            }),
+          ),
+          exitCode: Type.Optional(Type.Integer({ minimum: 0, maximum: 255 })),
+          logLines: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 1000000, description: 'Log lines with each batch' }),
+          ),
+          hang: Type.Optional(
+            Type.Boolean({ description: 'After the last batch, goes on until it is stopped' }),
+          ),
+          ignoreSigterm: Type.Optional(Type.Boolean()),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, $id: 'ReplaySpec' },
+);
+
+/** The engines, and the schema of a spec for each. */
+export const SPEC_BY_ENGINE = { local: LocalSpec, replay: ReplaySpec } as const;
+
+/** What a person submits. */
+export const ExperimentSpec = Type.Union([LocalSpec, ReplaySpec], { $id: 'ExperimentSpec' });
+/** See {@link ExperimentSpec}. */
+export type ExperimentSpec = Static<typeof ExperimentSpec>;
+/** See {@link EstimatorSpec}. */
+export type EstimatorSpec = Static<typeof EstimatorSpec>;
+/** See {@link LocalSpec}. */
+export type LocalSpec = Static<typeof LocalSpec>;
+/** See {@link ReplaySpec}. */
+export type ReplaySpec = Static<typeof ReplaySpec>;
+
+/** A type with every optional field present, at any depth. */
+export type Complete<T> = T extends object ? { [K in keyof T]-?: Complete<NonNullable<T[K]>> } : T;
+
+/**
+ * A spec with its defaults filled in. `estimator` keeps only the fields its name uses. `defaults` lists the JSON
+ * pointers of the values that were not submitted.
+ */
+export interface ResolvedSpec {
+  spec: ResolvedLocal | ResolvedReplay;
+  defaults: string[];
+}
+
+/** A resolved {@link LocalSpec}; `cluster` stays null where any will do. */
+export type ResolvedLocal = Omit<Complete<LocalSpec>, 'estimator' | 'cluster'> & {
+  estimator: EstimatorSpec;
+  cluster: string | null;
+};
+/** A resolved {@link ReplaySpec}. */
+export type ResolvedReplay = Omit<Complete<ReplaySpec>, 'cluster'> & { cluster: string | null };

@@ -1,0 +1,236 @@
+import type { ControllerEvent, EndCause, Ended, NumberedEvent, StreamEntry } from '../core/events.ts';
+import type { State } from '../core/states.ts';
+import type { Experiment } from '../schemas/experiment.ts';
+
+/*
+ * What always holds:
+ * - a state and its event are written in one step, along TRANSITIONS, and by the holder of the lease where one is held;
+ * - attempt numbers of an experiment only rise, by one at a time;
+ * - event n of an attempt is recorded once, after n - 1;
+ * - lease expiry is judged by the server's clock (Redis TIME) and nothing else.
+ */
+
+/** The right to write for an attempt. */
+export interface Lease {
+  experiment: string;
+  attempt: number;
+  token: string;
+}
+
+/** A cluster as the store knows it. `token` and `ca` never leave through the API. */
+export interface Cluster {
+  name: string;
+  /** host:port of the ray-worker. */
+  address: string;
+  token: string;
+  /** PEM of the authority that signed the ray-worker's certificate; null: no TLS. */
+  ca: string | null;
+  backfill: boolean;
+  /** Generation of the ray-worker's state directory, as last seen. */
+  generation: string | null;
+  lastSeenAt: number | null;
+  nodes: ClusterNode[];
+}
+
+/** A node's capacity: total, and what Ray itself counts as used. */
+export interface ClusterNode {
+  id: string;
+  cpusTotal: number;
+  gpusTotal: number;
+  cpusUsed: number;
+  gpusUsed: number;
+}
+
+/** What an experiment holds of a cluster, on which node. */
+export interface Reservation {
+  experiment: string;
+  node: string;
+  gpus: number;
+  cpus: number;
+}
+
+/** An experiment in the line, in the order of the line. */
+export interface Waiting {
+  experiment: string;
+  name: string;
+  project: string;
+  priority: number;
+  cluster: string | null;
+  gpus: number;
+  cpus: number;
+  submittedAt: number;
+  /** Why it waits, in words, as the last choice said; null before the first. */
+  reason: string | null;
+}
+
+/** One attempt's own record. */
+export interface Attempt {
+  attempt: number;
+  cluster: string;
+  claimedAt: number;
+  /** Set once Launch was answered by the ray-worker. */
+  confirmedAt: number | null;
+  lastSequence: number;
+  ended: Ended | null;
+}
+
+/** A batch that an attempt has completely recorded. */
+export interface BatchRecord {
+  experiment: string;
+  attempt: number;
+  batch: number;
+  step: number;
+  rows: number;
+  digest: string;
+  /** Stream id of its first and last part. */
+  firstEntry: string;
+  lastEntry: string;
+  /** The stored report, where there is one (JSON of the verifier's BatchReport). */
+  report: unknown;
+}
+
+export interface SubmitInput {
+  id: string;
+  project: string;
+  name: string;
+  priority: number;
+  cluster: string | null;
+  gpus: number;
+  cpus: number;
+  submitted: unknown;
+  resolved: unknown;
+  defaults: string[];
+  fingerprint: string | null;
+  /** Key and digest of the canonical request; the same key with another digest is `idempotency-conflict`. */
+  idempotency?: { key: string; digest: string };
+}
+
+/** Where an attempt's end leads. `retry` puts the experiment back into the line, at its old place. */
+export type EndDecision =
+  | { to: 'succeeded' | 'failed' | 'cancelled'; reason: string }
+  | { to: 'queued'; reason: string };
+
+export type CancelOutcome = 'cancelled' | 'cancelling' | 'already-final' | 'not-found';
+
+/** What the reader of one lease learns at renewal. */
+export interface Renewal {
+  lease: Lease;
+  /** `lost`: another holds it, or the attempt is over; stop writing. */
+  status: 'held' | 'lost';
+  state: State;
+}
+
+/** An attempt whose lease this dispatcher has just taken from a dispatcher that let it expire. */
+export interface TakenOver {
+  lease: Lease;
+  state: State;
+  cluster: string;
+  /** False where the attempt is new: the expired one was never confirmed, and `attempt - 1` must be fenced first. */
+  confirmed: boolean;
+  lastSequence: number;
+}
+
+export interface Store {
+  /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
+  checkFitness(): Promise<void>;
+  /** Used and maximal memory (0: none), and whether new work is accepted. */
+  pressure(): Promise<{ usedBytes: number; maxBytes: number; accepting: boolean }>;
+
+  // --- experiments
+  /** Record, place in the line and first event in one step. `created` is false for a repeated idempotency key. */
+  submit(input: SubmitInput): Promise<{ id: string; created: boolean }>;
+  get(id: string): Promise<Experiment | undefined>;
+  list(filter: {
+    project?: string;
+    state?: State;
+    limit: number;
+    before?: string;
+  }): Promise<{ items: Experiment[]; next: string | null }>;
+  cancel(id: string, reason: string): Promise<CancelOutcome>;
+  attempts(id: string): Promise<Attempt[]>;
+
+  // --- the line
+  waiting(limit: number): Promise<Waiting[]>;
+  /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
+  position(id: string): Promise<{ rank: number | null; length: number }>;
+  setWaitingReasons(reasons: ReadonlyMap<string, string>): Promise<void>;
+  counts(): Promise<Record<State, number>>;
+
+  // --- clusters and reservations
+  putCluster(cluster: Cluster): Promise<void>;
+  clusters(): Promise<Cluster[]>;
+  removeCluster(name: string): Promise<void>;
+  /** Reservations on a cluster and their version; a claim against an older version is refused. */
+  reservations(cluster: string): Promise<{ version: number; items: Reservation[] }>;
+
+  // --- claims and leases
+  /** Raises the attempt, takes the lease, the reservation and the place out of the line, all or nothing. */
+  claim(input: {
+    experiment: string;
+    cluster: string;
+    node: string;
+    gpus: number;
+    cpus: number;
+    reservationVersion: number;
+    dispatcher: string;
+    leaseMs: number;
+  }): Promise<{ outcome: 'claimed'; lease: Lease } | { outcome: 'not-waiting' } | { outcome: 'changed' }>;
+  /** Records that Launch was answered; launching → running (a cancelling one stays so). Returns the state. */
+  confirm(lease: Lease): Promise<State>;
+  renew(leases: readonly Lease[], leaseMs: number): Promise<Renewal[]>;
+  takeOver(input: { dispatcher: string; leaseMs: number; limit: number }): Promise<TakenOver[]>;
+  /** Lets leases expire now, so that another dispatcher takes over at once. */
+  release(leases: readonly Lease[]): Promise<void>;
+
+  // --- events
+  /**
+   * Appends events in order. Those already recorded are passed over; a gap throws `sequence-gap`, a stale lease
+   * `lease-lost`. Returns the last recorded sequence number. Completed batches become pending verification.
+   */
+  append(lease: Lease, events: readonly NumberedEvent[]): Promise<number>;
+  /** The attempt's end: final state or back into the line; gives back lease and reservation. */
+  end(lease: Lease, decision: EndDecision): Promise<void>;
+  /** Entries after `after` (exclusive; undefined: from the start), at most `limit`, in order. */
+  read(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]>;
+  /** The newest entries, in order. */
+  tail(id: string, limit: number): Promise<StreamEntry[]>;
+  /** Yields entries after `after` as they arise, until `signal` aborts or the experiment is final and all was sent. */
+  follow(id: string, after: string | undefined, signal: AbortSignal): AsyncIterable<StreamEntry>;
+
+  // --- batches and reports
+  batches(id: string): Promise<BatchRecord[]>;
+  batch(id: string, attempt: number, batch: number): Promise<BatchRecord | undefined>;
+  /** The serialized batch, joined from its parts (stream or archive) and checked against its digest. */
+  batchBytes(record: BatchRecord): Promise<Uint8Array>;
+  /** Takes up to `limit` batches that have no report and nobody works on; they come back after `leaseMs` without one. */
+  takePending(limit: number, leaseMs: number): Promise<BatchRecord[]>;
+  /** Stores the report, its event and the counters, once; a second report of the same batch is passed over. */
+  report(
+    record: BatchRecord,
+    event: Extract<ControllerEvent, { type: 'verification' }>,
+    report: unknown,
+  ): Promise<boolean>;
+  backlog(): Promise<number>;
+
+  // --- wake-ups: hints only, nothing depends on one arriving
+  wake(topic: WakeTopic): Promise<void>;
+  onWake(listener: (topic: WakeTopic) => void): Promise<() => Promise<void>>;
+
+  /** Experiments that wait but are missing among `known` job ids: what the reconciler must add again. */
+  waitingIds(limit: number): Promise<string[]>;
+
+  close(): Promise<void>;
+}
+
+/** `line`: the line or the capacity changed. `cancel`: an experiment became cancelling. `batch`: a batch is pending. */
+export type WakeTopic = 'line' | 'cancel' | 'batch';
+
+/** Keeps bytes by their SHA-256, outside Redis. */
+export interface Archive {
+  put(digest: string, bytes: Uint8Array): Promise<void>;
+  /** Throws EchelonError `not-found`. */
+  get(digest: string): Promise<Uint8Array>;
+}
+
+/** Causes of an attempt's end after which another attempt is worth it. */
+export const RETRIED_CAUSES: readonly EndCause[] = ['killed', 'supervisor-lost', 'node-lost', 'not-started'];
