@@ -1,0 +1,31 @@
+/** `population` divides the sum of squares by n, `sample` by n − 1. */
+export type Deviation = 'population' | 'sample';
+
+/**
+ * Where epsilon keeps the division from blowing up: `added` std + ε, `floor` max(std, ε),
+ * `variance-added` √(var + ε), `variance-floor` √max(var, ε).
+ */
+export type EpsilonPlace = 'added' | 'floor' | 'variance-added' | 'variance-floor';
+
+/** Everything that decides what a centred value is divided by. */
+export interface Spread {
+  readonly deviation: Deviation;
+  readonly epsilon: number;
+  readonly epsilonPlace: EpsilonPlace;
+}
+
+/** The divisor of a cluster of n ≥ 1 values whose squared distances from their mean add up to `squares`. */
+export function divisor(spread: Spread, squares: number, n: number): number {
+  const variance = squares / (spread.deviation === 'sample' ? n - 1 : n);
+  const { epsilon } = spread;
+  switch (spread.epsilonPlace) {
+    case 'added':
+      return Math.sqrt(variance) + epsilon;
+    case 'floor':
+      return Math.max(Math.sqrt(variance), epsilon);
+    case 'variance-added':
+      return Math.sqrt(variance + epsilon);
+    case 'variance-floor':
+      return Math.sqrt(Math.max(variance, epsilon));
+  }
+}
