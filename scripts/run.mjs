@@ -1,0 +1,75 @@
+// The door of every npm script: sets up what is missing, then runs the task on Node 24. Plain JavaScript, see setup.mjs.
+import { spawn, spawnSync } from 'node:child_process';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { root, SetupError, setup } from './setup.mjs';
+
+/** What each task runs, and whether it gets a network of its own with nothing but loopback. */
+const TASKS = {
+  setup: undefined,
+  echelon: { program: 'src/cli/main.ts', isolated: false },
+  up: { program: 'src/cli/main.ts', args: ['up'], isolated: false },
+  demo: { program: 'src/cli/main.ts', args: ['demo'], isolated: true },
+  test: { program: 'scripts/test.ts', isolated: true },
+  'test:full': { program: 'scripts/test.ts', args: ['--full'], isolated: true },
+  bench: { program: 'test/bench/main.ts', isolated: true },
+  check: { program: 'scripts/check.ts', isolated: false },
+  generate: { program: 'scripts/generate.ts', isolated: false },
+};
+
+// Loopback is down in a new network namespace; Python can raise it without iproute2.
+const RAISE_LOOPBACK = `
+import fcntl, os, socket, struct, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+flags = struct.unpack('16sh', fcntl.ioctl(s, 0x8913, struct.pack('16sh', b'lo', 0))[:18])[1]
+fcntl.ioctl(s, 0x8914, struct.pack('16sh', b'lo', flags | 1))
+os.execvp(sys.argv[1], sys.argv[1:])
+`;
+
+/** Command line that runs `command` in a network namespace of its own, or undefined where none can be made. */
+function isolation(python) {
+  const own = process.getuid?.() === 0 ? ['--net'] : ['--user', '--map-root-user', '--net'];
+  const wrap = ['unshare', ...own, '--', python, '-c', RAISE_LOOPBACK];
+  return spawnSync(wrap[0], [...wrap.slice(1), 'true'], { stdio: 'ignore' }).status === 0 ? wrap : undefined;
+}
+
+function commandFor(task, args, { node, python }) {
+  const command = [node, join(root, task.program), ...(task.args ?? []), ...args];
+  const asksForHelp = args.includes('--help') || args.includes('-h');
+  if (!task.isolated || asksForHelp || process.env.ECHELON_ISOLATED) return command;
+  const wrap = isolation(python);
+  if (wrap) return [...wrap, ...command];
+  process.stderr.write(
+    'note: network namespaces are not permitted here, so this runs in the machine\'s own network. Ray may then listen\n' +
+      '      on the address of a network interface; it is protected by a generated token.\n',
+  );
+  return command;
+}
+
+function main() {
+  const [name, ...args] = process.argv.slice(2);
+  if (!Object.hasOwn(TASKS, name)) throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
+  const ready = setup();
+  const task = TASKS[name];
+  if (!task) return process.stderr.write('setup: everything is there\n');
+  const [program, ...rest] = commandFor(task, args, ready);
+  const isolated = program === 'unshare';
+  const env = { ...process.env, ECHELON_PYTHON: ready.python, ...(isolated && { ECHELON_ISOLATED: '1' }) };
+  const child = spawn(program, rest, { stdio: 'inherit', env });
+  // A terminal sends its signals to the whole group; one sent to this process alone must be handed on.
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  process.on('SIGINT', () => {});
+  child.on('error', (error) => fail(new SetupError(`could not run ${program}: ${error.message}`)));
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+}
+
+function fail(error) {
+  process.stderr.write(error instanceof SetupError ? `setup: ${error.message}\n` : `${error.stack}\n`);
+  process.exit(1);
+}
+
+try {
+  main();
+} catch (error) {
+  fail(error);
+}
