@@ -1,0 +1,180 @@
+/**
+ * From the parts of a row to the values its advantage can have: the weighted mean over the levels that survive the
+ * test for zero, or a plain sum of parts. The derivation is in docs/verification.md.
+ */
+
+import { type Arithmetic, REPORT_UNIT } from './arithmetic.ts';
+import { isRefinable, type Part, refinePart } from './level-value.ts';
+
+/** How parts make a row: `weighted` mean over what is not 0 (HGPO), or `sum` (GiGPO, GRPO, RLOO). */
+export type Combination = 'weighted' | 'sum';
+
+export interface RowParts {
+  readonly parts: readonly Part[];
+  readonly combination: Combination;
+  /** Added to the sum of weights before the division. */
+  readonly weightEpsilon: number;
+  readonly arithmetic: Arithmetic;
+}
+
+/** Work that may still be spent on enumerations; shared by the rows of a batch. */
+export interface Effort {
+  left: number;
+}
+
+/** Enumeration steps that one row, and one batch, may take before the coarser bounds must do. */
+export const ROW_EFFORT = 4_000;
+export const BATCH_EFFORT = 20_000_000;
+
+const MAX_UNCERTAIN = 10;
+
+/** A part that blurs the row by less than this, relatively, is not worth an enumeration. */
+const WORTHWHILE = 5e-6;
+
+/** The interval that holds every admissible value of the row. */
+export function hull(row: RowParts): { low: number; high: number } {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  forEachSurvival(row, (kept) => {
+    const interval = combine(row, kept);
+    low = Math.min(low, interval.low);
+    high = Math.max(high, interval.high);
+    return false;
+  });
+  return { low, high };
+}
+
+/** True where the trainer's arithmetic can have given `value` for this row. */
+export function admits(row: RowParts, value: number, effort: Effort): boolean {
+  return forEachSurvival(row, (kept) => {
+    const interval = combine(row, kept);
+    if (!(value >= interval.low && value <= interval.high)) return false;
+    return admitsRefined(row, kept, value, effort);
+  });
+}
+
+/** The survivors of the test for zero, every combination that can be. Stops where `visit` returns true. */
+function forEachSurvival(row: RowParts, visit: (kept: readonly Part[] | 'any') => boolean): boolean {
+  if (row.combination === 'sum') return visit(row.parts);
+  let uncertain = 0;
+  for (const part of row.parts) if (part.zero === 'maybe') uncertain++;
+  if (uncertain > MAX_UNCERTAIN) return visit('any');
+  for (let mask = 0; mask < 1 << uncertain; mask++) {
+    let bit = 0;
+    const kept = row.parts.filter((part) => {
+      if (part.zero !== 'maybe') return part.zero === 'never';
+      return (mask & (1 << bit++)) === 0;
+    });
+    if (visit(kept)) return true;
+  }
+  return false;
+}
+
+/** Interval of the row, given who survives. */
+function combine(row: RowParts, kept: readonly Part[] | 'any'): { low: number; high: number } {
+  if (kept === 'any') return convexHull(row);
+  let low = 0;
+  let high = 0;
+  let size = 0;
+  for (const part of kept) {
+    low += part.weight * (part.weight >= 0 ? part.low : part.high);
+    high += part.weight * (part.weight >= 0 ? part.high : part.low);
+    size += Math.abs(part.weight) * Math.max(Math.abs(part.low), Math.abs(part.high));
+  }
+  const total = divisorOf(row, kept);
+  const blur = (size / total) * roundings(row, kept.length);
+  return widen(low / total - blur, high / total + blur, row);
+}
+
+/** A weighted mean lies between its least and its greatest item; dropping all of them gives 0. */
+function convexHull(row: RowParts): { low: number; high: number } {
+  let low = 0;
+  let high = 0;
+  for (const part of row.parts) {
+    low = Math.min(low, part.low);
+    high = Math.max(high, part.high);
+  }
+  const blur = Math.max(-low, high) * roundings(row, row.parts.length);
+  return widen(low - blur, high + blur, row);
+}
+
+function divisorOf(row: RowParts, kept: readonly Part[]): number {
+  if (row.combination === 'sum' || kept.length === 0) return 1;
+  let total = row.weightEpsilon;
+  for (const part of kept) total += part.weight;
+  return total;
+}
+
+/**
+ * Relative error of the combination, against the sum of |weight * part|: power (4 u), sum of weights and epsilon (m),
+ * division, product and the additions (m); one more for good measure. A sum of parts has product and additions only.
+ */
+function roundings(row: RowParts, m: number): number {
+  if (row.combination === 'sum') return m < 2 ? 0 : (m + 1.01) * row.arithmetic.unit;
+  return (2 * m + 7) * row.arithmetic.unit * (1 + 4 * m * row.arithmetic.unit);
+}
+
+/** What the float64 evaluation of the bounds loses, and the rounding of the report where it is another format. */
+function widen(low: number, high: number, row: RowParts): { low: number; high: number } {
+  const reported = row.arithmetic.unit < REPORT_UNIT ? REPORT_UNIT : 0;
+  const slack = reported * 1.0001 + 1e-14;
+  return { low: low - slack * Math.abs(low) - 2 ** -148, high: high + slack * Math.abs(high) + 2 ** -148 };
+}
+
+/**
+ * Tries the parts that make the row's interval wide, value by value. True where that would take more than the effort
+ * allows: the bounds must stay sound.
+ */
+function admitsRefined(row: RowParts, kept: readonly Part[] | 'any', value: number, effort: Effort): boolean {
+  if (kept === 'any') return true;
+  const total = divisorOf(row, kept);
+  const terms = chooseTerms(row, kept, Math.abs(value) * total);
+  if (terms === undefined) return true;
+  const relative = roundings(row, kept.length) / total;
+  const search = (depth: number, low: number, high: number, size: number): boolean => {
+    const term = terms[depth];
+    if (term === undefined) {
+      const interval = widen(low / total - size * relative, high / total + size * relative, row);
+      return value >= interval.low && value <= interval.high;
+    }
+    const { pairs, weight } = term;
+    for (let p = 0; p < pairs.length; p += 2) {
+      if (--effort.left < 0) return true;
+      const a = weight * pairs[p]!;
+      const b = weight * pairs[p + 1]!;
+      const reach = Math.max(Math.abs(a), Math.abs(b));
+      if (search(depth + 1, low + Math.min(a, b), high + Math.max(a, b), size + reach)) return true;
+    }
+    return false;
+  };
+  return search(0, 0, 0, 0);
+}
+
+interface Term {
+  readonly weight: number;
+  /** Intervals of the part's value, as flat pairs. */
+  readonly pairs: readonly number[];
+}
+
+/** Enumerates the widest parts first, as long as the combinations stay within {@link ROW_EFFORT}. */
+function chooseTerms(row: RowParts, kept: readonly Part[], scaledValue: number): Term[] | undefined {
+  const widest = [...kept].sort((a, b) => widthOf(b) - widthOf(a));
+  let combinations = 1;
+  let refined = false;
+  const terms = widest.map((part): Term => {
+    const whole = { weight: part.weight, pairs: [part.low, part.high] };
+    if (widthOf(part) <= WORTHWHILE * scaledValue || !isRefinable(part)) return whole;
+    const pairs = refinePart(part);
+    if (pairs === undefined) return whole;
+    if (row.combination === 'sum' && part.zero !== 'never') pairs.push(0, 0);
+    if ((combinations * pairs.length) / 2 > ROW_EFFORT) return whole;
+    combinations *= pairs.length / 2;
+    refined = true;
+    return { weight: part.weight, pairs };
+  });
+  return refined ? terms : undefined;
+}
+
+function widthOf(part: Part): number {
+  return Math.abs(part.weight) * (part.high - part.low);
+}

@@ -1,0 +1,233 @@
+/**
+ * What one level can contribute to a row: (x - mean) / (deviation + epsilon), or x - mean, as intervals that hold
+ * every value the trainer's arithmetic can give. The derivation is in docs/verification.md.
+ */
+
+import { nextFloat32 } from './arithmetic.ts';
+import type { ClusterBounds } from './cluster-bounds.ts';
+
+/** `never`: the value is not 0 in any order; `maybe`: it may be; `surely`: it is in every order. */
+export type Zero = 'never' | 'maybe' | 'surely';
+
+/** One term of a row's advantage. */
+export interface Part {
+  /** k of the level, -1 for the part over the whole group. */
+  level: number;
+  /** Coefficient of the term: L^alpha for a level, 1 or the step weight in a sum. */
+  weight: number;
+  low: number;
+  high: number;
+  zero: Zero;
+  bounds: ClusterBounds;
+  cluster: number;
+  value: number;
+  valueError: number;
+  /** Relative error that the part picks up after it was computed, e.g. in the mean over tokens. */
+  extra: number;
+  norm: Norm;
+  epsilon: number;
+}
+
+/** What is done with (x - mean): divided by (deviation + epsilon), nothing, or times n / (n - 1) as RLOO does. */
+export type Norm = 'deviation' | 'none' | 'leave-one-out';
+
+/** A part with nothing in it, to be filled again and again. */
+export function emptyPart(bounds: ClusterBounds): Part {
+  return {
+    level: 0,
+    weight: 1,
+    low: 0,
+    high: 0,
+    zero: 'surely',
+    bounds,
+    cluster: 0,
+    value: 0,
+    valueError: 0,
+    extra: 0,
+    norm: 'deviation',
+    epsilon: 0,
+  };
+}
+
+const HARDLY = 1e-5;
+const REFINE_CANDIDATES = 129;
+
+/** Fills `low`, `high` and `zero` of a part from its cluster's bounds. */
+export function boundPart(part: Part): void {
+  const { bounds, cluster, value, valueError } = part;
+  const { unit, round } = bounds.arithmetic;
+  if (bounds.overflow[cluster] === 1)
+    return setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  if (part.norm === 'leave-one-out') return boundLeaveOneOut(part);
+  const difference = value - bounds.mean[cluster]!;
+  if (bounds.pinned[cluster] === 1 && valueError === 0) {
+    const d = round(difference);
+    return scalePart(part, d, d);
+  }
+  const blur = bounds.meanError[cluster]! + valueError + 2 ** -50 * Math.abs(value);
+  const low = difference - blur;
+  const high = difference + blur;
+  scalePart(part, low - unit * Math.abs(low), high + unit * Math.abs(high));
+}
+
+/** Divides a numerator's interval by the interval of (deviation + epsilon), where the part is normalised. */
+function scalePart(part: Part, low: number, high: number): void {
+  const { bounds, cluster, extra } = part;
+  const { unit } = bounds.arithmetic;
+  if ((low === 0 && high === 0) || part.norm === 'none') {
+    return setPart(part, low - extra * Math.abs(low), high + extra * Math.abs(high));
+  }
+  const least = denominator(bounds.deviationLow[cluster]!, part.epsilon, unit, -1);
+  const most = denominator(bounds.deviationHigh[cluster]!, part.epsilon, unit, 1);
+  const own = (1.01 * unit + extra) * (1 + unit);
+  const a = low / (low > 0 ? most : least);
+  const b = high / (high > 0 ? least : most);
+  if (Number.isNaN(a) || Number.isNaN(b) || least <= 0) {
+    return setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  }
+  setPart(part, a - own * Math.abs(a), b + own * Math.abs(b));
+}
+
+function denominator(deviation: number, epsilon: number, unit: number, sign: 1 | -1): number {
+  return (deviation + epsilon * (1 + sign * unit)) * (1 + sign * 1.01 * unit);
+}
+
+/**
+ * RLOO: n / (n - 1) (x - mean), which verl evaluates as x n / (n - 1) - mean n / (n - 1): roundings on large terms
+ * instead of on their difference.
+ */
+function boundLeaveOneOut(part: Part): void {
+  const { bounds, cluster, value } = part;
+  const { unit } = bounds.arithmetic;
+  const n = bounds.size[cluster]!;
+  const scale = n / (n - 1);
+  const mean = bounds.mean[cluster]!;
+  const error = bounds.meanError[cluster]!;
+  const off = scale * (value - mean);
+  const terms = scale * (Math.abs(value) + Math.abs(mean) + error);
+  const blur = scale * (error + part.valueError) + 3.01 * unit * terms + unit * Math.abs(off);
+  setPart(part, off - blur, off + blur);
+}
+
+/** A group of one row has mean 0 and deviation 1: value / (1 + epsilon), or the value itself. */
+export function boundSingle(part: Part): void {
+  const { unit } = part.bounds.arithmetic;
+  const divided = part.norm === 'deviation';
+  const a = divided ? part.value / (1 + part.epsilon) : part.value;
+  const blur = ((divided ? 4 * unit : 0) + part.extra) * Math.abs(a) + part.valueError * (1 + 4 * unit);
+  setPart(part, a - blur, a + blur);
+}
+
+/** Sets the interval, and with it whether the part may be 0. */
+export function setPart(part: Part, low: number, high: number): void {
+  part.low = low;
+  part.high = high;
+  part.zero = low === 0 && high === 0 ? 'surely' : low <= 0 && high >= 0 ? 'maybe' : 'never';
+}
+
+/** True where the part's interval comes from a mean that can be enumerated: a float32 one of several members. */
+export function isRefinable(part: Part): boolean {
+  const { bounds, cluster } = part;
+  if (bounds.arithmetic.name !== 'float32' || bounds.overflow[cluster] === 1 || part.valueError !== 0)
+    return false;
+  if (part.norm === 'leave-one-out') return bounds.size[cluster]! > 1;
+  return bounds.pinned[cluster] === 0;
+}
+
+/**
+ * The values of a part, one by one: the computed mean is a float32 number within the bounds, and there are few.
+ * Returns intervals as flat pairs [low, high, low, high, ...] of the non-zero values, or undefined where there are
+ * too many. A value of exactly 0 is left out: `zero` tells of it.
+ */
+export function refinePart(part: Part): number[] | undefined {
+  const { bounds, cluster } = part;
+  const means = float32Between(bounds, cluster);
+  if (means === undefined) return undefined;
+  const pairs: number[] = [];
+  if (part.norm === 'leave-one-out') for (const mean of means) refineLeaveOneOut(part, mean, pairs);
+  else if (part.norm === 'none')
+    for (const mean of means) push(pairs, Math.fround(part.value - mean), part.extra);
+  else refineScaled(part, means, pairs);
+  return pairs;
+}
+
+function push(pairs: number[], value: number, relative: number): void {
+  if (value !== 0) pairs.push(value - relative * Math.abs(value), value + relative * Math.abs(value));
+}
+
+function refineScaled(part: Part, means: readonly number[], pairs: number[]): void {
+  const { bounds, cluster, value } = part;
+  const { unit } = bounds.arithmetic;
+  const deviations = deviationsAbout(bounds, cluster, means);
+  const own = (1.01 * unit + part.extra) * (1 + unit);
+  for (const mean of means) {
+    const difference = Math.fround(value - mean);
+    if (difference === 0) continue;
+    for (let i = 0; i < deviations.length; i += 2) {
+      const near = difference / denominator(deviations[i + 1]!, part.epsilon, unit, 1);
+      const far = difference / denominator(deviations[i]!, part.epsilon, unit, -1);
+      const low = Math.min(near, far);
+      const high = Math.max(near, far);
+      pairs.push(low - own * Math.abs(low), high + own * Math.abs(high));
+    }
+  }
+}
+
+/** Both products rounded or fused, the factor rounded or not, or the difference taken first. */
+function refineLeaveOneOut(part: Part, mean: number, pairs: number[]): void {
+  const { unit } = part.bounds.arithmetic;
+  const n = part.bounds.size[part.cluster]!;
+  const relative = 3.01 * unit;
+  push(pairs, (n / (n - 1)) * Math.fround(part.value - mean), relative);
+  for (const a of scaledBy(part.value, n)) for (const b of scaledBy(mean, n)) push(pairs, a - b, relative);
+}
+
+function scaledBy(x: number, n: number): number[] {
+  const factor = Math.fround(n / (n - 1));
+  const product = Math.fround(x * n);
+  return [
+    Math.fround(product / (n - 1)),
+    Math.fround(x * factor),
+    x * factor,
+    product / (n - 1),
+    (x * n) / (n - 1),
+  ];
+}
+
+/** The float32 numbers that the computed mean can be, or undefined where they are too many. */
+function float32Between(bounds: ClusterBounds, cluster: number): number[] | undefined {
+  const mean = bounds.mean[cluster]!;
+  const error = bounds.meanError[cluster]!;
+  const last = mean + error;
+  let candidate = Math.fround(mean - error);
+  if (candidate < mean - error) candidate = nextFloat32(candidate);
+  const candidates: number[] = [];
+  while (candidate <= last) {
+    if (candidates.length === REFINE_CANDIDATES) return undefined;
+    candidates.push(candidate);
+    candidate = nextFloat32(candidate);
+  }
+  return candidates;
+}
+
+/**
+ * Deviations about each candidate mean (the trainer may take the deviation with another order of summation than the
+ * mean) and about the mean itself, as flat pairs; merged into one interval where they hardly differ.
+ */
+function deviationsAbout(bounds: ClusterBounds, cluster: number, means: readonly number[]): number[] {
+  const low = bounds.deviationLow[cluster]!;
+  const high = bounds.deviationHigh[cluster]!;
+  if (high - low <= HARDLY * high) return [low, high];
+  const n = bounds.size[cluster]!;
+  const divisor = bounds.divisor[cluster]!;
+  const relative = (n / 2 + 6) * bounds.arithmetic.unit * (1 + n * bounds.arithmetic.unit);
+  const blur = Math.sqrt(n) * 2 ** -74;
+  const distances = new Set([0]);
+  for (const mean of means) distances.add(Math.abs(mean - bounds.mean[cluster]!));
+  const pairs: number[] = [];
+  for (const t of distances) {
+    const about = Math.sqrt((bounds.squares[cluster]! + n * t * t) / divisor);
+    pairs.push(Math.max(0, about * (1 - relative) - blur), about * (1 + relative) + blur);
+  }
+  return pairs;
+}

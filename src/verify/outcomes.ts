@@ -1,0 +1,38 @@
+/** One outcome per row: reported against true, within what the trainer's arithmetic can give. */
+
+import { admits, BATCH_EFFORT, type Effort } from './admissible.ts';
+import type { Batch } from './batch.ts';
+import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from './report.ts';
+import { createRowModel, type RowModel } from './row-model.ts';
+
+/** Judges values for rows of one batch. */
+export interface Judge {
+  readonly model: RowModel;
+  /** The outcome of `value` as row `row`'s advantage. */
+  judge(row: number, value: number): RowOutcome;
+}
+
+/** A judge, or in words what the batch lacks for one. */
+export function createJudge(batch: Batch): Judge | { readonly missing: string[] } {
+  const outcome = createRowModel(batch);
+  if ('missing' in outcome) return outcome;
+  const { model } = outcome;
+  const effort: Effort = { left: BATCH_EFFORT };
+  return {
+    model,
+    judge(row, value) {
+      const truth = model.truth[row]!;
+      if (!Number.isFinite(truth)) return Number.isFinite(value) ? 'wrong' : 'exact';
+      if (batch.responseLength?.[row] === 0 && value === 0) return 'exact';
+      const parts = model.parts(row);
+      if (parts.parts.some((part) => part.bounds.overflow[part.cluster] === 1)) return 'unverifiable';
+      if (!admits(parts, value, effort)) return 'wrong';
+      return isClose(value, truth) ? 'exact' : 'rounding';
+    },
+  };
+}
+
+/** Within the display constant: |value - truth| <= 1e-4 max(|truth|, 0.01). */
+export function isClose(value: number, truth: number): boolean {
+  return Math.abs(value - truth) <= DISPLAY_TOLERANCE * Math.max(Math.abs(truth), DISPLAY_FLOOR);
+}
