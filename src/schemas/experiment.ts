@@ -54,7 +54,7 @@ export const Experiment = Type.Object(
     id: Type.String(),
     name: Type.String(),
     project: Type.String(),
-    state: Type.Union(STATES.map((state) => Type.Literal(state))),
+    state: Type.Enum([...STATES], { type: 'string' }),
     reason: Type.String({ description: 'Why it is in this state, in words' }),
     attempt: Type.Integer({ minimum: 0, description: 'Number of the current attempt; 0 before the first' }),
     cluster: Type.Union([Type.String(), Type.Null()], { description: 'Where it was placed last' }),

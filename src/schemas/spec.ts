@@ -3,7 +3,12 @@ import { type Static, Type } from 'typebox';
 const strict = { additionalProperties: false } as const;
 
 /** A name for people; ids are made by the system. */
-const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f\\u007f]+$' });
+const Label = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  description: 'For people; without control characters',
+});
 const Name = Type.String({
   pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
   description: 'Lower-case letters, digits and hyphens',
@@ -179,7 +184,7 @@ export const ReplaySpec = Type.Object(
     replay: Type.Optional(
       Type.Object(
         {
-          fault: Type.Optional(Type.Union(REPLAY_FAULTS.map((fault) => Type.Literal(fault)))),
+          fault: Type.Optional(Type.Enum([...REPLAY_FAULTS], { type: 'string' })),
           batches: Type.Optional(
             Type.Integer({
               minimum: 1,

@@ -1,0 +1,16 @@
+import type { LaunchPlan } from './compile-plan.ts';
+
+/**
+ * The command that a plan runs, as one line for a POSIX shell: variables, program, arguments. For people to read
+ * and try; nothing of ours passes it to a shell.
+ */
+export function commandLine(plan: LaunchPlan): string {
+  const variables = Object.entries(plan.environment)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, value]) => `${name}=${quoted(value)}`);
+  return [...variables, 'python', '-m', quoted(plan.module), ...plan.arguments.map(quoted)].join(' ');
+}
+
+function quoted(text: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

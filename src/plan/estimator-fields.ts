@@ -1,0 +1,41 @@
+import type { FieldProblem } from '../core/errors.ts';
+import type { EstimatorSpec } from '../schemas/spec.ts';
+
+type Field = Exclude<keyof EstimatorSpec, 'name'>;
+
+/** The estimator's values where a spec has none: those of verl-agent's recipe. */
+export const ESTIMATOR_DEFAULTS = {
+  historyLength: 2,
+  mode: 'mean_std_norm',
+  lengthWeightAlpha: 1,
+  baseGroup: false,
+  stepAdvantageWeight: 1,
+  normalizeByStd: true,
+  gamma: 0.95,
+  invalidActionPenalty: 0.1,
+} as const satisfies Required<Omit<EstimatorSpec, 'name'>>;
+
+/** The fields that each estimator's numbers depend on, in the order of documentation. */
+export const ESTIMATOR_FIELDS: Readonly<Record<EstimatorSpec['name'], readonly Field[]>> = {
+  hgpo: ['historyLength', 'mode', 'lengthWeightAlpha', 'baseGroup', 'gamma', 'invalidActionPenalty'],
+  gigpo: ['mode', 'stepAdvantageWeight', 'gamma', 'invalidActionPenalty'],
+  grpo: ['normalizeByStd', 'invalidActionPenalty'],
+};
+
+/** Fields that were set though the estimator does not use them: a person who sets one expects an effect. */
+export function unusedFields(estimator: EstimatorSpec): FieldProblem[] {
+  const used = ESTIMATOR_FIELDS[estimator.name];
+  return Object.keys(estimator)
+    .filter((key) => key !== 'name' && !used.includes(key as Field))
+    .map((key) => ({
+      field: `/estimator/${key}`,
+      message: `has no effect on ${estimator.name}, which uses ${used.join(', ')}; remove it`,
+    }));
+}
+
+/** The estimator with every field it uses, and no other. */
+export function completeEstimator(estimator: EstimatorSpec): EstimatorSpec {
+  const used = ESTIMATOR_FIELDS[estimator.name];
+  const values = used.map((field) => [field, estimator[field] ?? ESTIMATOR_DEFAULTS[field]]);
+  return { name: estimator.name, ...Object.fromEntries(values) };
+}
