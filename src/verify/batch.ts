@@ -9,7 +9,7 @@ export const MAX_ROWS = 2 ** 24;
 
 /**
  * The estimator that the trainer states to have used. Every field is set; those that the named estimator does
- * not use hold the recipe's value.
+ * not use mean nothing.
  */
 export interface BatchEstimator {
   readonly name: EstimatorName;
@@ -51,7 +51,7 @@ export interface ObservationDictionary {
 }
 
 /**
- * One advantage batch in memory: columns in the batch's own row order, ids dense by first appearance. A column
+ * One advantage batch in memory: columns in the batch's own row order, ids dense. A column
  * that the trainer does not have is left out; what needs it is unverifiable, never right by default.
  */
 export interface Batch {

@@ -5,6 +5,8 @@ import { BatchFormatError, describeValue } from './format-error.ts';
 export interface Place {
   readonly file: string;
   readonly batch: string;
+  /** What the estimator's parameters are called: `params` in a file, `estimator` on the wire. */
+  readonly params?: string;
 }
 
 /** The error for something at `field`. */

@@ -40,7 +40,7 @@ export function readEstimator(place: Place, params: JsonObject, needs: Parameter
   for (const key of Object.keys(params)) refuseUnknown(place, key);
   const name = params.estimator ?? 'hgpo';
   if (typeof name !== 'string' || !isEstimatorName(name)) {
-    throw invalidAt(place, 'params.estimator', oneOf(ESTIMATOR_NAMES), name);
+    throw invalidAt(place, `${path(place)}.estimator`, oneOf(ESTIMATOR_NAMES), name);
   }
   const number = (key: string, range: NumberRange) => numberParameter(place, params, { key, ...range });
   const flag = (key: string, otherwise: boolean) => flagParameter(place, params, key, otherwise);
@@ -57,7 +57,7 @@ export function readEstimator(place: Place, params: JsonObject, needs: Parameter
     }),
     mode:
       choice(place, params, 'mode', modes) ??
-      (stepwise ? required(place, 'params.mode', oneOf(modes)) : 'mean_std_norm'),
+      (stepwise ? required(place, `${path(place)}.mode`, oneOf(modes)) : 'mean_std_norm'),
     lengthWeightAlpha: number('lengthWeightAlpha', { least: -1000, most: 1000, otherwise: 1 }),
     baseGroup: flag('baseGroup', false),
     stepAdvantageWeight: number('stepAdvantageWeight', { otherwise: 1 }),
@@ -78,13 +78,13 @@ export function readProvenance(place: Place, batch: JsonObject): BatchProvenance
   const provenance: Record<string, string | number> = {};
   for (const key of ['experiment', 'producer']) {
     const value = stated[key];
-    if (value === undefined) continue;
+    if (value === undefined || value === '') continue;
     if (typeof value !== 'string') throw invalidAt(place, `provenance.${key}`, 'a text', value);
     provenance[key] = value;
   }
   for (const key of ['attempt', 'trainingStep', 'groupSize', 'groups', 'rowsCollected']) {
     const own = stated[key];
-    const field = own === undefined && key === 'groupSize' ? `params.${key}` : `provenance.${key}`;
+    const field = own === undefined && key === 'groupSize' ? `${path(place)}.${key}` : `provenance.${key}`;
     const value = own === undefined && key === 'groupSize' ? params.groupSize : own;
     if (value === undefined || value === null) continue;
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
@@ -101,12 +101,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function path(place: Place): string {
+  return place.params ?? 'params';
+}
+
 function refuseUnknown(place: Place, key: string): void {
   if ((PARAMETER_KEYS as readonly string[]).includes(key)) return;
   const near = closest(key, PARAMETER_KEYS);
   throw faultAt(place, {
     code: 'bad-key',
-    field: `params.${key}`,
+    field: `${path(place)}.${key}`,
     expected:
       near === undefined ? `only ${PARAMETER_KEYS.join(', ')}` : `no such key (did you mean ${near}?)`,
   });
@@ -129,17 +133,17 @@ function numberParameter(place: Place, params: JsonObject, rule: NumberRange & {
       ? ` of ${least} or more`
       : '';
   if (value === undefined || value === null) {
-    return rule.otherwise ?? required(place, `params.${key}`, `${kind}${upTo}`);
+    return rule.otherwise ?? required(place, `${path(place)}.${key}`, `${kind}${upTo}`);
   }
   const fits = typeof value === 'number' && Number.isFinite(value) && value >= least && value <= most;
   if (!fits || (integer && !Number.isInteger(value)))
-    throw invalidAt(place, `params.${key}`, `${kind}${upTo}`, value);
+    throw invalidAt(place, `${path(place)}.${key}`, `${kind}${upTo}`, value);
   return value;
 }
 
 function flagParameter(place: Place, params: JsonObject, key: string, otherwise: boolean): boolean {
   const value = params[key] ?? otherwise;
-  if (typeof value !== 'boolean') throw invalidAt(place, `params.${key}`, 'true or false', value);
+  if (typeof value !== 'boolean') throw invalidAt(place, `${path(place)}.${key}`, 'true or false', value);
   return value;
 }
 
@@ -152,7 +156,7 @@ function choice<C extends string>(
   const value = params[key];
   if (value === undefined || value === null) return undefined;
   const found = choices.find((known) => known === value);
-  if (found === undefined) throw invalidAt(place, `params.${key}`, oneOf(choices), value);
+  if (found === undefined) throw invalidAt(place, `${path(place)}.${key}`, oneOf(choices), value);
   return found;
 }
 

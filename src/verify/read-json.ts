@@ -18,6 +18,7 @@ import { readObservations } from './json-observations.ts';
 import type { JsonObject } from './json-params.ts';
 import { isObject, readEstimator, readProvenance } from './json-params.ts';
 import { parseJson } from './parse-json.ts';
+import { present } from './present.ts';
 
 const FORMAT = 'echelon-batch/1';
 
@@ -155,13 +156,6 @@ function refuseSlips(place: Place, prefix: string, object: JsonObject, keys: rea
     const expected = `no such key (did you mean ${prefix}${near}?)`;
     throw faultAt(place, { code: 'bad-key', field: `${prefix}${key}`, expected });
   }
-}
-
-/** The entries that are there: an optional column is left out, not undefined. */
-function present<T extends object>(entries: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 }
 
 function wrongFile(file: string, expected: string, found: unknown, field?: string): BatchFormatError {
