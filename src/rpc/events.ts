@@ -1,0 +1,115 @@
+import type { AttemptEvent, EndCause, Ended, MetricValue, NumberedEvent } from '../core/events.ts';
+import { echelon } from './gen/ray-worker.js';
+
+const v1 = echelon.rayworker.v1;
+
+const CAUSES: Readonly<Record<number, EndCause>> = {
+  [v1.Ended.Cause.SUCCEEDED]: 'succeeded',
+  [v1.Ended.Cause.FAILED]: 'failed',
+  [v1.Ended.Cause.STOPPED]: 'stopped',
+  [v1.Ended.Cause.KILLED]: 'killed',
+  [v1.Ended.Cause.OUT_OF_MEMORY]: 'out-of-memory',
+  [v1.Ended.Cause.SUPERVISOR_LOST]: 'supervisor-lost',
+  [v1.Ended.Cause.NOT_STARTED]: 'not-started',
+  [v1.Ended.Cause.NODE_LOST]: 'node-lost',
+};
+
+/** A 64-bit field as a number: protobufjs yields an object for it where the `long` package is installed. */
+export function toNumber(value: number | { toNumber(): number } | null | undefined): number {
+  return typeof value === 'object' && value !== null ? value.toNumber() : (value ?? 0);
+}
+
+function toMetricValue(value: number): MetricValue {
+  if (Number.isFinite(value)) return value;
+  if (Number.isNaN(value)) return 'NaN';
+  return value > 0 ? 'Infinity' : '-Infinity';
+}
+
+function toMetrics(values: Readonly<Record<string, number>>): Record<string, MetricValue> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toMetricValue(value)]));
+}
+
+/** How a driver ended. A cause that this version does not know counts as `failed`. */
+export function toEnded(message: echelon.rayworker.v1.Ended.$Properties): Ended {
+  return {
+    type: 'ended',
+    cause: CAUSES[message.cause ?? 0] ?? 'failed',
+    exitCode: message.exitCode ?? 0,
+    signal: message.signal ?? 0,
+    message: message.message ?? '',
+    lastLines: message.lastLines ?? [],
+  };
+}
+
+function toBatchPart(chunk: echelon.rayworker.v1.BatchChunk.$Properties): AttemptEvent {
+  return {
+    type: 'batch',
+    step: toNumber(chunk.step),
+    batch: toNumber(chunk.batch),
+    index: chunk.index ?? 0,
+    count: chunk.count ?? 0,
+    rows: chunk.rows ?? 0,
+    digest: Buffer.from(chunk.digest ?? []).toString('hex'),
+    bytes: chunk.data?.length ?? 0,
+  };
+}
+
+function toBody(message: echelon.rayworker.v1.AttemptEvent): AttemptEvent {
+  const { started, stage, log, metrics, batch, checkpoint, gap, ended } = message;
+  if (started)
+    return {
+      type: 'started',
+      pid: toNumber(started.pid),
+      nodeId: started.nodeId ?? '',
+      command: started.command ?? [],
+    };
+  if (stage)
+    return {
+      type: 'stage',
+      name: stage.name ?? '',
+      step: toNumber(stage.step),
+      steps: toNumber(stage.steps),
+    };
+  if (log)
+    return {
+      type: 'log',
+      source: log.source === v1.LogLines.Source.STDERR ? 'stderr' : 'stdout',
+      lines: log.lines ?? [],
+      cutBytes: toNumber(log.cutBytes),
+    };
+  if (metrics)
+    return { type: 'metrics', step: toNumber(metrics.step), values: toMetrics(metrics.values ?? {}) };
+  if (batch) return toBatchPart(batch);
+  if (checkpoint) return { type: 'checkpoint', step: toNumber(checkpoint.step), path: checkpoint.path ?? '' };
+  if (gap)
+    return {
+      type: 'gap',
+      what: gap.what === v1.Gap.What.BATCH ? 'batch' : 'logs',
+      step: toNumber(gap.step),
+      count: toNumber(gap.count),
+      bytes: toNumber(gap.bytes),
+      rows: gap.rows ?? 0,
+      reason: gap.reason ?? '',
+    };
+  if (ended) return toEnded(ended);
+  // A newer ray-worker's kind of event keeps its number, so that the sequence has no hole, and is seen as missing.
+  return {
+    type: 'gap',
+    what: 'logs',
+    step: 0,
+    count: 0,
+    bytes: 0,
+    rows: 0,
+    reason: 'an event of a kind that this version does not know',
+  };
+}
+
+/** An event of the wire as the store takes it; the bytes of a batch's part go beside it. */
+export function toNumberedEvent(message: echelon.rayworker.v1.AttemptEvent): NumberedEvent {
+  const numbered = {
+    sequence: toNumber(message.sequence),
+    at: toNumber(message.timeUnixMs),
+    event: toBody(message),
+  };
+  return message.batch ? { ...numbered, data: message.batch.data ?? new Uint8Array() } : numbered;
+}

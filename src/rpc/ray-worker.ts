@@ -1,0 +1,96 @@
+import type { Ended, NumberedEvent } from '../core/events.ts';
+
+/*
+ * What always holds: a call is repeated by the client only where proto/ declares it idempotent; a stream is never
+ * repeated, it is resumed by its caller with the last sequence number that was recorded.
+ */
+
+/** What a ray-worker runs for one attempt; the meaning of each field is that of `LaunchPlan` in proto/. */
+export interface LaunchPlan {
+  engine: string;
+  /** Run as `python -m module arguments…`. */
+  module: string;
+  arguments: readonly string[];
+  environment: Readonly<Record<string, string>>;
+  gpus: number;
+  cpus: number;
+  /** Between SIGTERM and SIGKILL. */
+  gracePeriodMs: number;
+  /** Written into the attempt's directory before the driver starts; keys are plain file names. */
+  files: Readonly<Record<string, Uint8Array | string>>;
+}
+
+/** One node as Ray reports it now. */
+export interface RayNode {
+  id: string;
+  address: string;
+  alive: boolean;
+  cpusTotal: number;
+  gpusTotal: number;
+  cpusAvailable: number;
+  gpusAvailable: number;
+}
+
+/** Who answers, and what the cluster has. */
+export interface RayWorkerDescription {
+  version: string;
+  /** Changes when the ray-worker's state directory was made anew. */
+  generation: string;
+  /** Empty where the ray-worker runs without Ray. */
+  rayVersion: string;
+  pythonVersion: string;
+  nodeId: string;
+  sharedRoot: string;
+  nodes: RayNode[];
+  engines: string[];
+  freeDiskBytes: number;
+}
+
+/** The answer to a launch. */
+export type LaunchOutcome =
+  | { outcome: 'started' | 'already-running' | 'already-ended' }
+  | { outcome: 'fenced'; fencingAttempt: number; reason: string };
+
+/** The answer to a stop: `dropped` where the attempt was unknown and only its tombstone was written. */
+export interface StopOutcome {
+  dropped: boolean;
+  ended: Ended | null;
+}
+
+/** An attempt as the ray-worker knows it. */
+export interface AttemptStatus {
+  experiment: string;
+  attempt: number;
+  running: boolean;
+  lastSequence: number;
+  launchedAt: number;
+  ended: Ended | null;
+  tombstone: boolean;
+}
+
+/** The ray-worker of one cluster. Every method throws {@link RayWorkerError} and nothing else. */
+export interface RayWorkerClient {
+  describe(signal?: AbortSignal): Promise<RayWorkerDescription>;
+  /** Starts the attempt at most once, however often it is called. */
+  launch(experiment: string, attempt: number, plan: LaunchPlan, signal?: AbortSignal): Promise<LaunchOutcome>;
+  /**
+   * The attempt's events with sequence > `after`, in order, until its `ended` event was yielded. Reads no further
+   * ahead than a few messages of what its consumer has taken. Aborting `signal` ends it without an error.
+   */
+  attach(
+    experiment: string,
+    attempt: number,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncIterable<NumberedEvent>;
+  /** Returns once the driver and its children are gone, or the tombstone is on disk. `gracePeriodMs` 0: the plan's. */
+  stop(
+    experiment: string,
+    attempt: number,
+    options: { gracePeriodMs: number; reason: string },
+    signal?: AbortSignal,
+  ): Promise<StopOutcome>;
+  /** The attempts known there (of one experiment, where given), newest first. */
+  list(experiment?: string, signal?: AbortSignal): Promise<AttemptStatus[]>;
+  close(): void;
+}
