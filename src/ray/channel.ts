@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Client,
+  type ClientDuplexStream,
+  type ClientOptions,
+  Metadata,
+  type MethodDefinition,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
+import { channelCredentials, type TlsOptions } from './credentials.ts';
+import { RayError, RayUnreachableError } from './errors.ts';
+import { ClusterInfoKind, UNARY } from './protocol.ts';
+import { errorFromStatus } from './status.ts';
+
+const PING_TIMEOUT_MS = 5_000;
+const UNARY_TIMEOUT_MS = 30_000;
+const RETRY_DELAYS_MS = [100, 400, 1_500];
+/** HTTP/2 window: the 64 KiB of the standard make large objects slow. */
+const FLOW_CONTROL_WINDOW_BYTES = 16 * 2 ** 20;
+
+/** What a channel is made from. */
+export interface ChannelOptions {
+  /** `host:port`. */
+  readonly address: string;
+  readonly token?: string | undefined;
+  readonly tls?: TlsOptions | undefined;
+}
+
+/** How a unary call is made. */
+export interface CallOptions {
+  /** What is being done, for error messages. */
+  readonly what: string;
+  readonly clientId?: string | undefined;
+  readonly timeoutMs?: number;
+  /** Further metadata. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Whether the call may be repeated when the connection breaks under it. */
+  readonly retry?: boolean;
+}
+
+/** One connection to the client port of a Ray head: unary calls and streams, nothing of sessions. */
+export interface RayChannel {
+  readonly address: string;
+  /** Makes a unary call; failures arrive as {@link RayError}. */
+  call<Request extends object, Response extends object>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+    options: CallOptions,
+  ): Promise<Response>;
+  /** Opens a stream in both directions. */
+  stream<Request extends object, Response extends object>(
+    method: MethodDefinition<Request, Response>,
+    metadata: Readonly<Record<string, string>>,
+  ): ClientDuplexStream<Request, Response>;
+  /** Asks whether anyone answers; needs no session. */
+  ping(timeoutMs?: number): Promise<void>;
+  /** Pings until someone answers; gives up after `timeoutMs`, and at once when refused for its credentials. */
+  waitUntilAnswering(timeoutMs: number): Promise<void>;
+  close(): void;
+}
+
+/** Opens a channel; nothing is sent before the first call. */
+export function createChannel({ address, token, tls }: ChannelOptions): RayChannel {
+  const client = new Client(address, channelCredentials(tls), grpcOptions(tls));
+  const metadataOf = (entries: Readonly<Record<string, string>>): Metadata => {
+    const metadata = new Metadata();
+    for (const [key, value] of Object.entries(entries)) metadata.set(key, value);
+    if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
+    return metadata;
+  };
+
+  const callOnce = <Request extends object, Response extends object>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+    { what, clientId, timeoutMs = UNARY_TIMEOUT_MS, metadata = {} }: CallOptions,
+  ): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        metadataOf({ ...(clientId === undefined ? {} : { client_id: clientId }), ...metadata }),
+        { deadline: Date.now() + timeoutMs },
+        (error, response) => {
+          if (error) reject(errorFromStatus(error, { what, address, timeoutMs }));
+          else if (response === undefined) reject(new RayUnreachableError(`${what}: an empty answer`));
+          else resolve(response);
+        },
+      );
+    });
+
+  const call: RayChannel['call'] = async (method, request, options) => {
+    for (const delayMs of options.retry === true ? RETRY_DELAYS_MS : []) {
+      try {
+        return await callOnce(method, request, options);
+      } catch (error) {
+        if (!(error instanceof RayUnreachableError)) throw error;
+        await sleep(delayMs);
+      }
+    }
+    return callOnce(method, request, options);
+  };
+
+  const ping = async (timeoutMs = PING_TIMEOUT_MS): Promise<void> => {
+    await callOnce(UNARY.clusterInfo, { type: ClusterInfoKind.PING }, { what: 'ping', timeoutMs });
+  };
+
+  return {
+    address,
+    call,
+    ping,
+    stream: (method, metadata) =>
+      client.makeBidiStreamRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        metadataOf(metadata),
+      ),
+    waitUntilAnswering: (timeoutMs) => waitUntilAnswering(ping, { address, timeoutMs, tls }),
+    close: () => client.close(),
+  };
+}
+
+async function waitUntilAnswering(
+  ping: (timeoutMs: number) => Promise<void>,
+  { address, timeoutMs, tls }: { address: string; timeoutMs: number; tls: TlsOptions | undefined },
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
+    const left = deadline - Date.now();
+    try {
+      return await ping(Math.max(100, Math.min(PING_TIMEOUT_MS, left)));
+    } catch (error) {
+      if (!(error instanceof RayError) || !['unreachable', 'timeout'].includes(error.code)) throw error;
+      if (Date.now() + delayMs >= deadline) {
+        const hint =
+          tls === undefined ? 'is it the port of Ray Client, and without TLS?' : 'do the keys match?';
+        throw new RayUnreachableError(`no Ray answered at ${address} within ${timeoutMs} ms (${hint})`, {
+          cause: error,
+        });
+      }
+      await sleep(delayMs);
+    }
+  }
+}
+
+function grpcOptions(tls: TlsOptions | undefined): ClientOptions {
+  return {
+    'grpc.max_receive_message_length': -1,
+    'grpc.max_send_message_length': -1,
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_timeout_ms': 20_000,
+    'grpc.keepalive_permit_without_calls': 1,
+    'grpc.enable_http_proxy': 0,
+    // Repeating is decided here, per call: the data path must never be repeated behind our back.
+    'grpc.enable_retries': 0,
+    'grpc.initial_reconnect_backoff_ms': 200,
+    'grpc.max_reconnect_backoff_ms': 2_000,
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
+    ...(tls?.serverName === undefined ? {} : { 'grpc.ssl_target_name_override': tls.serverName }),
+  };
+}
+
+/** A failed stream's status, whatever grpc-js made of it. */
+export function streamStatus(error: Error | undefined): number {
+  return error !== undefined && 'code' in error ? Number((error as ServiceError).code) : status.UNAVAILABLE;
+}

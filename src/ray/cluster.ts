@@ -1,0 +1,105 @@
+import type { CallOptions, RayChannel } from './channel.ts';
+import { RayRequestError } from './errors.ts';
+import { ClusterInfoKind, type ClusterInfoResponse, UNARY } from './protocol.ts';
+
+/** Amounts by name: `CPU`, `GPU`, `memory` (bytes), `object_store_memory` (bytes), custom resources. */
+export type Resources = Readonly<Record<string, number>>;
+
+/** One node of the cluster. */
+export interface RayNode {
+  /** Hexadecimal id. */
+  readonly id: string;
+  /** Dead nodes stay in the list. */
+  readonly alive: boolean;
+  readonly address: string;
+  readonly hostname: string;
+  readonly isHead: boolean;
+  readonly resources: Resources;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** An actor with a name. */
+export interface NamedActor {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** Questions about the cluster. */
+export interface Cluster {
+  nodes(): Promise<RayNode[]>;
+  /** What all live nodes have together. */
+  clusterResources(): Promise<Resources>;
+  /** What is free; a resource that is used up entirely may be absent. */
+  availableResources(): Promise<Resources>;
+  /** `host:port` of the dashboard; undefined where there is none. */
+  dashboardUrl(): Promise<string | undefined>;
+}
+
+/** Answers questions about the cluster through unary calls of a session. */
+export function createCluster(channel: RayChannel, clientId: string): Cluster {
+  const ask = (kind: number, what: string): Promise<ClusterInfoResponse> => {
+    const options: CallOptions = { what, clientId, retry: true };
+    return channel.call(UNARY.clusterInfo, { type: kind }, options);
+  };
+  return {
+    nodes: async () => parseNodes(jsonOf(await ask(ClusterInfoKind.NODES, 'nodes'))),
+    clusterResources: async () => tableOf(await ask(ClusterInfoKind.CLUSTER_RESOURCES, 'cluster resources')),
+    availableResources: async () =>
+      tableOf(await ask(ClusterInfoKind.AVAILABLE_RESOURCES, 'available resources')),
+    dashboardUrl: async () => parseDashboard(jsonOf(await ask(ClusterInfoKind.DASHBOARD_URL, 'dashboard'))),
+  };
+}
+
+function jsonOf(response: ClusterInfoResponse): unknown {
+  try {
+    return JSON.parse(response.json ?? '');
+  } catch (error) {
+    throw new RayRequestError(13, 'the cluster answered with something that is no JSON', { cause: error });
+  }
+}
+
+function tableOf(response: ClusterInfoResponse): Resources {
+  return { ...response.resource_table?.table };
+}
+
+/** Nodes from the JSON of the server; fields it leaves out are empty. */
+export function parseNodes(json: unknown): RayNode[] {
+  if (!Array.isArray(json)) throw new RayRequestError(13, 'the list of nodes is no list');
+  return json.map(record).map((node) => {
+    const resources = record(node.Resources) as Resources;
+    return {
+      id: text(node.NodeID),
+      alive: node.Alive === true || node.alive === true,
+      address: text(node.NodeManagerAddress),
+      hostname: text(node.NodeManagerHostname),
+      isHead: 'node:__internal_head__' in resources,
+      resources,
+      labels: record(node.Labels) as Record<string, string>,
+    };
+  });
+}
+
+/** The dashboard's address from the JSON of the server: an object, or an empty string. */
+export function parseDashboard(json: unknown): string | undefined {
+  const url = typeof json === 'string' ? json : text(record(json).dashboard_url);
+  return url === '' ? undefined : url;
+}
+
+/** Named actors from the JSON of the server, which is of names alone unless all namespaces were asked for. */
+export function parseNamedActors(json: string, namespace: string): NamedActor[] {
+  const list: unknown = JSON.parse(json);
+  if (!Array.isArray(list)) throw new RayRequestError(13, 'the list of actors is no list');
+  return list.map((entry: unknown) =>
+    typeof entry === 'string'
+      ? { name: entry, namespace }
+      : { name: text(record(entry).name), namespace: text(record(entry).namespace) },
+  );
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,204 @@
+import type { ActorHandle } from './actor.ts';
+import { parseAddress } from './address.ts';
+import { createChannel, type RayChannel } from './channel.ts';
+import { type Cluster, createCluster, type NamedActor, parseNamedActors, type Resources } from './cluster.ts';
+import { functionRef, type RemoteClass, type RemoteFunction } from './code.ts';
+import type { RayCredentials } from './credentials.ts';
+import { RayAuthenticationError, RayClosedError, RaySessionRefusedError } from './errors.ts';
+import { createIdempotency, createKv, type Kv } from './kv.ts';
+import { createLogStream, type RayLog } from './log-stream.ts';
+import type { ActorOptions, RuntimeEnv, TaskOptions } from './options.ts';
+import { uploadPackage } from './packages.ts';
+import { UNARY } from './protocol.ts';
+import type { ObjectRef } from './references.ts';
+import { type Args, type Kwargs, Remote } from './remote.ts';
+import { startSession } from './session.ts';
+
+const SELF_TEST = functionRef('posixpath:join');
+const RESOURCES_PER_NODE = functionRef('ray._private.state:available_resources_per_node');
+
+/** How to connect. */
+export interface ConnectOptions extends RayCredentials {
+  /** Namespace of named actors; `default` unless told otherwise (Ray would make up a new one each time). */
+  readonly namespace?: string;
+  /** How long the server keeps the session while the connection is broken; 30 s, and 0 for not at all. */
+  readonly reconnectGraceMs?: number;
+  /** How long to wait for someone to answer at the address; 15 s. */
+  readonly connectTimeoutMs?: number;
+  /** How long the start of the session may take; 60 s. Raise it for runtime environments that are built. */
+  readonly sessionTimeoutMs?: number;
+  /** For the session's own process, its tasks and its actors. Code is named by URIs, see `packages`. */
+  readonly runtimeEnv?: RuntimeEnv;
+  /** Zips to upload first; `packageUri(zip)` is the name under which `runtimeEnv` can use them. */
+  readonly packages?: readonly Uint8Array[];
+  /** Runs a function of Python's own library on the cluster before anything else; on unless false. */
+  readonly selfTest?: boolean;
+}
+
+/** Why a connection ended: closed on this side, or the error that ended it. */
+export type CloseReason = { readonly kind: 'closed' } | { readonly kind: 'lost'; readonly error: Error };
+
+/** A session on a Ray cluster. `await using` closes it. */
+export interface RayConnection extends AsyncDisposable, Cluster {
+  readonly address: string;
+  readonly namespace: string;
+  readonly rayVersion: string;
+  readonly pythonVersion: string;
+  /** What is worth telling people, such as an untested version. */
+  readonly warnings: readonly string[];
+  readonly kv: Kv;
+  /** Resolves when the connection has ended, for whatever reason; never rejects. */
+  readonly closed: Promise<CloseReason>;
+  /** How often the session was taken up again after the connection broke. */
+  readonly reconnects: number;
+  /** Free resources by hexadecimal node id. Runs a small task on the cluster. */
+  availableResourcesPerNode(): Promise<Readonly<Record<string, Resources>>>;
+  /** Actors with names, of this namespace or of all. */
+  namedActors(options?: { readonly allNamespaces?: boolean }): Promise<NamedActor[]>;
+  /** Uploads a zip unless the cluster has it; returns its `gcs://` URI for runtime environments. */
+  uploadPackage(zip: Uint8Array): Promise<string>;
+  put(value: unknown): Promise<ObjectRef>;
+  get(ref: ObjectRef, options?: { readonly timeoutMs?: number }): Promise<unknown>;
+  release(ref: ObjectRef): Promise<void>;
+  /** Starts a function; the reference is to its value. */
+  task(fn: RemoteFunction, args?: Args, kwargs?: Kwargs, options?: TaskOptions): Promise<ObjectRef>;
+  /** Starts a function, waits for its value and lets go of it. */
+  call(
+    fn: RemoteFunction,
+    args?: Args,
+    kwargs?: Kwargs,
+    options?: TaskOptions & { readonly timeoutMs?: number },
+  ): Promise<unknown>;
+  /** Asks a task to stop; `force` kills its process. */
+  cancel(ref: ObjectRef, options?: { readonly force?: boolean; readonly recursive?: boolean }): Promise<void>;
+  createActor(cls: RemoteClass, args?: Args, kwargs?: Kwargs, options?: ActorOptions): Promise<ActorHandle>;
+  /** Finds a named actor; throws RayPythonError (ValueError) where there is none. */
+  getActor(name: string, options?: { readonly namespace?: string }): Promise<ActorHandle>;
+  /** Hears what this session's processes print; the returned function ends it. */
+  onLog(listener: (log: RayLog) => void): () => void;
+  /** Ends the session: its objects, and its actors that are not detached, cease to be. */
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to `ray://host:port`. Throws RayUnreachableError, RayAuthenticationError, RayVersionError,
+ * RaySessionRefusedError, RayTimeoutError; TypeError for an address that is none.
+ */
+export async function connect(address: string, options: ConnectOptions = {}): Promise<RayConnection> {
+  const { namespace = 'default', reconnectGraceMs = 30_000, sessionTimeoutMs = 60_000 } = options;
+  const channel = createChannel({ address: parseAddress(address), token: options.token, tls: options.tls });
+  try {
+    await channel.waitUntilAnswering(options.connectTimeoutMs ?? 15_000);
+    const session = await startSession(channel, {
+      namespace,
+      graceMs: reconnectGraceMs,
+      timeoutMs: sessionTimeoutMs,
+      runtimeEnv: options.runtimeEnv,
+      packages: options.packages ?? [],
+    });
+    const connection = assemble(channel, session, namespace);
+    if (options.selfTest !== false) await selfTest(connection, sessionTimeoutMs);
+    return connection;
+  } catch (error) {
+    channel.close();
+    throw error;
+  }
+}
+
+/**
+ * Whether anyone who reaches the address can use the cluster: true where it answers without a token.
+ * Throws RayUnreachableError where nobody answers.
+ */
+export async function answersWithoutToken(
+  address: string,
+  options: Pick<ConnectOptions, 'tls' | 'connectTimeoutMs'> = {},
+): Promise<boolean> {
+  const channel = createChannel({ address: parseAddress(address), tls: options.tls });
+  try {
+    await channel.waitUntilAnswering(options.connectTimeoutMs ?? 15_000);
+    return true;
+  } catch (error) {
+    if (error instanceof RayAuthenticationError) return false;
+    throw error;
+  } finally {
+    channel.close();
+  }
+}
+
+async function selfTest(connection: RayConnection, timeoutMs: number): Promise<void> {
+  try {
+    const joined = await connection.call(SELF_TEST, ['a', 'b'], {}, { numCpus: 0, timeoutMs });
+    if (joined !== 'a/b')
+      throw new RaySessionRefusedError(`the self-test returned ${JSON.stringify(joined)}`);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+function assemble(
+  channel: RayChannel,
+  session: Awaited<ReturnType<typeof startSession>>,
+  namespace: string,
+): RayConnection {
+  const { clientId, dataPath, rayVersion, pythonVersion, traits } = session;
+  const once = createIdempotency();
+  const terminate = async (target: object, what: string): Promise<void> => {
+    const request = { client_id: clientId, ...target };
+    await once((metadata) =>
+      channel.call(UNARY.terminate, request, { what, clientId, retry: true, metadata }),
+    );
+  };
+  const remote = new Remote({
+    dataPath,
+    clientId,
+    kill: (actor, noRestart) => terminate({ actor: { id: actor.id, no_restart: noRestart } }, 'kill'),
+  });
+  const logs = createLogStream(channel, clientId);
+  const closed = dataPath.ended.then((reason): CloseReason => {
+    logs.close();
+    channel.close();
+    return reason instanceof RayClosedError ? { kind: 'closed' } : { kind: 'lost', error: reason };
+  });
+  const close = async (): Promise<void> => {
+    await dataPath.close();
+    await closed;
+  };
+  const call: RayConnection['call'] = (fn, args = [], kwargs = {}, { timeoutMs, ...options } = {}) =>
+    remote.fetch(remote.task(fn, args, kwargs, options), timeoutMs, fn.label);
+
+  return {
+    ...createCluster(channel, clientId),
+    address: channel.address,
+    namespace,
+    rayVersion,
+    pythonVersion,
+    warnings: traits.warning === undefined ? [] : [traits.warning],
+    kv: createKv(channel, clientId),
+    closed,
+    get reconnects() {
+      return dataPath.reconnects;
+    },
+    availableResourcesPerNode: async () =>
+      (await call(RESOURCES_PER_NODE, [], {}, { numCpus: 0, timeoutMs: 30_000 })) as Record<
+        string,
+        Resources
+      >,
+    namedActors: async ({ allNamespaces = false } = {}) =>
+      parseNamedActors(await remote.namedActors(allNamespaces), namespace),
+    uploadPackage: (zip) => uploadPackage(channel, clientId, zip),
+    put: (value) => remote.put(value),
+    get: (ref, { timeoutMs } = {}) => remote.get(ref, timeoutMs),
+    release: (ref) => remote.release(ref),
+    task: (fn, args = [], kwargs = {}, options = {}) => remote.task(fn, args, kwargs, options),
+    call,
+    cancel: (ref, { force = false, recursive = true } = {}) =>
+      terminate({ task_object: { id: ref.id, force, recursive } }, 'cancel'),
+    createActor: (cls, args = [], kwargs = {}, options = {}) =>
+      remote.createActor(cls, args, kwargs, options),
+    getActor: (name, { namespace: elsewhere = namespace } = {}) => remote.getActor(name, elsewhere),
+    onLog: (listener) => logs.subscribe(listener),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

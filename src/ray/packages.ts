@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import type { RayChannel } from './channel.ts';
+import { createKv } from './kv.ts';
+import { UNARY } from './protocol.ts';
+
+/** How long an uploaded package is kept before anything refers to it, as Ray does. */
+const PIN_SECONDS = 600;
+
+/**
+ * The URI under which a zip is known to the cluster, from its content. Fit for `working_dir` (files at the
+ * root of the zip) and `py_modules` (the module's folder at the root) of a runtime environment.
+ */
+export function packageUri(zip: Uint8Array): string {
+  return `gcs://_ray_pkg_${createHash('sha256').update(zip).digest('hex').slice(0, 32)}.zip`;
+}
+
+/**
+ * Uploads a zip unless the cluster has it already; returns its URI. It lives in the memory of the head: keep
+ * it small (Ray refuses more than 512 MiB).
+ */
+export async function uploadPackage(channel: RayChannel, clientId: string, zip: Uint8Array): Promise<string> {
+  const uri = packageUri(zip);
+  const kv = createKv(channel, clientId);
+  const known = await kv.exists(uri);
+  // Pinned in either case: a package that is there may be about to be collected.
+  await channel.call(
+    UNARY.pinRuntimeEnv,
+    { uri, expiration_s: PIN_SECONDS },
+    { what: 'pinning a package', clientId, retry: true },
+  );
+  if (!known) await kv.put(uri, zip);
+  return uri;
+}

@@ -1,0 +1,93 @@
+/** The rpcs of Ray's client protocol, typed, over the generated encoders of `gen/`. */
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { ray } from './gen/ray-client.js';
+
+type Codec<Wire, Read> = {
+  encode(message: Wire): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): Read;
+};
+
+const { rpc } = ray;
+
+/** A request on the data path, to be written. */
+export type DataRequest = ray.rpc.DataRequest.$Properties;
+/** A reply on the data path, as read. */
+export type DataResponse = ray.rpc.DataResponse.$Properties;
+/** A task as it goes on the wire. */
+export type ClientTask = ray.rpc.ClientTask.$Properties;
+/** The answer to a task. */
+export type TaskTicket = ray.rpc.ClientTaskTicket.$Properties;
+/** The answer to a get, or a chunk of it. */
+export type GetResponse = ray.rpc.GetResponse.$Properties;
+/** What to end. */
+export type TerminateRequest = ray.rpc.TerminateRequest.$Properties;
+/** The answer about the cluster. */
+export type ClusterInfoResponse = ray.rpc.ClusterInfoResponse.$Properties;
+/** One message of the log stream. */
+export type LogData = ray.rpc.LogData.$Properties;
+
+/** Kinds of tasks. */
+export const TaskType = rpc.ClientTask.RemoteExecType;
+/** Kinds of questions about the cluster. */
+export const ClusterInfoKind = rpc.ClusterInfoType.TypeEnum;
+
+interface Shape {
+  readonly service: 'RayletDriver' | 'RayletDataStreamer' | 'RayletLogStreamer';
+  readonly name: string;
+  readonly streams?: boolean;
+}
+
+function method<Request, RequestRead, Response, ResponseRead>(
+  { service, name, streams = false }: Shape,
+  request: Codec<Request, RequestRead>,
+  response: Codec<Response, ResponseRead>,
+): MethodDefinition<Request, ResponseRead> {
+  return {
+    path: `/ray.rpc.${service}/${name}`,
+    requestStream: streams,
+    responseStream: streams,
+    requestSerialize: (value) => {
+      const { buffer, byteOffset, byteLength } = request.encode(value).finish();
+      return Buffer.from(buffer, byteOffset, byteLength);
+    },
+    requestDeserialize: () => {
+      throw new Error('this side only calls');
+    },
+    responseSerialize: () => {
+      throw new Error('this side only calls');
+    },
+    responseDeserialize: (bytes) => response.decode(bytes),
+  };
+}
+
+const driver = (name: string): Shape => ({ service: 'RayletDriver', name });
+
+/** The unary calls. */
+export const UNARY = {
+  clusterInfo: method(driver('ClusterInfo'), rpc.ClusterInfoRequest, rpc.ClusterInfoResponse),
+  terminate: method(driver('Terminate'), rpc.TerminateRequest, rpc.TerminateResponse),
+  kvGet: method(driver('KVGet'), rpc.KVGetRequest, rpc.KVGetResponse),
+  kvPut: method(driver('KVPut'), rpc.KVPutRequest, rpc.KVPutResponse),
+  kvDel: method(driver('KVDel'), rpc.KVDelRequest, rpc.KVDelResponse),
+  kvList: method(driver('KVList'), rpc.KVListRequest, rpc.KVListResponse),
+  kvExists: method(driver('KVExists'), rpc.KVExistsRequest, rpc.KVExistsResponse),
+  pinRuntimeEnv: method(
+    driver('PinRuntimeEnvURI'),
+    rpc.ClientPinRuntimeEnvURIRequest,
+    rpc.ClientPinRuntimeEnvURIResponse,
+  ),
+} as const;
+
+/** The stream that carries the session. */
+export const DATAPATH = method(
+  { service: 'RayletDataStreamer', name: 'Datapath', streams: true },
+  rpc.DataRequest,
+  rpc.DataResponse,
+);
+
+/** The stream that carries log lines. */
+export const LOGSTREAM = method(
+  { service: 'RayletLogStreamer', name: 'Logstream', streams: true },
+  rpc.LogSettingsRequest,
+  rpc.LogData,
+);

@@ -1,0 +1,220 @@
+import { ActorHandle, type MethodCall } from './actor.ts';
+import type { RemoteClass, RemoteFunction } from './code.ts';
+import type { DataPath } from './data-path.ts';
+import { RayPickleError, RayRequestError } from './errors.ts';
+import { errorFromException, errorFromPickle, isException } from './exceptions.ts';
+import type { Exchange } from './exchange.ts';
+import { type ActorOptions, encodeOptions, type TaskOptions } from './options.ts';
+import { toJavaScript } from './pickle/convert.ts';
+import { readPickle } from './pickle/reader.ts';
+import { PyTuple, type RayStub } from './pickle/values.ts';
+import { writePickle } from './pickle/writer.ts';
+import { type ClientTask, type DataResponse, type TaskTicket, TaskType } from './protocol.ts';
+import { idKey, ObjectRef, ReferenceTable } from './references.ts';
+import { withTimeout } from './timeout.ts';
+
+/** Arguments of a Python call. */
+export type Args = readonly unknown[];
+/** Keyword arguments of a Python call. */
+export type Kwargs = Readonly<Record<string, unknown>>;
+
+/** A get that is under way, shared by everyone who waits for the same object. */
+interface SharedGet {
+  readonly exchange: Exchange;
+  /** Holds the reference, so that the garbage collector does not release it meanwhile. */
+  readonly ref: ObjectRef;
+  waiting: number;
+}
+
+/** What {@link Remote} works with. */
+export interface RemoteOptions {
+  readonly dataPath: DataPath;
+  readonly clientId: string;
+  /** Ends an actor; not over the data path, where nobody would learn whether it worked. */
+  readonly kill: (actor: ActorHandle, noRestart: boolean) => Promise<void>;
+}
+
+/** Objects, tasks and actors of one session, over its data path. */
+export class Remote {
+  readonly references: ReferenceTable;
+  readonly #dataPath: DataPath;
+  readonly #clientId: string;
+  readonly #kill: RemoteOptions['kill'];
+  readonly #payloads = new Map<string, Promise<Uint8Array>>();
+  readonly #gets = new Map<string, SharedGet>();
+
+  constructor({ dataPath, clientId, kill }: RemoteOptions) {
+    this.#dataPath = dataPath;
+    this.#clientId = clientId;
+    this.#kill = kill;
+    this.references = new ReferenceTable((ids) => dataPath.ask({ kind: 'release', ids }).answer);
+  }
+
+  /** Stores a value in the cluster. */
+  async put(value: unknown): Promise<ObjectRef> {
+    return this.#newRef(await this.#putPickle(this.#encode(value), 'put'));
+  }
+
+  /** The value behind a reference; waits for it up to `timeoutMs`. */
+  async get(ref: ObjectRef, timeoutMs?: number): Promise<unknown> {
+    this.references.assertHeld(ref);
+    const key = ref.hex;
+    let shared = this.#gets.get(key);
+    if (shared === undefined) {
+      const exchange = this.#dataPath.ask({ kind: 'get', id: ref.id });
+      shared = { exchange, ref, waiting: 0 };
+      this.#gets.set(key, shared);
+      const over = (): void => void this.#gets.delete(key);
+      exchange.answer.then(over, over);
+    }
+    shared.waiting++;
+    shared.exchange.abandoned = false;
+    try {
+      const data = await withTimeout(shared.exchange.answer, timeoutMs, `get of ${key}`);
+      return this.#decode(data as Uint8Array);
+    } finally {
+      shared.waiting--;
+      shared.exchange.abandoned = shared.waiting === 0;
+    }
+  }
+
+  /** Starts a task; the reference is to its value. */
+  async task(fn: RemoteFunction, args: Args, kwargs: Kwargs, options: TaskOptions): Promise<ObjectRef> {
+    const task = { type: TaskType.FUNCTION, name: fn.label, ...this.#options(options) };
+    const data = this.#encodeArguments(args, kwargs);
+    const payload = await this.#payload(fn);
+    return this.#newRef(await this.#schedule({ ...task, payload_id: payload }, data));
+  }
+
+  /** Creates an actor. */
+  async createActor(
+    cls: RemoteClass,
+    args: Args,
+    kwargs: Kwargs,
+    options: ActorOptions,
+  ): Promise<ActorHandle> {
+    const task = { type: TaskType.ACTOR, name: cls.label, ...this.#options(options) };
+    const data = this.#encodeArguments(args, kwargs);
+    const payload = await this.#payload(cls);
+    return this.#newActor(await this.#schedule({ ...task, payload_id: payload }, data), options.name);
+  }
+
+  /** Finds a named actor. */
+  async getActor(name: string, namespace: string): Promise<ActorHandle> {
+    const task = { type: TaskType.NAMED_ACTOR, name, namespace };
+    return this.#newActor(await this.#schedule(task, this.#encodeArguments([], {})), name);
+  }
+
+  /** Calls a method of an actor; the reference is to its value. */
+  async submit(actor: ActorHandle, method: string, { args, kwargs }: MethodCall): Promise<ObjectRef> {
+    this.references.assertHeld(actor);
+    const task = { type: TaskType.METHOD, name: method, payload_id: actor.id };
+    return this.#newRef(await this.#schedule(task, this.#encodeArguments(args, kwargs)));
+  }
+
+  /** Calls a method of an actor and fetches its value. */
+  call(actor: ActorHandle, method: string, call: MethodCall): Promise<unknown> {
+    return this.fetch(this.submit(actor, method, call), call.timeoutMs, method);
+  }
+
+  /** The value of something just started, which is then let go of; `timeoutMs` covers both. */
+  async fetch(started: Promise<ObjectRef>, timeoutMs: number | undefined, what: string): Promise<unknown> {
+    const value = started.then(async (ref) => {
+      try {
+        return await this.get(ref, timeoutMs);
+      } finally {
+        this.references.release(ref);
+      }
+    });
+    return withTimeout(value, timeoutMs, what);
+  }
+
+  /** Gives up a hold and waits until the server has done so as well. */
+  async release(holder: ObjectRef | ActorHandle): Promise<void> {
+    this.references.release(holder);
+    await this.references.flush();
+  }
+
+  /** Names of actors, in JSON, as the server sends them. */
+  async namedActors(allNamespaces: boolean): Promise<string> {
+    const response = await this.#ask({ kind: 'actors', allNamespaces });
+    return response.list_named_actors?.actors_json ?? '[]';
+  }
+
+  /** The id that stands for a function or a class in this session, which is put there on first use. */
+  #payload(code: RemoteFunction | RemoteClass): Promise<Uint8Array> {
+    const key = `${code.kind}:${Buffer.from(code.pickle).toString('base64')}`;
+    const known = this.#payloads.get(key);
+    if (known !== undefined) return known;
+    const payload = this.#putPickle(code.pickle, code.label);
+    this.#payloads.set(key, payload);
+    payload.catch(() => this.#payloads.delete(key));
+    return payload;
+  }
+
+  async #putPickle(data: Uint8Array, what: string): Promise<Uint8Array> {
+    const { put } = await this.#ask({ kind: 'put', data });
+    if (put?.valid !== true) throw errorFromPickle(put?.error ?? new Uint8Array(0), what);
+    return put.id ?? new Uint8Array(0);
+  }
+
+  async #schedule(task: ClientTask, data: Uint8Array): Promise<Uint8Array> {
+    const response = await this.#ask({ kind: 'task', task: { ...task, client_id: this.#clientId }, data });
+    const ticket: TaskTicket = response.task_ticket ?? {};
+    if (ticket.valid !== true) throw errorFromPickle(ticket.error ?? new Uint8Array(0), task.name ?? 'task');
+    const id = ticket.return_ids?.[0];
+    if (id === undefined) throw new RayRequestError(2, `${task.name} returned no reference`);
+    return id;
+  }
+
+  async #ask(question: Parameters<DataPath['ask']>[0]): Promise<DataResponse> {
+    return (await this.#dataPath.ask(question).answer) as DataResponse;
+  }
+
+  #options(options: TaskOptions | ActorOptions): ClientTask {
+    const pickled = encodeOptions(options);
+    return pickled === undefined ? {} : { options: { pickled_options: pickled } };
+  }
+
+  #newRef(id: Uint8Array): ObjectRef {
+    return this.references.hold(new ObjectRef(id), { collect: true });
+  }
+
+  #newActor(id: Uint8Array, name: string | undefined): ActorHandle {
+    const handle = new ActorHandle(id, name, {
+      submit: (actor, method, call) => this.submit(actor, method, call),
+      call: (actor, method, call) => this.call(actor, method, call),
+      kill: (actor, noRestart) => this.#kill(actor, noRestart),
+      release: (actor) => this.release(actor),
+    });
+    return this.references.hold(handle, { collect: false });
+  }
+
+  #encodeArguments(args: Args, kwargs: Kwargs): Uint8Array {
+    return this.#encode(new PyTuple([...args], kwargs));
+  }
+
+  #encode(value: unknown): Uint8Array {
+    return writePickle(value, { stub: (handle) => this.#stub(handle) });
+  }
+
+  #stub(handle: object): RayStub | undefined {
+    const type = handle instanceof ObjectRef ? 'Object' : handle instanceof ActorHandle ? 'Actor' : undefined;
+    if (type === undefined) return undefined;
+    this.references.assertHeld(handle);
+    return { type, clientId: this.#clientId, id: (handle as ObjectRef | ActorHandle).id, name: undefined };
+  }
+
+  #decode(data: Uint8Array): unknown {
+    const node = readPickle(data);
+    if (isException(node)) throw errorFromException(node);
+    return toJavaScript(node, { resolve: (stub) => this.#resolve(stub) });
+  }
+
+  /** A reference that arrived inside a value: the server now holds it for us. */
+  #resolve(stub: RayStub): ObjectRef | ActorHandle {
+    if (stub.type === 'Object') return this.#newRef(stub.id);
+    if (stub.type === 'Actor') return this.#newActor(stub.id, undefined);
+    throw new RayPickleError(`a reference to a ${stub.type} (${idKey(stub.id)}) cannot be read`);
+  }
+}
