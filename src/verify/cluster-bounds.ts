@@ -13,6 +13,8 @@ export type Deviation = 'population' | 'sample';
 export interface ClusterBounds {
   readonly arithmetic: Arithmetic;
   readonly size: Int32Array;
+  /** The mean in float64: the true one. */
+  readonly trueMean: Float64Array;
   /** The mean in float64; where `pinned`, the mean as the trainer's arithmetic gives it. */
   readonly mean: Float64Array;
   /** Half width of the interval of the computed mean; 0 where `pinned`. */
@@ -104,6 +106,7 @@ function emptyBounds(count: number, arithmetic: Arithmetic): ClusterBounds {
   return {
     arithmetic,
     size: new Int32Array(count),
+    trueMean: column(),
     mean: column(),
     meanError: column(),
     pinned: new Uint8Array(count),
@@ -124,10 +127,11 @@ function boundMean(c: number, sums: Sums, bounds: ClusterBounds): void {
   bounds.size[c] = size;
   bounds.equal[c] = sums.equal[c]!;
   bounds.overflow[c] = sums.absolute[c]! >= overflow ? 1 : 0;
-  bounds.mean[c] = sums.equal[c] === 1 ? sums.first[c]! : sum / size;
+  bounds.trueMean[c] = sums.equal[c] === 1 ? sums.first[c]! : sum / size;
+  bounds.mean[c] = bounds.trueMean[c]!;
   if (sums.error[c]! === 0 && sumIsExact(c, sums, bounds.arithmetic)) {
     bounds.pinned[c] = 1;
-    bounds.mean[c] = sums.equal[c] === 1 ? sums.first[c]! : bounds.arithmetic.round(sum / size);
+    bounds.mean[c] = bounds.arithmetic.round(bounds.mean[c]!);
     return;
   }
   const sumError = unit * (1 + 2 * size * unit) * largestPartialSums(c, sums);

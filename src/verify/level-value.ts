@@ -55,15 +55,19 @@ const REFINE_CANDIDATES = 129;
 /** Fills `low`, `high` and `zero` of a part from its cluster's bounds. */
 export function boundPart(part: Part): void {
   const { bounds, cluster, value, valueError } = part;
-  const { unit, round } = bounds.arithmetic;
-  if (bounds.overflow[cluster] === 1)
-    return setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-  if (part.norm === 'leave-one-out') return boundLeaveOneOut(part);
+  if (bounds.overflow[cluster] === 1) setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  else if (part.norm === 'leave-one-out') boundLeaveOneOut(part);
+  else if (bounds.pinned[cluster] === 1 && valueError === 0) {
+    const difference = bounds.arithmetic.round(value - bounds.mean[cluster]!);
+    scalePart(part, difference, difference);
+  } else boundDifference(part);
+}
+
+/** Interval of (x - mean) where the mean is one too. */
+function boundDifference(part: Part): void {
+  const { bounds, cluster, value, valueError } = part;
+  const { unit } = bounds.arithmetic;
   const difference = value - bounds.mean[cluster]!;
-  if (bounds.pinned[cluster] === 1 && valueError === 0) {
-    const d = round(difference);
-    return scalePart(part, d, d);
-  }
   const blur = bounds.meanError[cluster]! + valueError + 2 ** -50 * Math.abs(value);
   const low = difference - blur;
   const high = difference + blur;
@@ -75,7 +79,8 @@ function scalePart(part: Part, low: number, high: number): void {
   const { bounds, cluster, extra } = part;
   const { unit } = bounds.arithmetic;
   if ((low === 0 && high === 0) || part.norm === 'none') {
-    return setPart(part, low - extra * Math.abs(low), high + extra * Math.abs(high));
+    setPart(part, low - extra * Math.abs(low), high + extra * Math.abs(high));
+    return;
   }
   const least = denominator(bounds.deviationLow[cluster]!, part.epsilon, unit, -1);
   const most = denominator(bounds.deviationHigh[cluster]!, part.epsilon, unit, 1);
@@ -83,7 +88,8 @@ function scalePart(part: Part, low: number, high: number): void {
   const a = low / (low > 0 ? most : least);
   const b = high / (high > 0 ? least : most);
   if (Number.isNaN(a) || Number.isNaN(b) || least <= 0) {
-    return setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+    setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+    return;
   }
   setPart(part, a - own * Math.abs(a), b + own * Math.abs(b));
 }

@@ -1,0 +1,123 @@
+/**
+ * Why rows are wrong: other estimators and variants are tried on the same inputs, and the one that gives what was
+ * reported is named. A guess that is checked on every wrong row, not a verdict.
+ */
+
+import { ESTIMATOR_NAMES } from '../kernel/estimators.ts';
+import type { Batch } from './batch.ts';
+import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
+import { BatchFormatError } from './format-error.ts';
+
+export interface LikelyCause {
+  /** What was done instead, in words. */
+  readonly text: string;
+  /** Share of the wrong rows whose reported value it gives, 0 to 1. */
+  readonly share: number;
+  readonly fingerprint: string;
+}
+
+/** A variant must give this share of the wrong rows to be named. */
+const MIN_SHARE = 0.9;
+
+/** Agreement of a reported value with a variant's. */
+const CLOSE = 3e-5;
+
+interface Variant {
+  readonly text: string;
+  readonly overrides: EstimatorOverrides;
+}
+
+/** The variant that gives the wrong rows' values, or undefined where none does. */
+export function findLikelyCause(batch: Batch, wrongRows: readonly number[]): LikelyCause | undefined {
+  const reported = batch.reportedAdvantage;
+  if (reported === undefined || wrongRows.length === 0) return undefined;
+  if (wrongRows.every((row) => reported[row] === 0)) {
+    return {
+      text: 'all of them are 0: the advantages were masked or never computed',
+      share: 1,
+      fingerprint: '',
+    };
+  }
+  let best: LikelyCause | undefined;
+  for (const variant of variantsOf(batch)) {
+    const other = evaluate(batch, variant.overrides);
+    if (other === undefined) continue;
+    const values = other.advantage;
+    let hits = 0;
+    for (const row of wrongRows) {
+      const size = Math.max(Math.abs(values[row]!), 0.01);
+      if (Math.abs(values[row]! - reported[row]!) <= CLOSE * size) hits++;
+    }
+    const share = hits / wrongRows.length;
+    if (share < MIN_SHARE || share <= (best?.share ?? 0)) continue;
+    best = { text: variant.text, share, fingerprint: other.fingerprint };
+    if (share === 1) break;
+  }
+  return best;
+}
+
+/** Undefined where the batch lacks a column that the variant needs. */
+function evaluate(batch: Batch, overrides: EstimatorOverrides): Estimate | undefined {
+  try {
+    return estimate(batch, overrides);
+  } catch (error) {
+    if (error instanceof BatchFormatError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function variantsOf(batch: Batch): Variant[] {
+  const { name, historyLength, baseGroup } = batch.estimator;
+  const own = (text: string, overrides: EstimatorOverrides): Variant => ({ text, overrides });
+  return [
+    ...deviationVariants(batch, own),
+    ...(name === 'hgpo' ? hgpoVariants(historyLength, baseGroup, own) : []),
+    ...(name === 'gigpo' ? [own('the step weight was left out', { stepAdvantageWeight: 1 })] : []),
+    ...(name === 'gigpo' ? [own('the step term is missing', { stepAdvantageWeight: 0 })] : []),
+    ...(name === 'grpo' ? [own('leave-one-out baseline', { baseline: 'leave-one-out' })] : []),
+    ...(name === 'hgpo' ? [] : [own('a group of one gives 0', { singleton: 'zero' } as EstimatorOverrides)]),
+    ...(name === 'hgpo'
+      ? []
+      : [own('statistics over trajectories, not rows', { statistics: 'trajectories' })]),
+    ...ESTIMATOR_NAMES.filter((other) => other !== name).map((other) => ({
+      text: `another estimator: ${other}`,
+      overrides: { name: other },
+    })),
+    own('returns without discount', { gamma: 1 }),
+    own('returns without penalty', { invalidActionPenalty: 0 }),
+  ];
+}
+
+type Own = (text: string, overrides: EstimatorOverrides) => Variant;
+
+function deviationVariants({ estimator }: Batch, own: Own): Variant[] {
+  const population =
+    (estimator.deviation ?? (estimator.name === 'hgpo' ? 'population' : 'sample')) === 'population';
+  const deviation = population ? 'sample' : 'population';
+  const mode = estimator.mode === 'mean_norm' ? 'mean_std_norm' : 'mean_norm';
+  return [
+    own(`the ${deviation} deviation instead of the ${population ? 'population' : 'sample'} deviation`, {
+      deviation,
+    }),
+    own(`${mode} instead of ${estimator.mode}`, { mode }),
+    own('deviation switched', { normalizeByStd: !estimator.normalizeByStd }),
+    own('epsilon 1e-4', { epsilon: 1e-4 }),
+    own('epsilon 1e-8', { epsilon: 1e-8 }),
+    own('epsilon added to the variance', { epsilonPlace: 'variance-added' }),
+    own('epsilon as a floor of the deviation', { epsilonPlace: 'floor' }),
+  ];
+}
+
+function hgpoVariants(historyLength: number, baseGroup: boolean, own: Own): Variant[] {
+  const lengths = [historyLength - 1, historyLength + 1, 0, historyLength + 2].filter((k) => k >= 0);
+  return [
+    own('levels weigh (k+1)^alpha, as in the paper, instead of (k+2)^alpha', { weightOffset: 1 }),
+    own('levels whose advantage is 0 keep their weight', { zero: 'keep' }),
+    own('clusters of one keep their weight', { singleton: 'zero', zero: 'keep' } as EstimatorOverrides),
+    own(`the base group is ${baseGroup ? 'left out' : 'taken in'}`, { baseGroup: !baseGroup }),
+    ...lengths.map((k) => own(`history length ${k} instead of ${historyLength}`, { historyLength: k })),
+    own('alpha 0: all levels weigh the same', { lengthWeightAlpha: 0 }),
+    own('alpha 1', { lengthWeightAlpha: 1 }),
+    own('alpha 2', { lengthWeightAlpha: 2 }),
+  ];
+}

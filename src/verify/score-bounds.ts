@@ -1,0 +1,44 @@
+/** Row scores from rewards: a trajectory's rewards, summed, less the row's own penalty. */
+
+import type { Arithmetic } from './arithmetic.ts';
+import type { Batch } from './batch.ts';
+
+export interface ScoreCheck {
+  /** Rows whose score cannot come from the rewards. */
+  readonly rows: number[];
+  /** What the rewards give, in float64. */
+  readonly expected: Float64Array;
+}
+
+/**
+ * Scores against rewards, or undefined where the batch lacks what the check needs. A score may differ by the
+ * rounding of the sum in any order (u times the number of rewards times their sizes), of the penalty and of the
+ * difference.
+ */
+export function mismatchedScores(batch: Batch, { unit }: Arithmetic): ScoreCheck | undefined {
+  const { reward, actionValid, tokenLevelRewardSum: score, trajectory, estimator, rows } = batch;
+  const penalty = estimator.invalidActionPenalty;
+  if (score === undefined || reward === undefined) return undefined;
+  if (actionValid === undefined && penalty !== 0) return undefined;
+  const total = new Float64Array(batch.trajectoryNames.length);
+  const size = new Float64Array(total.length);
+  const terms = new Int32Array(total.length);
+  for (let row = 0; row < rows; row++) {
+    const t = trajectory[row]!;
+    total[t]! += reward[row]!;
+    size[t]! += Math.abs(reward[row]!);
+    if (reward[row] !== 0) terms[t]! += 1;
+  }
+  const expected = new Float64Array(rows);
+  const off: number[] = [];
+  for (let row = 0; row < rows; row++) {
+    const t = trajectory[row]!;
+    const fine = actionValid === undefined || actionValid[row] !== 0;
+    expected[row] = total[t]! - (fine ? 0 : penalty);
+    if (!Number.isFinite(expected[row]!)) continue;
+    const largest = size[t]! + (fine ? 0 : Math.abs(penalty));
+    const allowed = Math.max(unit, 2 ** -24) * (terms[t]! + 3) * largest + 2 ** -126;
+    if (!(Math.abs(score[row]! - expected[row]!) <= allowed)) off.push(row);
+  }
+  return { rows: off, expected };
+}

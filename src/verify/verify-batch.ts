@@ -1,0 +1,134 @@
+/** The verdict on one batch: provenance, an outcome for each row, suspicions and a diagnosis. Linear in the rows. */
+
+import { type Batch, batchFingerprint } from './batch.ts';
+import { diagnose } from './diagnosis.ts';
+import { count, finding, some } from './findings.ts';
+import { chooseInputs } from './inputs.ts';
+import { findLikelyCause } from './likely-cause.ts';
+import { createJudge, type Judge } from './outcomes.ts';
+import { checkProvenance } from './provenance.ts';
+import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
+import { findSuspicions } from './suspicion.ts';
+
+/**
+ * Verifies a batch. A pure function of the batch: the same report on every machine. Never throws for what a batch
+ * holds; what cannot be verified is counted as unverifiable, and then the batch is not `ok`.
+ */
+export function verifyBatch(batch: Batch): BatchReport {
+  const judge = prepare(batch);
+  const tally = 'tooLarge' in judge ? unverifiableTally(batch) : judgeRows(batch, judge);
+  const findings = [
+    ...('tooLarge' in judge ? [judge.tooLarge] : []),
+    ...checkProvenance(batch, 'model' in judge ? judge.model.inputs : chooseInputs(batch)),
+    ...outcomeFindings(batch, judge, tally),
+    ...findSuspicions(batch),
+  ].sort((a, b) => rank(a) - rank(b));
+  const { wrongRows, roundingRows } = tally;
+  return {
+    name: batch.name,
+    rows: batch.rows,
+    exact: tally.exact,
+    rounding: roundingRows.length,
+    wrong: wrongRows.length,
+    unverifiable: tally.unverifiable,
+    wrongRows: wrongRows.slice(0, MAX_LISTED_ROWS),
+    roundingRows: roundingRows.slice(0, MAX_LISTED_ROWS),
+    findings,
+    ok: wrongRows.length === 0 && tally.unverifiable === 0 && findings.every((f) => f.severity !== 'error'),
+    fingerprint: batchFingerprint(batch.estimator),
+    ...('model' in judge ? { diagnosis: diagnose(batch, judge.model) } : {}),
+  };
+}
+
+/** A report that says nothing about any row, for a batch that could not be looked at within its budget. */
+export function unverifiedReport(
+  about: Pick<BatchReport, 'name' | 'rows' | 'fingerprint'>,
+  reason: string,
+): BatchReport {
+  return {
+    ...about,
+    exact: 0,
+    rounding: 0,
+    wrong: 0,
+    unverifiable: about.rows,
+    wrongRows: [],
+    roundingRows: [],
+    findings: [finding('budget-exceeded', reason)],
+    ok: false,
+  };
+}
+
+type Prepared = Judge | { readonly missing: string[] } | { readonly tooLarge: Finding };
+
+/** Only the kernel's limit on size can stop a batch that was read. */
+function prepare(batch: Batch): Prepared {
+  try {
+    return createJudge(batch);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return {
+      tooLarge: finding('budget-exceeded', `The batch is too large to be verified: ${error.message}.`),
+    };
+  }
+}
+
+interface Tally {
+  exact: number;
+  unverifiable: number;
+  wrongRows: number[];
+  roundingRows: number[];
+}
+
+function unverifiableTally(batch: Batch): Tally {
+  return { exact: 0, unverifiable: batch.rows, wrongRows: [], roundingRows: [] };
+}
+
+function judgeRows(batch: Batch, judge: Judge | { readonly missing: string[] }): Tally {
+  const reported = batch.reportedAdvantage;
+  if ('missing' in judge || reported === undefined) return unverifiableTally(batch);
+  const tally: Tally = { exact: 0, unverifiable: 0, wrongRows: [], roundingRows: [] };
+  for (let row = 0; row < batch.rows; row++) {
+    const outcome = judge.judge(row, reported[row]!);
+    if (outcome === 'exact') tally.exact++;
+    else if (outcome === 'wrong') tally.wrongRows.push(row);
+    else if (outcome === 'rounding') tally.roundingRows.push(row);
+    else tally.unverifiable++;
+  }
+  return tally;
+}
+
+function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[] {
+  const { wrongRows, roundingRows, unverifiable } = tally;
+  const findings: Finding[] = [];
+  if (wrongRows.length > 0 && 'model' in judge) findings.push(wrongFinding(batch, judge, wrongRows));
+  if (roundingRows.length > 0) {
+    const text = `${count(roundingRows.length, 'row')} can come from float32 rounding, but are not what the formula gives.`;
+    findings.push(finding('rounding-rows', text, roundingRows));
+  }
+  if (batch.rows > 0 && batch.reportedAdvantage === undefined) {
+    findings.push(finding('advantages-missing', 'There are no reported advantages.'));
+  }
+  if (batch.rows > 0 && 'missing' in judge) {
+    findings.push(finding('inputs-missing', `${batch.estimator.name} needs ${some(judge.missing)}.`));
+  }
+  if ('model' in judge && batch.reportedAdvantage !== undefined && unverifiable > 0) {
+    findings.push(
+      finding('overflow-possible', `${count(unverifiable, 'row')} may have overflowed on the way.`),
+    );
+  }
+  return findings;
+}
+
+function wrongFinding(batch: Batch, { model }: Judge, wrongRows: readonly number[]): Finding {
+  const row = wrongRows[0]!;
+  const cause = findLikelyCause(batch, wrongRows);
+  const share =
+    cause === undefined || cause.share === 1 ? '' : ` in ${Math.floor(cause.share * 100)} % of them`;
+  const guess = cause === undefined ? '' : ` Likely cause${share}: ${cause.text}.`;
+  const text = `${count(wrongRows.length, 'row')} of ${batch.rows.toLocaleString('en-US')}: row ${row} reports ${batch.reportedAdvantage?.[row]}, true is ${model.truth[row]}.${guess}`;
+  return finding('wrong-rows', text, wrongRows);
+}
+
+function rank(f: Finding): number {
+  return f.severity === 'error' ? 0 : 1;
+}
