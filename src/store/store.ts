@@ -125,7 +125,10 @@ export interface TakenOver {
   lease: Lease;
   state: State;
   cluster: string;
-  /** False where the attempt is new: the expired one was never confirmed, and `attempt - 1` must be fenced first. */
+  /**
+   * False where the launch was never confirmed. `launching`: the attempt is new, and `attempt - 1` must be fenced
+   * before it is launched. `cancelling`: the attempt is the old one, and has to be stopped (a tombstone).
+   */
   confirmed: boolean;
   lastSequence: number;
 }
@@ -188,13 +191,21 @@ export interface Store {
    * `lease-lost`. Returns the last recorded sequence number. Completed batches become pending verification.
    */
   append(lease: Lease, events: readonly NumberedEvent[]): Promise<number>;
-  /** The attempt's end: final state or back into the line; gives back lease and reservation. */
-  end(lease: Lease, decision: EndDecision): Promise<void>;
+  /**
+   * The attempt's end: final state or back into the line; gives back lease and reservation. To be called only when
+   * the attempt's driver cannot run any more: its exit is recorded, or the attempt is fenced. Returns the recorded
+   * state: `cancelled`, whatever was decided, where a cancel came first. Repeated after it was done: `lease-lost`.
+   */
+  end(lease: Lease, decision: EndDecision): Promise<State>;
   /** Entries after `after` (exclusive; undefined: from the start), at most `limit`, in order. */
   read(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]>;
   /** The newest entries, in order. */
   tail(id: string, limit: number): Promise<StreamEntry[]>;
-  /** Yields entries after `after` as they arise, until `signal` aborts or the experiment is final and all was sent. */
+  /**
+   * Yields entries after `after` as they arise, until `signal` aborts, the store closes, or nothing can come any
+   * more: the experiment is final, each of its batches has its report, and all was sent. Throws `not-found`; rides
+   * out a restart of the server once it has begun.
+   */
   follow(id: string, after: string | undefined, signal: AbortSignal): AsyncIterable<StreamEntry>;
 
   // --- batches and reports

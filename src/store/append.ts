@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { EchelonError } from '../core/errors.ts';
+import type { NumberedEvent } from '../core/events.ts';
+import type { StoreContext } from './context.ts';
+import { leaseArguments, leaseLost } from './leases.ts';
+import type { ScriptArgument } from './scripts.ts';
+import type { Lease, Store } from './store.ts';
+
+/** Parts put into the archive at the same time. */
+const PUTS_AT_ONCE = 4;
+/** Longer names of metrics are left out of the progress; they are in the events. */
+const METRIC_NAME_LENGTH = 200;
+
+/** The append of an attempt's events: in runs of consecutive numbers, bounded in count and bytes. */
+export function createAppend(context: StoreContext): Pick<Store, 'append'> {
+  const { run, limits } = context;
+  return {
+    async append(lease, events) {
+      let last: number | undefined;
+      for (const chunk of chunksOf(events, limits)) {
+        await archiveLongParts(context, chunk);
+        const reply = (await run('append', chunkArguments(lease, chunk, limits))) as [string, string];
+        if (reply[0] === 'lost') throw leaseLost(lease);
+        last = Number(reply[1]);
+        if (reply[0] === 'gap') {
+          throw new EchelonError(
+            'sequence-gap',
+            `Event ${last + 1} of attempt ${lease.attempt} of ${lease.experiment} comes before ${chunk[0]!.sequence}`,
+          );
+        }
+      }
+      if (last !== undefined) return last;
+      const reply = (await run('append', [...leaseArguments(lease), 1, 0, 0])) as [string, string];
+      if (reply[0] === 'lost') throw leaseLost(lease);
+      return Number(reply[1]);
+    },
+  };
+}
+
+/** Cuts events where the numbers are not consecutive, and where a chunk would grow beyond its bounds. */
+export function chunksOf(
+  events: readonly NumberedEvent[],
+  limits: { appendEvents: number; appendBytes: number; inlineBytes: number },
+): NumberedEvent[][] {
+  const chunks: NumberedEvent[][] = [];
+  let chunk: NumberedEvent[] = [];
+  let bytes = 0;
+  for (const item of events) {
+    const size = item.data?.byteLength ?? 0;
+    const inline = size > limits.inlineBytes ? 0 : size;
+    const previous = chunk.at(-1);
+    const full = chunk.length >= limits.appendEvents || bytes + inline > limits.appendBytes;
+    if (previous && (full || item.sequence !== previous.sequence + 1)) {
+      chunks.push(chunk);
+      chunk = [];
+      bytes = 0;
+    }
+    chunk.push(item);
+    bytes += inline;
+  }
+  if (chunk.length > 0) chunks.push(chunk);
+  return chunks;
+}
+
+async function archiveLongParts(context: StoreContext, chunk: readonly NumberedEvent[]): Promise<void> {
+  const long = chunk.flatMap(({ data }) => (isLong(data, context.limits) ? [data] : []));
+  for (let at = 0; at < long.length; at += PUTS_AT_ONCE) {
+    await Promise.all(
+      long.slice(at, at + PUTS_AT_ONCE).map((data) => context.archive.put(digestOf(data), data)),
+    );
+  }
+}
+
+function isLong(data: Uint8Array | undefined, limits: { inlineBytes: number }): data is Uint8Array {
+  return data !== undefined && data.byteLength > limits.inlineBytes;
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/**
+ * Arguments of `append.lua`. Of a metric that occurs several times in a chunk only the last value is told: what is
+ * applied is always the chunk's end, so where an earlier value would be applied the last one is too.
+ */
+function chunkArguments(
+  lease: Lease,
+  chunk: readonly NumberedEvent[],
+  limits: { inlineBytes: number; metricNames: number },
+): ScriptArgument[] {
+  const effects: ScriptArgument[][] = [];
+  const told = new Set<string>();
+  for (let at = chunk.length - 1; at >= 0; at--) effects[at] = effectOf(lease, chunk[at]!, { limits, told });
+  const args: ScriptArgument[] = [
+    ...leaseArguments(lease),
+    chunk[0]!.sequence,
+    chunk.length,
+    limits.metricNames,
+  ];
+  chunk.forEach(({ at, event, data }, index) => {
+    const effect = effects[index]!;
+    args.push(Math.trunc(at), event.type, JSON.stringify(event));
+    if (data === undefined) args.push('', '');
+    else if (isLong(data, limits)) args.push('k', digestOf(data));
+    else args.push('b', data);
+    args.push(effect.length, ...effect);
+  });
+  return args;
+}
+
+/** What an event changes in the record, as `append.lua` takes it. */
+function effectOf(
+  lease: Lease,
+  { event }: NumberedEvent,
+  { limits, told }: { limits: { metricNames: number }; told: Set<string> },
+): ScriptArgument[] {
+  switch (event.type) {
+    case 'stage':
+      return [event.name, event.step, event.steps];
+    case 'metrics': {
+      const effect: ScriptArgument[] = [event.step];
+      for (const [name, value] of Object.entries(event.values)) {
+        if (told.has(name) || told.size >= limits.metricNames || name.length > METRIC_NAME_LENGTH) continue;
+        told.add(name);
+        effect.push(name, JSON.stringify(value));
+      }
+      return effect;
+    }
+    case 'batch':
+      return [event.batch, event.index, event.count, event.step, event.rows, event.digest];
+    case 'checkpoint':
+      return [JSON.stringify({ step: event.step, path: event.path, attempt: lease.attempt })];
+    case 'gap':
+      return event.what === 'batch' ? [event.rows] : [];
+    default:
+      return [];
+  }
+}

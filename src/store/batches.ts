@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { EchelonError } from '../core/errors.ts';
+import type { BatchPart } from '../core/events.ts';
+import type { StoreContext } from './context.ts';
+import { toBatch } from './record.ts';
+import { guarded, runAll } from './redis-errors.ts';
+import type { BatchRecord, Store } from './store.ts';
+
+/** Parts of a batch that one reading step holds in memory. */
+const PARTS_PER_READ = 32;
+
+/** Recorded batches, their bytes, the work of verifying them, and their reports. */
+export function createBatches(
+  context: StoreContext,
+): Pick<Store, 'batches' | 'batch' | 'batchBytes' | 'takePending' | 'report' | 'backlog'> {
+  const { redis, keys, run } = context;
+
+  async function load(experiment: string, field: string): Promise<BatchRecord | undefined> {
+    const [row, report] = (await runAll(
+      redis.pipeline().hget(keys.batches(experiment), field).hget(keys.reports(experiment), field),
+    )) as [string | null, string | null];
+    return row === null ? undefined : toBatch({ experiment, field }, row, report);
+  }
+
+  return {
+    async batches(id) {
+      const [rows, reports] = (await runAll(
+        redis.pipeline().hgetall(keys.batches(id)).hgetall(keys.reports(id)),
+      )) as [Record<string, string>, Record<string, string>];
+      return Object.entries(rows)
+        .map(([field, row]) => toBatch({ experiment: id, field }, row, reports[field]))
+        .sort((a, b) => a.attempt - b.attempt || a.batch - b.batch);
+    },
+
+    batch: (id, attempt, batch) => load(id, `${attempt}:${batch}`),
+
+    batchBytes: (record) => readBytes(context, record),
+
+    async takePending(limit, leaseMs) {
+      const members = (await run('take-pending', [limit, leaseMs])) as string[];
+      const records = await Promise.all(
+        members.map((member) => {
+          const colon = member.indexOf(':');
+          return load(member.slice(0, colon), member.slice(colon + 1));
+        }),
+      );
+      return records.filter((record) => record !== undefined);
+    },
+
+    async report(record, event, report) {
+      const outcome = await run('report', [
+        record.experiment,
+        `${record.attempt}:${record.batch}`,
+        JSON.stringify(report),
+        JSON.stringify(event),
+        event.exact,
+        event.rounding,
+        event.wrong,
+        event.unverifiable,
+        event.errors.length,
+      ]);
+      if (outcome === 'missing') {
+        throw new EchelonError(
+          'not-found',
+          `Attempt ${record.attempt} of ${record.experiment} has no batch ${record.batch}`,
+        );
+      }
+      return outcome === 'stored';
+    },
+
+    backlog: () => guarded(redis.zcard(keys.pending)),
+  };
+}
+
+async function readBytes(context: StoreContext, record: BatchRecord): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let from = record.firstEntry;
+  for (;;) {
+    const entries = await guarded(
+      context.redis.xrangeBuffer(
+        context.keys.events(record.experiment),
+        from,
+        record.lastEntry,
+        'COUNT',
+        PARTS_PER_READ,
+      ),
+    );
+    for (const [, fields] of entries) {
+      const part = await partOf(context, record, fields);
+      if (part) parts.push(part);
+    }
+    const last = entries.at(-1);
+    if (entries.length < PARTS_PER_READ || !last) break;
+    from = `(${last[0].toString('latin1')}`;
+  }
+  const bytes = Buffer.concat(parts);
+  if (createHash('sha256').update(bytes).digest('hex') !== record.digest) {
+    throw new EchelonError(
+      'not-verifiable',
+      `Batch ${record.batch} of attempt ${record.attempt} of ${record.experiment} does not have its digest`,
+    );
+  }
+  return bytes;
+}
+
+/** The bytes of an entry that is a part of this batch; logs and others may lie between the parts. */
+async function partOf(
+  context: StoreContext,
+  record: BatchRecord,
+  fields: readonly Buffer[],
+): Promise<Uint8Array | undefined> {
+  const [, type, , , , event, kind, value] = fields;
+  if (type?.toString() !== 'batch' || !event || !kind || !value) return undefined;
+  if ((JSON.parse(event.toString()) as BatchPart).batch !== record.batch) return undefined;
+  return kind.toString() === 'b' ? value : await context.archive.get(value.toString('latin1'));
+}

@@ -1,0 +1,40 @@
+import type { StoreContext } from './context.ts';
+import { guarded, runAll } from './redis-errors.ts';
+import type { Cluster, Reservation, Store } from './store.ts';
+
+/** Clusters, and what is reserved on them. */
+export function createClusters(
+  context: StoreContext,
+): Pick<Store, 'putCluster' | 'clusters' | 'removeCluster' | 'reservations'> {
+  const { redis, keys } = context;
+  return {
+    async putCluster(cluster) {
+      await guarded(redis.hset(keys.clusters, cluster.name, JSON.stringify(cluster)));
+    },
+
+    async clusters() {
+      const all = Object.values(await guarded(redis.hgetall(keys.clusters)));
+      return all
+        .map((text) => JSON.parse(text) as Cluster)
+        .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    },
+
+    async removeCluster(name) {
+      // The version outlives the cluster and rises, so that no claim decided before its removal succeeds after it.
+      await runAll(redis.multi().hdel(keys.clusters, name).hincrby(keys.versions, name, 1));
+    },
+
+    async reservations(cluster) {
+      const [version, items] = (await runAll(
+        redis.multi().hget(keys.versions, cluster).hgetall(keys.reserved(cluster)),
+      )) as [string | null, Record<string, string>];
+      return {
+        version: Number(version ?? 0),
+        items: Object.entries(items).map(([experiment, text]) => ({
+          experiment,
+          ...(JSON.parse(text) as Omit<Reservation, 'experiment'>),
+        })),
+      };
+    },
+  };
+}

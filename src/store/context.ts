@@ -1,0 +1,46 @@
+import type { Redis } from 'ioredis';
+import type { Keys } from './keys.ts';
+import type { RunScript } from './scripts.ts';
+import type { Archive } from './store.ts';
+import type { WakeHub } from './wake-hub.ts';
+
+/** Bounds of the store; every one has a default in {@link DEFAULT_LIMITS}. */
+export interface StoreLimits {
+  /** A batch part up to this size is kept in its stream entry, a longer one in the archive. */
+  inlineBytes: number;
+  /** Names of metrics in an experiment's progress; more are only in its events. */
+  metricNames: number;
+  /** Events in one atomic append, and bytes of their payload. */
+  appendEvents: number;
+  appendBytes: number;
+  /** Entries that one reading step holds in memory. */
+  pageEntries: number;
+  /** New work is accepted while used memory is at most this share of `maxmemory`. */
+  acceptShare: number;
+  /** A follower looks again after this time, should a wake-up have been lost. */
+  followPollMs: number;
+  /** How old the store's view of used memory may be when it accepts an experiment. */
+  pressureMaxAgeMs: number;
+}
+
+/** See {@link StoreLimits}. */
+export const DEFAULT_LIMITS: StoreLimits = {
+  inlineBytes: 64 * 1024,
+  metricNames: 1000,
+  appendEvents: 128,
+  appendBytes: 1024 * 1024,
+  pageEntries: 128,
+  acceptShare: 0.7,
+  followPollMs: 10_000,
+  pressureMaxAgeMs: 250,
+};
+
+/** What the parts of the store share. */
+export interface StoreContext {
+  redis: Redis;
+  keys: Keys;
+  run: RunScript;
+  archive: Archive;
+  hub: WakeHub;
+  limits: StoreLimits;
+}

@@ -1,0 +1,76 @@
+import type { Redis } from 'ioredis';
+import { createAppend } from './append.ts';
+import { createBatches } from './batches.ts';
+import { createClusters } from './clusters.ts';
+import { DEFAULT_LIMITS, type StoreContext, type StoreLimits } from './context.ts';
+import { createEvents } from './events.ts';
+import { createExperiments } from './experiments.ts';
+import { createFitness, createPressure } from './fitness.ts';
+import { createKeys } from './keys.ts';
+import { createLeases } from './leases.ts';
+import { createLine } from './line.ts';
+import { guarded } from './redis-errors.ts';
+import { loadScripts } from './scripts.ts';
+import type { Archive, Store, WakeTopic } from './store.ts';
+import { createWakeHub } from './wake-hub.ts';
+
+/** What a store is made of. */
+export interface StoreOptions {
+  /**
+   * The connection for all commands. It stays the caller's, who chose its timeouts (`commandTimeout`,
+   * `maxRetriesPerRequest`) and closes it after the store.
+   */
+  redis: Redis;
+  archive: Archive;
+  /** All keys begin with `{prefix}`; default `echelon`. */
+  prefix?: string;
+  limits?: Partial<StoreLimits>;
+}
+
+/**
+ * The store on a Redis server. Every method throws EchelonError only: `store-unavailable` where the server does not
+ * answer (a write may then have been carried out; repeating it is safe), `store-full`, and what its own comment says.
+ * `close` ends the store's own connection for wake-ups and its followers.
+ */
+export function createStore({ redis, archive, prefix = 'echelon', limits }: StoreOptions): Store {
+  const keys = createKeys(prefix);
+  const hub = createWakeHub(redis);
+  const context: StoreContext = {
+    redis,
+    keys,
+    run: loadScripts(redis, keys.root),
+    archive,
+    hub,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+  };
+  const pressure = createPressure(context);
+  return {
+    ...createFitness(context),
+    pressure: pressure.now,
+    ...createExperiments(context, pressure),
+    ...createLine(context),
+    ...createClusters(context),
+    ...createLeases(context),
+    ...createAppend(context),
+    ...createEvents(context),
+    ...createBatches(context),
+
+    async wake(topic) {
+      await guarded(redis.publish(keys.wake, topic));
+    },
+
+    async onWake(listener) {
+      const subscription = hub.listen(keys.wake, (message) => {
+        const topics: readonly WakeTopic[] =
+          message === undefined ? ['line', 'cancel', 'batch'] : [message as WakeTopic];
+        for (const topic of topics) listener(topic);
+      });
+      await subscription.ready;
+      return async () => subscription.stop();
+    },
+
+    async close() {
+      hub.close();
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { EchelonError } from '../core/errors.ts';
+import type { ExperimentEvent, StreamEntry } from '../core/events.ts';
+import { parseEntryId } from '../core/ids.ts';
+import type { StoreContext } from './context.ts';
+import { type Fields, isOver, toVerification } from './record.ts';
+import { guarded } from './redis-errors.ts';
+import type { Store } from './store.ts';
+
+/** Reading an experiment's stream, from any place, and following it as it grows. */
+export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail' | 'follow'> {
+  const { limits } = context;
+
+  async function page(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]> {
+    const reply = await context.run('read', [id, after === undefined ? '-' : `(${after}`, limit, 'forwards']);
+    return toEntries(reply);
+  }
+
+  return {
+    async read(id, after, limit) {
+      checkPlace(after);
+      const entries: StreamEntry[] = [];
+      while (entries.length < limit) {
+        const wanted = Math.min(limits.pageEntries, limit - entries.length);
+        const more = await page(id, entries.at(-1)?.id ?? after, wanted);
+        entries.push(...more);
+        if (more.length < wanted) break;
+      }
+      return entries;
+    },
+
+    async tail(id, limit) {
+      if (limit <= 0) return [];
+      return toEntries(await context.run('read', [id, '+', limit, 'backwards'])).reverse();
+    },
+
+    follow(id, after, signal) {
+      checkPlace(after);
+      return follow({ context, page }, { id, after, signal });
+    },
+  };
+}
+
+type ReadPage = (id: string, after: string | undefined, limit: number) => Promise<StreamEntry[]>;
+
+/**
+ * Yields in order and exactly once: it always reads on from the last id, and before it waits it has found nothing
+ * new since the last wake-up it heard of. A lost wake-up costs `followPollMs`, never an entry. Memory: one page.
+ */
+async function* follow(
+  { context, page }: { context: StoreContext; page: ReadPage },
+  { id, after, signal }: { id: string; after: string | undefined; signal: AbortSignal },
+): AsyncGenerator<StreamEntry, void, undefined> {
+  const { keys, hub, limits } = context;
+  if ((await statusOf(context, id)) === undefined) {
+    throw new EchelonError('not-found', `There is no experiment ${id}`);
+  }
+  const bell = createBell(limits.followPollMs);
+  const subscription = hub.listen(keys.changed(id), () => bell.ring());
+  signal.addEventListener('abort', bell.ring);
+  try {
+    let last = after;
+    let over = false;
+    while (!signal.aborted && !hub.closed) {
+      bell.quiet();
+      const entries = await orNothing(page(id, last, limits.pageEntries));
+      for (const entry of entries ?? []) {
+        if (signal.aborted) return;
+        last = entry.id;
+        yield entry;
+      }
+      if (entries !== undefined && entries.length > 0) continue;
+      if (over && entries !== undefined) return;
+      // What came between that read and this look is read once more before the end.
+      over = (await orNothing(statusOf(context, id))) === 'over';
+      if (!over) await bell.rung();
+    }
+  } finally {
+    signal.removeEventListener('abort', bell.ring);
+    subscription.stop();
+    bell.stop();
+  }
+}
+
+/** A follower outlives a restart of Redis: it reads on when the server is back. */
+async function orNothing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof EchelonError && error.code === 'store-unavailable') return undefined;
+    throw error;
+  }
+}
+
+/** `over`: final, and each recorded batch has its report, so that no event can come any more. */
+async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on' | undefined> {
+  const names = ['id', 'endedAt', 'vBatches', 'vVerified'];
+  const values = await guarded(context.redis.hmget(context.keys.experiment(id), ...names));
+  const fields: Fields = {};
+  names.forEach((name, at) => {
+    const value = values[at];
+    if (value !== null && value !== undefined) fields[name] = value;
+  });
+  if (fields.id === undefined) return undefined;
+  return isOver(fields) && toVerification(fields).status === 'complete' ? 'over' : 'on';
+}
+
+/** Remembers a ring that comes before anybody waits for it; rings by itself after `pollMs`. */
+function createBell(pollMs: number) {
+  const target = new EventTarget();
+  let rang = false;
+  let timer: NodeJS.Timeout | undefined;
+  const bell = {
+    ring: (): void => {
+      rang = true;
+      target.dispatchEvent(new Event('ring'));
+    },
+    quiet(): void {
+      rang = false;
+    },
+    async rung(): Promise<void> {
+      if (rang) return;
+      timer = setTimeout(bell.ring, pollMs);
+      await once(target, 'ring');
+      clearTimeout(timer);
+    },
+    stop(): void {
+      clearTimeout(timer);
+    },
+  };
+  return bell;
+}
+
+function checkPlace(after: string | undefined): void {
+  if (after !== undefined && parseEntryId(after) === undefined) {
+    throw new EchelonError('invalid-cursor', 'The place is not the id of an event');
+  }
+}
+
+function toEntries(reply: unknown): StreamEntry[] {
+  return (reply as [string, string, string][]).map(([id, at, event]) => ({
+    id,
+    at: Number(at),
+    event: JSON.parse(event) as ExperimentEvent,
+  }));
+}

@@ -1,0 +1,69 @@
+import type { State } from '../core/states.ts';
+
+/**
+ * Names of all keys. They share one hash tag, so that a Redis Cluster keeps them in one slot and a script may touch
+ * any of them; the scripts build the same names from `root`.
+ */
+export interface Keys {
+  /** `{prefix}`: what every key begins with. */
+  root: string;
+  /** Hash: the record of an experiment. */
+  experiment(id: string): string;
+  /** Stream: its events. */
+  events(id: string): string;
+  /** Hash: last value (JSON) of each metric. */
+  metrics(id: string): string;
+  /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|last|ended`. */
+  attempts(id: string): string;
+  /** Hash: `<attempt>:<batch>` → `step rows digest firstEntry lastEntry`. */
+  batches(id: string): string;
+  /** Hash: `<attempt>:<batch>` → report (JSON). */
+  reports(id: string): string;
+  /** Sorted set: waiting experiments in their order; the score is arrival − priority·2⁴². */
+  line: string;
+  /** Sorted set: held experiments by the end of their lease (ms of Redis TIME). */
+  leases: string;
+  /** Sorted set: `<experiment>:<attempt>:<batch>` without a report, by the time from which it may be taken. */
+  pending: string;
+  /** Hash: cluster (JSON) by name. */
+  clusters: string;
+  /** Hash: reservation (JSON) by experiment. */
+  reserved(cluster: string): string;
+  /** Hash: version of the reservations by cluster. */
+  versions: string;
+  /** Sorted set by arrival: every experiment, or those of a project, of a state, or of both. */
+  index(filter: { project?: string; state?: State }): string;
+  /** Channel: topics of wake-ups. */
+  wake: string;
+  /** Channel: something was added to the stream of an experiment. */
+  changed(id: string): string;
+}
+
+/** The keys under `prefix` (without braces). */
+export function createKeys(prefix: string): Keys {
+  if (!/^[^{}\s]+$/.test(prefix)) throw new TypeError('a prefix is a word without braces');
+  const root = `{${prefix}}`;
+  const experiment = (id: string) => `${root}:x:${id}`;
+  return {
+    root,
+    experiment,
+    events: (id) => `${experiment(id)}:events`,
+    metrics: (id) => `${experiment(id)}:metrics`,
+    attempts: (id) => `${experiment(id)}:attempts`,
+    batches: (id) => `${experiment(id)}:batches`,
+    reports: (id) => `${experiment(id)}:reports`,
+    line: `${root}:line`,
+    leases: `${root}:leases`,
+    pending: `${root}:pending`,
+    clusters: `${root}:clusters`,
+    reserved: (cluster) => `${root}:reserved:${cluster}`,
+    versions: `${root}:versions`,
+    index({ project, state }) {
+      if (project !== undefined && state !== undefined) return `${root}:project-state:${state}:${project}`;
+      if (project !== undefined) return `${root}:project:${project}`;
+      return state === undefined ? `${root}:all` : `${root}:state:${state}`;
+    },
+    wake: `${root}:wake`,
+    changed: (id) => `${experiment(id)}:changed`,
+  };
+}

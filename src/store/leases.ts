@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { EchelonError } from '../core/errors.ts';
+import { STATES, type State, TRANSITIONS } from '../core/states.ts';
+import type { StoreContext } from './context.ts';
+import type { Lease, Renewal, Store, TakenOver } from './store.ts';
+
+/** Leases in one atomic step. */
+const LEASES_PER_CALL = 100;
+
+/** Claims and leases: who may write for an attempt, from its claim to its end. */
+export function createLeases(
+  context: StoreContext,
+): Pick<Store, 'claim' | 'confirm' | 'renew' | 'takeOver' | 'release' | 'end'> {
+  const { run } = context;
+  return {
+    async claim(input) {
+      const token = randomUUID();
+      const { experiment, cluster, node, gpus, cpus } = input;
+      const [outcome, attempt] = (await run('claim', [
+        experiment,
+        cluster,
+        JSON.stringify({ node, gpus, cpus }),
+        input.reservationVersion,
+        input.dispatcher,
+        input.leaseMs,
+        token,
+        `placed on ${cluster}, node ${node}`,
+      ])) as ['claimed' | 'not-waiting' | 'changed', string];
+      if (outcome !== 'claimed') return { outcome };
+      return { outcome, lease: { experiment, attempt: Number(attempt), token } };
+    },
+
+    async confirm(lease) {
+      const state = (await run('confirm', [...leaseArguments(lease), 'launched'])) as State | 'lost';
+      if (state === 'lost') throw leaseLost(lease);
+      return state;
+    },
+
+    async renew(leases, leaseMs) {
+      const renewals: Renewal[] = [];
+      for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
+        const some = leases.slice(at, at + LEASES_PER_CALL);
+        const reply = (await run('renew', [leaseMs, ...some.flatMap(leaseArguments)])) as string[];
+        some.forEach((lease, index) => {
+          renewals.push({
+            lease,
+            status: reply[2 * index] === 'held' ? 'held' : 'lost',
+            state: (reply[2 * index + 1] || 'failed') as State, // a record that is gone ended somehow
+          });
+        });
+      }
+      return renewals;
+    },
+
+    async takeOver({ dispatcher, leaseMs, limit }) {
+      const tokens = Array.from({ length: Math.min(limit, LEASES_PER_CALL) }, () => randomUUID());
+      const reply = (await run('take-over', [
+        leaseMs,
+        dispatcher,
+        'its dispatcher was lost before the launch was confirmed',
+        ...tokens,
+      ])) as string[];
+      const taken: TakenOver[] = [];
+      for (let at = 0; at < reply.length; at += 7) {
+        const [experiment, attempt, token, state, cluster, confirmed, last] = reply.slice(at, at + 7);
+        taken.push({
+          lease: { experiment: experiment!, attempt: Number(attempt), token: token! },
+          state: state as State,
+          cluster: cluster!,
+          confirmed: confirmed === '1',
+          lastSequence: Number(last),
+        });
+      }
+      return taken;
+    },
+
+    async release(leases) {
+      for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
+        await run('release', leases.slice(at, at + LEASES_PER_CALL).flatMap(leaseArguments));
+      }
+    },
+
+    async end(lease, decision) {
+      const before = STATES.filter((state) => TRANSITIONS[state].includes(decision.to));
+      const [outcome, state] = (await run('end', [
+        ...leaseArguments(lease),
+        decision.to,
+        decision.reason,
+        before.join(','),
+      ])) as ['ok' | 'lost' | 'illegal', State];
+      if (outcome === 'lost') throw leaseLost(lease);
+      if (outcome === 'illegal') {
+        throw new EchelonError(
+          'internal',
+          `An experiment that is ${state} cannot become ${decision.to}: ${lease.experiment}`,
+        );
+      }
+      return state;
+    },
+  };
+}
+
+/** A lease as the scripts take it: experiment, attempt, token. */
+export function leaseArguments(lease: Lease): string[] {
+  return [lease.experiment, String(lease.attempt), lease.token];
+}
+
+/** The refusal of a write whose lease is not the present one. */
+export function leaseLost(lease: Lease): EchelonError {
+  return new EchelonError(
+    'lease-lost',
+    `Attempt ${lease.attempt} of ${lease.experiment} is over or held by another dispatcher`,
+  );
+}

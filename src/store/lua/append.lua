@@ -1,0 +1,116 @@
+#!lua
+-- Appends a run of consecutive events of an attempt: those already recorded are passed over, the rest enters the
+-- stream under attempt-(n * 2^20) and takes effect on the record. All or nothing.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 experiment, 2 attempt, 3 token, 4 number of the first event, 5 how many events, 6 cap of metric names;
+--           then for each event: at, type, event (JSON), 'b' (bytes), 'k' (archive digest) or '', bytes or digest or
+--           '', how many arguments of its effect follow, and these:
+--             stage       name, step, steps
+--             metrics     step, then name and value (JSON) in turn
+--             batch       batch, index, count, step, rows, digest
+--             checkpoint  checkpoint (JSON)
+--             gap         rows that were dropped (batches only)
+-- Returns   {'ok', last recorded number, completed batches}
+-- Errors    {'lost'}; {'gap', last recorded number}
+-- Events    the given ones; PUBLISH to followers, and wake 'batch' where a batch was completed
+-- include time
+-- include state
+
+local root, id, attempt = KEYS[1], ARGV[1], ARGV[2]
+local x = root .. ':x:' .. id
+if not holds(x, attempt, ARGV[3]) then return { 'lost' } end
+local attempts, events = x .. ':attempts', x .. ':events'
+local last = tonumber(redis.call('HGET', attempts, attempt .. ':last') or '0')
+local first, count = tonumber(ARGV[4]), tonumber(ARGV[5])
+if first > last + 1 then return { 'gap', int(last) } end
+if first + count - 1 <= last then return { 'ok', int(last), 0 } end
+
+local record = redis.call('HMGET', x, 'step', 'open')
+local step, open, completed = tonumber(record[1] or '0'), record[2], 0
+local changes = {}
+local function set(field, value)
+  changes[#changes + 1] = field
+  changes[#changes + 1] = value
+end
+
+local function metrics(at, size)
+  if tonumber(ARGV[at]) > step then
+    step = tonumber(ARGV[at])
+    set('step', ARGV[at])
+  end
+  local key, cap = x .. ':metrics', tonumber(ARGV[6])
+  local known = redis.call('HLEN', key)
+  for i = at + 1, at + size - 1, 2 do
+    if known < cap or redis.call('HEXISTS', key, ARGV[i]) == 1 then
+      known = known + redis.call('HSET', key, ARGV[i], ARGV[i + 1])
+    end
+  end
+end
+
+-- The parts of one batch are consecutive among batch parts; `open`: batch, next index, parts so far, first entry.
+local function batch(at, entry)
+  local number, index = ARGV[at], tonumber(ARGV[at + 1])
+  local parts, start = 1, entry
+  if open then
+    local was, nextIndex, sofar, begun = string.match(open, '^(%S+) (%S+) (%S+) (%S+)$')
+    if was == number and tonumber(nextIndex) == index then parts, start = sofar + 1, begun end
+  end
+  if parts < tonumber(ARGV[at + 2]) then
+    open = table.concat({ number, int(index + 1), int(parts), start }, ' ')
+    return
+  end
+  open = false
+  local field = attempt .. ':' .. number
+  local row = table.concat({ ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], start, entry }, ' ')
+  if redis.call('HSETNX', x .. ':batches', field, row) == 1 then
+    redis.call('ZADD', root .. ':pending', int(nowMs()), id .. ':' .. field)
+    redis.call('HINCRBY', x, 'vBatches', 1)
+    redis.call('HINCRBY', x, 'vSeen', ARGV[at + 4])
+    completed = completed + 1
+  end
+end
+
+local function effect(kind, at, size, event, entry)
+  if kind == 'stage' then
+    step = tonumber(ARGV[at + 1])
+    set('stage', ARGV[at])
+    set('step', ARGV[at + 1])
+    set('steps', ARGV[at + 2])
+  elseif kind == 'metrics' then
+    metrics(at, size)
+  elseif kind == 'batch' then
+    batch(at, entry)
+  elseif kind == 'checkpoint' then
+    set('checkpoint', ARGV[at])
+  elseif kind == 'gap' and size > 0 then
+    redis.call('HINCRBY', x, 'vSeen', ARGV[at])
+    redis.call('HINCRBY', x, 'vDropped', ARGV[at])
+  elseif kind == 'ended' then
+    redis.call('HSET', attempts, attempt .. ':ended', event)
+  end
+end
+
+local at = 7
+for n = first, first + count - 1 do
+  local size = tonumber(ARGV[at + 5])
+  if n > last then
+    local entry = attempt .. '-' .. int(n * 1048576)
+    local kind, event, payload = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+    if payload == '' then
+      redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', event)
+    else
+      redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', event, payload, ARGV[at + 4])
+    end
+    effect(kind, at + 6, size, event, entry)
+  end
+  at = at + 6 + size
+end
+
+last = first + count - 1
+redis.call('HSET', attempts, attempt .. ':last', int(last))
+if open then set('open', open) elseif record[2] then redis.call('HDEL', x, 'open') end
+if #changes > 0 then redis.call('HSET', x, unpack(changes)) end
+redis.call('PUBLISH', x .. ':changed', 'events')
+if completed > 0 then redis.call('PUBLISH', root .. ':wake', 'batch') end
+return { 'ok', int(last), completed }

@@ -1,0 +1,29 @@
+#!lua flags=allow-oom
+-- Cancels an experiment: at once where it waits, else by asking the holder of its attempt to stop the driver.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 id, 2 reason
+-- Returns   'cancelled' | 'cancelling' | 'already-final' | 'not-found'
+-- Events    state: queued -> cancelled (PUBLISH wake 'line'), or launching | running -> cancelling (wake 'cancel')
+-- include time
+-- include state
+
+local root, id = KEYS[1], ARGV[1]
+local x = root .. ':x:' .. id
+local record = redis.call('HMGET', x, 'state', 'attempt')
+local from = record[1]
+if not from then return 'not-found' end
+if from == 'cancelling' then return 'cancelling' end
+local now = nowMs()
+if from == 'queued' then
+  redis.call('ZREM', root .. ':line', id)
+  redis.call('HSET', x, 'endedAt', int(now))
+  redis.call('HDEL', x, 'waitReason')
+  moveState(root, id, { from = from, to = 'cancelled', attempt = record[2], reason = ARGV[2], now = now })
+  redis.call('PUBLISH', root .. ':wake', 'line')
+  return 'cancelled'
+end
+if not HELD[from] then return 'already-final' end
+moveState(root, id, { from = from, to = 'cancelling', attempt = record[2], reason = ARGV[2], now = now })
+redis.call('PUBLISH', root .. ':wake', 'cancel')
+return 'cancelling'

@@ -1,0 +1,36 @@
+#!lua flags=allow-oom
+-- Records the end of an attempt and gives back its lease and reservation: a final state, or back into the line at
+-- the old place. While cancelling, whatever the holder decided is recorded as cancelled: the driver's end is known,
+-- and a cancel was promised.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 experiment, 2 attempt, 3 token, 4 the decided state, 5 reason, 6 states that it may follow (a,b,…)
+-- Returns   {'ok', the recorded state}
+-- Errors    {'lost'}; {'illegal', state}: the decision may not follow the present state
+-- Events    state; PUBLISH wake 'line'
+-- include time
+-- include state
+
+local root, id, to = KEYS[1], ARGV[1], ARGV[4]
+local x = root .. ':x:' .. id
+if not holds(x, ARGV[2], ARGV[3]) then return { 'lost' } end
+local record = redis.call('HMGET', x, 'state', 'cluster', 'priority', 'seq')
+local from = record[1]
+if from == 'cancelling' then
+  to = 'cancelled'
+elseif not string.find(',' .. ARGV[6] .. ',', ',' .. from .. ',', 1, true) then
+  return { 'illegal', from }
+end
+
+local now = nowMs()
+redis.call('ZREM', root .. ':leases', id)
+freeReservation(root, id, record[2])
+redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')
+if to == 'queued' then
+  redis.call('ZADD', root .. ':line', int(record[4] - record[3] * 4398046511104), id)
+else
+  redis.call('HSET', x, 'endedAt', int(now))
+end
+moveState(root, id, { from = from, to = to, attempt = ARGV[2], reason = ARGV[5], now = now })
+redis.call('PUBLISH', root .. ':wake', 'line')
+return { 'ok', to }

@@ -1,0 +1,21 @@
+#!lua flags=no-writes
+-- Reads entries of an experiment's stream without the bytes of batch parts.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 experiment, 2 first id (as XRANGE takes it; ignored backwards), 3 limit,
+--           4 'forwards' or 'backwards' (the newest, newest first)
+-- Returns   for each entry: {id, at, event (JSON)}
+
+local key = KEYS[1] .. ':x:' .. ARGV[1] .. ':events'
+local entries
+if ARGV[4] == 'backwards' then
+  entries = redis.call('XREVRANGE', key, '+', '-', 'COUNT', ARGV[3])
+else
+  entries = redis.call('XRANGE', key, ARGV[2], '+', 'COUNT', ARGV[3])
+end
+local answer = {}
+for i, entry in ipairs(entries) do
+  local fields = entry[2]
+  answer[i] = { entry[1], fields[4], fields[6] }
+end
+return answer

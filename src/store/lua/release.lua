@@ -1,0 +1,20 @@
+#!lua flags=allow-oom
+-- Lets leases expire now. The caller writes nothing for them afterwards.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      for each lease: experiment, attempt, token
+-- Returns   how many were held
+-- Events    PUBLISH wake 'line', so that another dispatcher looks at once
+-- include time
+-- include state
+
+local root, released = KEYS[1], 0
+for i = 1, #ARGV, 3 do
+  if holds(root .. ':x:' .. ARGV[i], ARGV[i + 1], ARGV[i + 2]) then
+    -- 0 stays due across a restart of the server, whose grace is for those that did not ask.
+    redis.call('ZADD', root .. ':leases', 0, ARGV[i])
+    released = released + 1
+  end
+end
+if released > 0 then redis.call('PUBLISH', root .. ':wake', 'line') end
+return released

@@ -1,0 +1,20 @@
+#!lua flags=allow-oom
+-- Renews leases. One that ran out, but that nobody took, is renewed like any other.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 leaseMs, then for each lease: experiment, attempt, token
+-- Returns   for each lease: 'held' or 'lost', and the state ('' where there is no such experiment)
+-- include time
+-- include state
+
+local root = KEYS[1]
+local expiry = int(nowMs() + ARGV[1])
+local answer = {}
+for i = 2, #ARGV, 3 do
+  local x = root .. ':x:' .. ARGV[i]
+  local held = holds(x, ARGV[i + 1], ARGV[i + 2])
+  if held then redis.call('ZADD', root .. ':leases', expiry, ARGV[i]) end
+  answer[#answer + 1] = held and 'held' or 'lost'
+  answer[#answer + 1] = redis.call('HGET', x, 'state') or ''
+end
+return answer

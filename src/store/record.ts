@@ -1,0 +1,140 @@
+import type { MetricValue } from '../core/events.ts';
+import type { State } from '../core/states.ts';
+import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
+import type { Attempt, BatchRecord, Waiting } from './store.ts';
+
+/** A hash as Redis answers it; nulls are kept as absent or empty fields. */
+export type Fields = Record<string, string>;
+
+/** The record of an experiment from its hash and that of its metrics; undefined where there is none. */
+export function toExperiment(fields: Fields, metrics: Fields): Experiment | undefined {
+  if (fields.id === undefined || fields.state === undefined) return undefined;
+  return {
+    version: RECORD_VERSION,
+    id: fields.id,
+    name: fields.name ?? '',
+    project: fields.project ?? '',
+    state: fields.state as State,
+    reason: fields.reason ?? '',
+    attempt: count(fields.attempt),
+    cluster: fields.cluster || null,
+    priority: count(fields.priority),
+    submittedAt: count(fields.submittedAt),
+    startedAt: time(fields.startedAt),
+    endedAt: time(fields.endedAt),
+    submitted: json(fields.submitted),
+    resolved: json(fields.resolved),
+    defaults: json(fields.defaults) as string[],
+    fingerprint: fields.fingerprint || null,
+    progress: {
+      stage: fields.stage ?? '',
+      step: count(fields.step),
+      steps: count(fields.steps),
+      metrics: Object.fromEntries(
+        Object.entries(metrics).map(([name, value]) => [name, json(value) as MetricValue]),
+      ),
+    },
+    verification: toVerification(fields),
+    checkpoint: (json(fields.checkpoint) ?? null) as Experiment['checkpoint'],
+  };
+}
+
+/** Counters of the verification: `complete` exactly when no more batches can come and each has its report. */
+export function toVerification(fields: Fields): Experiment['verification'] {
+  const batches = count(fields.vBatches);
+  const batchesVerified = count(fields.vVerified);
+  const exact = count(fields.vExact);
+  const rounding = count(fields.vRounding);
+  const wrong = count(fields.vWrong);
+  return {
+    status: isOver(fields) && batches === batchesVerified ? 'complete' : 'pending',
+    batches,
+    batchesVerified,
+    rowsSeen: count(fields.vSeen),
+    rowsVerified: exact + rounding + wrong,
+    exact,
+    rounding,
+    wrong,
+    unverifiable: count(fields.vUnverifiable),
+    errors: count(fields.vErrors),
+    dropped: count(fields.vDropped),
+  };
+}
+
+/** An experiment in the line, from its hash. */
+export function toWaiting(id: string, fields: Fields): Waiting {
+  return {
+    experiment: id,
+    name: fields.name ?? '',
+    project: fields.project ?? '',
+    priority: count(fields.priority),
+    cluster: fields.wanted || null,
+    gpus: count(fields.gpus),
+    cpus: count(fields.cpus),
+    submittedAt: count(fields.submittedAt),
+    reason: fields.waitReason ?? null,
+  };
+}
+
+/** The attempts of an experiment, in order, from the hash `<attempt>:<field>`. */
+export function toAttempts(fields: Fields): Attempt[] {
+  const attempts = new Map<number, Attempt>();
+  for (const [key, value] of Object.entries(fields)) {
+    const colon = key.indexOf(':');
+    const number = Number(key.slice(0, colon));
+    const attempt = attempts.get(number) ?? {
+      attempt: number,
+      cluster: '',
+      claimedAt: 0,
+      confirmedAt: null,
+      lastSequence: 0,
+      ended: null,
+    };
+    attempts.set(number, attempt);
+    const field = key.slice(colon + 1);
+    if (field === 'cluster') attempt.cluster = value;
+    else if (field === 'claimedAt') attempt.claimedAt = Number(value);
+    else if (field === 'confirmedAt') attempt.confirmedAt = Number(value);
+    else if (field === 'last') attempt.lastSequence = Number(value);
+    else if (field === 'ended') attempt.ended = json(value) as Attempt['ended'];
+  }
+  return [...attempts.values()].sort((a, b) => a.attempt - b.attempt);
+}
+
+/** A batch from its row and its report (JSON), where there is one. */
+export function toBatch(
+  place: { experiment: string; field: string },
+  row: string,
+  report: string | null | undefined,
+): BatchRecord {
+  const [attempt, batch] = place.field.split(':').map(Number);
+  const [step, rows, digest, firstEntry, lastEntry] = row.split(' ');
+  return {
+    experiment: place.experiment,
+    attempt: attempt ?? 0,
+    batch: batch ?? 0,
+    step: Number(step),
+    rows: Number(rows),
+    digest: digest ?? '',
+    firstEntry: firstEntry ?? '',
+    lastEntry: lastEntry ?? '',
+    report: json(report ?? undefined) ?? null,
+  };
+}
+
+/** True once the experiment has ended: `endedAt` is set by the step that makes its state final, and only there. */
+export function isOver(fields: Fields): boolean {
+  return fields.endedAt !== undefined;
+}
+
+function json(text: string | undefined): unknown {
+  return text === undefined || text === '' ? undefined : JSON.parse(text);
+}
+
+function count(text: string | undefined): number {
+  return Number(text ?? 0);
+}
+
+function time(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import { guarded } from './redis-errors.ts';
+
+/** The atomic steps of the store: one file in `lua/` each. */
+export const SCRIPT_NAMES = [
+  'append',
+  'cancel',
+  'claim',
+  'confirm',
+  'end',
+  'read',
+  'release',
+  'renew',
+  'report',
+  'set-waiting-reasons',
+  'submit',
+  'take-over',
+  'take-pending',
+] as const;
+/** One of {@link SCRIPT_NAMES}. */
+export type ScriptName = (typeof SCRIPT_NAMES)[number];
+
+/** What a script takes after the root of the keys. */
+export type ScriptArgument = string | number | Uint8Array;
+
+/** Runs an atomic step by its name; errors are ours already. */
+export type RunScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<unknown>;
+
+const FOLDER = new URL('./lua/', import.meta.url);
+
+/** Text of a script, each line `-- include <name>` replaced by `lua/include/<name>.lua`. */
+export function scriptText(name: ScriptName): string {
+  const text = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
+  return text.replace(/^-- include (\S+)$/gm, (_line, part: string) =>
+    readFileSync(new URL(`include/${part}.lua`, FOLDER), 'utf8'),
+  );
+}
+
+/** Makes the scripts known to a client (sent once per connection, run by their digest afterwards). */
+export function loadScripts(redis: Redis, root: string): RunScript {
+  const commandOf = (name: ScriptName) => `echelon:${name}`;
+  for (const name of SCRIPT_NAMES) {
+    redis.defineCommand(commandOf(name), { lua: scriptText(name), numberOfKeys: 1 });
+  }
+  const commands = redis as unknown as Record<
+    string,
+    (...args: (string | number | Buffer)[]) => Promise<unknown>
+  >;
+  return (name, args) => {
+    const values = args.map((arg) => (arg instanceof Uint8Array ? asBuffer(arg) : arg));
+    return guarded(commands[commandOf(name)]!(root, ...values));
+  };
+}
+
+/** The same bytes as ioredis wants them, without a copy. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

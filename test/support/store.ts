@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis, type RedisOptions } from 'ioredis';
+import { EchelonError } from '../../src/core/errors.ts';
+import { newExperimentId } from '../../src/core/ids.ts';
+import { createDirectoryArchive } from '../../src/store/archive-directory.ts';
+import type { StoreLimits } from '../../src/store/context.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import type { Archive, Lease, Store, SubmitInput } from '../../src/store/store.ts';
+import { type RedisServer, redisFor } from './redis.ts';
+
+/** What is released when its test is over: a test context, or `{ after }` of node:test for a whole file. */
+export interface Scope {
+  after(release: () => Promise<void>): void;
+}
+
+/** A store of a test with what it stands on. */
+export interface TestStore {
+  server: RedisServer;
+  /** The store's own connection, for a look behind its back. */
+  redis: Redis;
+  store: Store;
+  archive: Archive;
+}
+
+/** How {@link storeFor} sets a store up. */
+export interface TestStoreOptions {
+  /** A server to share; default: one of its own. */
+  server?: RedisServer;
+  prefix?: string;
+  archive?: Archive;
+  limits?: Partial<StoreLimits>;
+  redisOptions?: RedisOptions;
+}
+
+/** A store on a private Redis and an archive in a temporary directory; all is gone when `scope` is over. */
+export async function storeFor(scope: Scope, options: TestStoreOptions = {}): Promise<TestStore> {
+  const server = options.server ?? (await redisFor(scope));
+  const archive = options.archive ?? (await archiveFor(scope));
+  const redis = new Redis({
+    ...options.redisOptions,
+    port: server.port,
+    host: server.host,
+    maxRetriesPerRequest: options.redisOptions?.maxRetriesPerRequest ?? null,
+  });
+  redis.on('error', () => {}); // servers are killed on purpose; what matters reaches the caller of a command
+  const store = createStore({
+    redis,
+    archive,
+    ...(options.prefix === undefined ? {} : { prefix: options.prefix }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  scope.after(async () => {
+    await store.close();
+    redis.disconnect();
+  });
+  return { server, redis, store, archive };
+}
+
+/** An archive in a temporary directory. */
+export async function archiveFor(scope: Scope): Promise<Archive> {
+  const dir = await mkdtemp(join(tmpdir(), 'echelon-archive-'));
+  scope.after(() => rm(dir, { recursive: true, force: true }));
+  return createDirectoryArchive(dir);
+}
+
+/** What a submit takes, with a new id and values that do not matter. */
+export function submitInput(changes: Partial<SubmitInput> = {}): SubmitInput {
+  return {
+    id: newExperimentId(),
+    project: 'default',
+    name: 'a name',
+    priority: 0,
+    cluster: null,
+    gpus: 0,
+    cpus: 1,
+    submitted: { engine: 'replay' },
+    resolved: { engine: 'replay', priority: 0 },
+    defaults: ['/priority'],
+    fingerprint: null,
+    ...changes,
+  };
+}
+
+/** Claims a waiting experiment on the cluster `local`. */
+export async function claimed(store: Store, experiment: string, leaseMs = 60_000): Promise<Lease> {
+  const { version } = await store.reservations('local');
+  const claim = await store.claim({
+    experiment,
+    cluster: 'local',
+    node: 'node-1',
+    gpus: 0,
+    cpus: 1,
+    reservationVersion: version,
+    dispatcher: 'dispatcher-1',
+    leaseMs,
+  });
+  if (claim.outcome !== 'claimed') throw new Error(`${experiment} was not claimed: ${claim.outcome}`);
+  return claim.lease;
+}
+
+/** Submits an experiment and brings it to `running`. */
+export async function running(
+  store: Store,
+  options: { input?: Partial<SubmitInput>; leaseMs?: number } = {},
+): Promise<Lease> {
+  const { id } = await store.submit(submitInput(options.input));
+  const lease = await claimed(store, id, options.leaseMs);
+  await store.confirm(lease);
+  return lease;
+}
+
+/** Matches an EchelonError by its code, for `assert.rejects`. */
+export function coded(code: string): (error: unknown) => boolean {
+  return (error) => error instanceof EchelonError && error.code === code;
+}
