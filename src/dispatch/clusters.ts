@@ -1,0 +1,82 @@
+import type { ChoiceCluster } from '../queue/choose.ts';
+import type { RayWorkerDescription } from '../rpc/ray-worker.ts';
+import type { Cluster, ClusterNode, Store } from '../store/store.ts';
+import type { Log } from './log.ts';
+import { createLoop, type Loop } from './loop.ts';
+import type { RayWorkers } from './ray-workers.ts';
+
+/** The nodes that are alive, with what Ray counts as used. */
+export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
+  return nodes
+    .filter((node) => node.alive)
+    .map((node) => ({
+      id: node.id,
+      cpusTotal: node.cpusTotal,
+      gpusTotal: node.gpusTotal,
+      cpusUsed: Math.max(0, node.cpusTotal - node.cpusAvailable),
+      gpusUsed: Math.max(0, node.gpusTotal - node.gpusAvailable),
+    }));
+}
+
+/** A stored cluster as the choice sees it: answering while it was seen within `staleMs` of `now`. */
+export function toChoiceCluster(
+  { name, backfill, nodes, lastSeenAt }: Cluster,
+  { now, staleMs }: { now: number; staleMs: number },
+): ChoiceCluster {
+  const answering = lastSeenAt !== null && now - lastSeenAt <= staleMs;
+  return { name, backfill, nodes, answering };
+}
+
+/** One silent ray-worker must not hold up the figures of the others for longer. */
+const ANSWER_MS = 5_000;
+
+/**
+ * Asks every ray-worker again and again what its cluster has and writes it to the store; calls `onRefresh` after each
+ * answer. A ray-worker that does not answer keeps its last figures, and its age shows.
+ */
+export function createClusterRefresh(deps: {
+  store: Store;
+  rayWorkers: RayWorkers;
+  everyMs: number;
+  now: () => number;
+  log: Log;
+  onRefresh: () => void;
+}): Loop {
+  const { store, rayWorkers, log } = deps;
+  const silent = new Set<string>();
+
+  async function refresh(cluster: Cluster): Promise<void> {
+    try {
+      const client = await rayWorkers.of(cluster.name);
+      const description = await client.describe(AbortSignal.timeout(ANSWER_MS));
+      if (silent.delete(cluster.name)) log.info({ cluster: cluster.name }, 'the ray-worker answers again');
+      if (cluster.generation !== null && cluster.generation !== description.generation)
+        log.warn(
+          { cluster: cluster.name, generation: description.generation },
+          "the ray-worker's state directory is a new one; attempts of the old one are lost",
+        );
+      await store.putCluster({
+        ...cluster,
+        generation: description.generation,
+        lastSeenAt: deps.now(),
+        nodes: toClusterNodes(description),
+      });
+      deps.onRefresh();
+    } catch (error) {
+      if (silent.has(cluster.name)) return;
+      silent.add(cluster.name);
+      log.warn({ cluster: cluster.name, err: error }, 'the ray-worker does not answer');
+    }
+  }
+
+  return createLoop({
+    name: 'cluster refresh',
+    everyMs: deps.everyMs,
+    log,
+    async run() {
+      const clusters = await store.clusters();
+      rayWorkers.update(clusters);
+      await Promise.all(clusters.map(refresh));
+    },
+  });
+}

@@ -1,0 +1,244 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Line, LineServer, Seen } from '../queue/line.ts';
+import type { LaunchPlan } from '../rpc/ray-worker.ts';
+import type { ResolvedSpec } from '../schemas/spec.ts';
+import type { Lease, Store, TakenOver, WakeTopic } from '../store/store.ts';
+import { type AttemptHooks, type AttemptRun, type Entry, runAttempt } from './attempt.ts';
+import { createClusterRefresh } from './clusters.ts';
+import type { Log } from './log.ts';
+import { createLoop, type Loop } from './loop.ts';
+import { createPlacement } from './placement.ts';
+import { type Connect, createRayWorkers } from './ray-workers.ts';
+import { reconcile } from './reconcile.ts';
+import { createVerification, type Verifier } from './verification.ts';
+
+/*
+ * What always holds: an attempt is in `runs` exactly while this dispatcher believes that it holds its lease, and each
+ * of them is renewed; what a dispatcher believes wrongly, the store and the ray-worker refuse.
+ */
+
+/** What a dispatcher is made of. */
+export interface DispatcherDeps {
+  store: Store;
+  line: Line;
+  verifier: Verifier;
+  compile(spec: ResolvedSpec['spec']): LaunchPlan;
+  log: Log;
+  /** Names this process in records and logs. */
+  id: string;
+  /** A lease lives so long without renewal; it is renewed three times in it. */
+  leaseMs?: number;
+  /** Time between two looks at the line without a reason to look. */
+  lookMs?: number;
+  /** Time between two questions to each ray-worker. */
+  refreshMs?: number;
+  reconcileMs?: number;
+  /** Batches verified at a time. */
+  verifications?: number;
+  /** Waits between tries at a ray-worker or the store that does not answer. */
+  retry?: { firstMs: number; longestMs: number };
+  clock?: { now(): number };
+  hooks?: AttemptHooks;
+  connect?: Connect;
+}
+
+/** One dispatcher: places, launches, follows and verifies, beside any number of others. */
+export interface Dispatcher {
+  start(): Promise<void>;
+  /**
+   * Stops within about two seconds. With `handOver` its leases are let go, so that another dispatcher takes over at
+   * once; without, they run out. Trainings are not touched.
+   */
+  stop(options: { handOver: boolean }): Promise<void>;
+  stats(): DispatcherStats;
+}
+
+/** What a dispatcher has in hand. */
+export interface DispatcherStats {
+  attempts: number;
+  verifying: number;
+}
+
+const JOBS_AT_ONCE = 64;
+const TAKEOVERS_AT_ONCE = 64;
+const RECONCILED_AT_MOST = 100_000;
+/** A job whose turn has not come is woken by the round that chooses it; this is for the case that no round does. */
+const PARK_MS = 60_000;
+/** A job is done once its launch is confirmed; one that takes longer goes on without its job. */
+const JOB_MS = 5_000;
+/** Events under way get so long to be recorded at a hand-over, and a launch so long to be confirmed. */
+const HAND_OVER_MS = 1_500;
+const SILENT_ROUNDS = 5;
+
+/** See {@link Dispatcher}. */
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { store, line, log, id, leaseMs = 15_000, refreshMs = 2_000 } = deps;
+  const now = () => (deps.clock ?? Date).now();
+  const runs = new Map<string, AttemptRun>();
+  const rayWorkers = createRayWorkers({ store, ...(deps.connect && { connect: deps.connect }) });
+  const attemptDeps = {
+    store,
+    rayWorkerOf: rayWorkers.of,
+    compile: deps.compile,
+    log,
+    hooks: deps.hooks ?? {},
+    retry: deps.retry ?? { firstMs: 100, longestMs: 3_000 },
+  };
+  let stopping = false;
+
+  function begin(entry: Entry): void {
+    const { experiment } = entry.lease;
+    // Our own lease may have run out and come back to us: the story under the old token is over.
+    runs.get(experiment)?.drop();
+    const run = runAttempt(attemptDeps, entry);
+    runs.set(experiment, run);
+    if (stopping) run.handOver();
+    void run.done.then((outcome) => {
+      if (stopping && outcome === null) return; // kept until its lease is released
+      if (runs.get(experiment) === run) runs.delete(experiment);
+      if (outcome !== null) capacityChanged();
+    });
+  }
+
+  const placement = createPlacement({
+    store,
+    line,
+    dispatcher: id,
+    leaseMs,
+    staleMs: refreshMs * SILENT_ROUNDS + 5_000,
+    everyMs: deps.lookMs ?? 1_000,
+    now,
+    log,
+    onClaimed: (lease, { cluster }) =>
+      begin({ lease, cluster, state: 'launching', confirmed: false, lastSequence: 0, takenOver: false }),
+  });
+  const refresh = createClusterRefresh({
+    store,
+    rayWorkers,
+    everyMs: refreshMs,
+    now,
+    log,
+    onRefresh: placement.poke,
+  });
+  /** Ray gives resources back a little after a driver's end: what it has now is asked for, then chosen from. */
+  function capacityChanged(): void {
+    placement.poke();
+    refresh.poke();
+  }
+  const renewal = createLoop({
+    name: 'lease renewal',
+    everyMs: leaseMs / 3,
+    log,
+    run: () => renewAll({ store, runs, leaseMs }),
+  });
+  const takeover = createLoop({
+    name: 'takeover',
+    everyMs: leaseMs / 3,
+    log,
+    async run() {
+      for (;;) {
+        const taken = await store.takeOver({ dispatcher: id, leaseMs, limit: TAKEOVERS_AT_ONCE });
+        for (const attempt of taken) {
+          log.info({ ...describe(attempt) }, 'took over an attempt');
+          begin(toEntry(attempt));
+        }
+        if (taken.length < TAKEOVERS_AT_ONCE || stopping) return;
+      }
+    },
+  });
+  const verification = createVerification({
+    store,
+    verifier: deps.verifier,
+    concurrency: deps.verifications ?? 2,
+    leaseMs: leaseMs * 4,
+    everyMs: deps.lookMs ?? 1_000,
+    log,
+  });
+  const reconciler = createLoop({
+    name: 'reconciler',
+    everyMs: deps.reconcileMs ?? 5_000,
+    log,
+    async run() {
+      await reconcile({ store, line, limit: RECONCILED_AT_MOST, log });
+    },
+  });
+  const loops: Loop[] = [refresh, placement, renewal, takeover, verification, reconciler];
+  const pokes: Record<WakeTopic, () => void> = {
+    line: placement.poke,
+    cancel: renewal.poke,
+    batch: verification.poke,
+  };
+  let server: LineServer | undefined;
+  let unsubscribe: (() => Promise<void>) | undefined;
+
+  async function handle(experiment: string): Promise<Seen> {
+    const placed = await placement.request(experiment);
+    if (placed === 'wait') return { done: false, parkMs: PARK_MS };
+    if (placed === 'claimed') await within(JOB_MS, runs.get(experiment)?.placed);
+    return { done: true };
+  }
+
+  return {
+    async start() {
+      unsubscribe = await store.onWake((topic) => pokes[topic]());
+      for (const loop of loops) loop.start();
+      server = line.serve(handle, { concurrency: JOBS_AT_ONCE });
+    },
+    async stop({ handOver }) {
+      stopping = true;
+      const pausing = Promise.all([placement.stop(), takeover.stop(), reconciler.stop(), refresh.stop()]);
+      for (const run of runs.values()) if (handOver) run.handOver();
+      await within(HAND_OVER_MS, Promise.all([...runs.values()].map((run) => run.done)), handOver);
+      const leases = [...runs.values()].map((run) => run.lease);
+      for (const run of runs.values()) run.drop();
+      // Renewed until now: a lease that is let go is let go by its holder.
+      await within(HAND_OVER_MS, renewal.stop());
+      if (handOver && leases.length > 0) await store.release(leases);
+      await within(HAND_OVER_MS, Promise.all([pausing, verification.stop(), server?.close(500)]));
+      await unsubscribe?.();
+      rayWorkers.close();
+    },
+    stats: () => ({ attempts: runs.size, verifying: verification.active() }),
+  };
+}
+
+/** Renews all leases in one call, and tells each attempt what came of it. */
+async function renewAll({
+  store,
+  runs,
+  leaseMs,
+}: {
+  store: Pick<Store, 'renew'>;
+  runs: ReadonlyMap<string, AttemptRun>;
+  leaseMs: number;
+}): Promise<void> {
+  if (runs.size === 0) return;
+  const renewals = await store.renew(
+    [...runs.values()].map((run) => run.lease),
+    leaseMs,
+  );
+  for (const { lease, status, state } of renewals) {
+    const run = runs.get(lease.experiment);
+    // Another story may have begun for the same experiment in the meantime.
+    if (run?.lease.token !== lease.token) continue;
+    if (status === 'lost') run.drop();
+    else if (state === 'cancelling') run.cancel();
+  }
+}
+
+function toEntry({ lease, state, cluster, confirmed, lastSequence }: TakenOver): Entry {
+  return { lease, state, cluster, confirmed, lastSequence, takenOver: true };
+}
+
+function describe({ lease, state, confirmed, lastSequence }: TakenOver): object {
+  const { experiment, attempt }: Lease = lease;
+  return { experiment, attempt, state, confirmed, lastSequence };
+}
+
+/** Waits for `work`, but no longer than `ms`; not at all where `wanted` is false. */
+async function within(ms: number, work: Promise<unknown> | undefined, wanted = true): Promise<void> {
+  if (work === undefined || !wanted) return;
+  const over = new AbortController();
+  await Promise.race([work, delay(ms, undefined, { signal: over.signal }).catch(() => {})]);
+  over.abort();
+}

@@ -1,0 +1,41 @@
+import type { Line } from '../queue/line.ts';
+import type { Store } from '../store/store.ts';
+import type { Log } from './log.ts';
+
+/**
+ * Makes the line agree with the records: adds a job for each queued experiment that has none, takes out jobs of
+ * experiments that are not queued any more. Safe beside submissions, claims and other dispatchers doing the same.
+ */
+export async function reconcile({
+  store,
+  line,
+  limit,
+  log,
+}: {
+  store: Pick<Store, 'waitingIds' | 'get'>;
+  line: Pick<Line, 'ids' | 'ensure' | 'leave'>;
+  limit: number;
+  log: Log;
+}): Promise<{ added: number; removed: number }> {
+  // Jobs first: an experiment that is submitted in between then has a record, and its job is not taken for stray.
+  const jobs = await line.ids();
+  const waiting = new Set(await store.waitingIds(limit));
+  let added = 0;
+  let removed = 0;
+  for (const id of waiting) {
+    if (jobs.has(id)) continue;
+    const record = await store.get(id);
+    if (record?.state !== 'queued') continue;
+    await line.ensure(id, record.priority);
+    added += 1;
+  }
+  for (const id of jobs) {
+    if (waiting.has(id)) continue;
+    const record = await store.get(id);
+    if (record?.state === 'queued') continue;
+    await line.leave(id);
+    removed += 1;
+  }
+  if (added + removed > 0) log.info({ added, removed }, 'the line was made to agree with the records');
+  return { added, removed };
+}

@@ -1,0 +1,137 @@
+import { EchelonError } from '../core/errors.ts';
+import type { ControllerEvent } from '../core/events.ts';
+import type { BatchRecord, Store } from '../store/store.ts';
+import type { Log } from './log.ts';
+import { createLoop, type Loop } from './loop.ts';
+
+type VerificationEvent = Extract<ControllerEvent, { type: 'verification' }>;
+
+/** What of the verifier's report the counters and the event need; the whole of it is stored as it is. */
+export interface ReportSummary {
+  rows: number;
+  exact: number;
+  rounding: number;
+  wrong: number;
+  unverifiable: number;
+  findings: readonly { code: string; severity: 'error' | 'warning' }[];
+  ok: boolean;
+}
+
+/** Recomputes one serialized batch, off this thread. */
+export interface Verifier {
+  verify(wire: Uint8Array, signal?: AbortSignal): Promise<ReportSummary>;
+}
+
+/** The event that announces a report. */
+export function toVerificationEvent(record: BatchRecord, report: ReportSummary): VerificationEvent {
+  const errors = report.findings.filter((finding) => finding.severity === 'error');
+  return {
+    type: 'verification',
+    attempt: record.attempt,
+    batch: record.batch,
+    step: record.step,
+    rows: report.rows,
+    exact: report.exact,
+    rounding: report.rounding,
+    wrong: report.wrong,
+    unverifiable: report.unverifiable,
+    errors: [...new Set(errors.map((finding) => finding.code))],
+    ok: report.ok,
+  };
+}
+
+/** The report of a batch that could not be read or recomputed: every row is unverifiable, and it says why. */
+export function unverifiableReport(record: BatchRecord, error: unknown): ReportSummary {
+  const message = error instanceof Error ? error.message : String(error);
+  const report = {
+    name: `step ${record.step}`,
+    rows: record.rows,
+    exact: 0,
+    rounding: 0,
+    wrong: 0,
+    unverifiable: record.rows,
+    wrongRows: [],
+    roundingRows: [],
+    findings: [{ code: 'not-verifiable', severity: 'error' as const, rows: [], message }],
+    ok: false,
+    fingerprint: '',
+  };
+  return report;
+}
+
+/** Whether the batch may be readable later: then it stays pending instead of getting a report. */
+function isPassing(error: unknown): boolean {
+  return error instanceof EchelonError && error.code === 'store-unavailable';
+}
+
+/**
+ * Takes pending batches from the store, has each verified and stores its report; at most `concurrency` at a time. A
+ * batch that cannot be verified gets a report that says so, so that none is taken for ever. One that was taken by a
+ * process that died comes back after `leaseMs`.
+ */
+export function createVerification({
+  store,
+  verifier,
+  concurrency,
+  leaseMs,
+  everyMs,
+  log,
+}: {
+  store: Pick<Store, 'takePending' | 'batchBytes' | 'report'>;
+  verifier: Verifier;
+  concurrency: number;
+  leaseMs: number;
+  everyMs: number;
+  log: Log;
+}): Loop & { active(): number } {
+  const active = new Set<Promise<void>>();
+
+  async function judge(record: BatchRecord): Promise<ReportSummary> {
+    try {
+      return await verifier.verify(await store.batchBytes(record));
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      const { experiment, attempt, batch } = record;
+      log.warn({ experiment, attempt, batch, err: error }, 'a batch could not be verified');
+      return unverifiableReport(record, error);
+    }
+  }
+
+  async function verify(record: BatchRecord): Promise<void> {
+    try {
+      const report = await judge(record);
+      await store.report(record, toVerificationEvent(record, report), report);
+    } catch (error) {
+      // It is still pending and comes back by itself.
+      log.warn({ experiment: record.experiment, batch: record.batch, err: error }, 'no report stored');
+    }
+  }
+
+  const loop = createLoop({
+    name: 'verification',
+    everyMs,
+    log,
+    async run() {
+      const room = concurrency - active.size;
+      if (room <= 0) return;
+      const records = await store.takePending(room, leaseMs);
+      for (const record of records) {
+        const work = verify(record).finally(() => {
+          active.delete(work);
+          // Each end looks for more, so that a backlog is worked off without waiting for the next time.
+          loop.poke();
+        });
+        active.add(work);
+      }
+    },
+  });
+  return {
+    start: loop.start,
+    poke: loop.poke,
+    active: () => active.size,
+    async stop() {
+      await loop.stop();
+      await Promise.all(active);
+    },
+  };
+}
