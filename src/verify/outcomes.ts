@@ -1,6 +1,7 @@
 /** One outcome per row: reported against true, within what the trainer's arithmetic can give. */
 
 import { admits, BATCH_EFFORT, type Effort } from './admissible.ts';
+import { REPORT_UNIT } from './arithmetic.ts';
 import type { Batch } from './batch.ts';
 import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from './report.ts';
 import { createRowModel, type RowModel } from './row-model.ts';
@@ -8,7 +9,10 @@ import { createRowModel, type RowModel } from './row-model.ts';
 /** Judges values for rows of one batch. */
 export interface Judge {
   readonly model: RowModel;
-  /** The outcome of `value` as row `row`'s advantage. */
+  /**
+   * The outcome of `value` as row `row`'s advantage. The true value, rounded to float32, is exact whatever the
+   * arithmetic was: to compute better than stated is no fault.
+   */
   judge(row: number, value: number): RowOutcome;
 }
 
@@ -24,6 +28,7 @@ export function createJudge(batch: Batch): Judge | { readonly missing: string[] 
       const truth = model.truth[row]!;
       if (!Number.isFinite(truth)) return Number.isFinite(value) ? 'wrong' : 'exact';
       if (batch.responseLength?.[row] === 0 && value === 0) return 'exact';
+      if (Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)) return 'exact';
       const parts = model.parts(row);
       if (parts.parts.some((part) => part.bounds.overflow[part.cluster] === 1)) return 'unverifiable';
       if (!admits(parts, value, effort)) return 'wrong';

@@ -1,0 +1,152 @@
+/** An explanation as text for people: at most 100 columns, no colours, no control characters from the batch. */
+
+import type { ExplainedLevel, RowExplanation } from './explain.ts';
+
+const SHOWN_MEMBERS = 12;
+const LABEL_WIDTH = 72;
+
+/** The explanation as lines of text, ending in a newline. */
+export function formatExplanation(e: RowExplanation): string {
+  const lines = [
+    `Row ${e.row} of ${inert(e.batch)} is ${e.outcome.toUpperCase()}`,
+    '',
+    ...verdictLines(e),
+    '',
+    `  group ${inert(e.group)}, trajectory ${inert(e.trajectory)}, step ${e.step}`,
+    ...(e.observation === null ? [] : [`  state   ${label(e.observation)}`]),
+    `  ${e.fingerprint}`,
+    ...e.levels.flatMap((level) => ['', ...levelLines(level, e)]),
+    ...(e.levels.length === 0 ? [] : ['', ...aggregateLines(e)]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function verdictLines(e: RowExplanation): string[] {
+  const lines = [`  reported  ${show(e.reported)}`, `  true      ${show(e.true)}`];
+  if (e.interval !== null) {
+    const { low, high } = e.interval;
+    lines.push(`  possible  ${show(low)} to ${show(high)}   (${e.precision}, any order of summation)`);
+  }
+  const cause = e.likelyCause === null ? [] : [`  Likely cause: ${e.likelyCause}.`];
+  return [...lines, '', `  ${sentence(e)}`, ...residueLines(e), ...cause];
+}
+
+/** Where the rounding comes from, if it is the mean of equal values. */
+function residueLines(e: RowExplanation): string[] {
+  if (e.outcome !== 'rounding') return [];
+  const blurred = e.levels.filter(
+    (l) => l.dropped?.reason === 'equal' && l.interval !== null && l.interval.high > 0,
+  );
+  if (blurred.length === 0) return [];
+  const names = blurred
+    .map((level) => (level.level === -1 ? 'the group' : `level ${level.level}`))
+    .join(', ');
+  return [
+    `  All values of ${names} are equal, but their mean rounds to a neighbour of theirs. What remains is`,
+    `  not 0: it is not dropped, and (deviation + ${show(e.levels[0]?.epsilon ?? 0)}) makes it large.`,
+  ];
+}
+
+function sentence(e: RowExplanation): string {
+  if (e.missing.length > 0) return `Cannot be verified: the batch lacks ${e.missing.join(', ')}.`;
+  if (e.outcome === 'unverifiable') return 'Cannot be verified: values this large may overflow on the way.';
+  if (e.true === null) return 'The formula gives no finite number: a NaN or an infinity is among its inputs.';
+  if (e.reported === null) return 'The reported value is NaN, yet all inputs are finite.';
+  const off = Math.abs(e.reported - e.true);
+  const far = `${show(off)}${e.true === 0 ? '' : ` (${percent(off / Math.abs(e.true))})`} from the true value`;
+  if (e.outcome === 'exact') return 'The reported value is what the formula gives.';
+  if (e.outcome === 'rounding')
+    return `The reported value is ${far}; ${e.precision} rounding alone can do that.`;
+  const inside = e.interval !== null && e.reported >= e.interval.low && e.reported <= e.interval.high;
+  const why = inside
+    ? `the values ${e.precision} can give within that interval do not include it`
+    : `no ${e.precision} evaluation of the formula gives it`;
+  return `The reported value is ${far}; ${why}.`;
+}
+
+function levelLines(level: ExplainedLevel, e: RowExplanation): string[] {
+  const name = level.level === -1 ? 'Group' : `Level ${level.level}`;
+  const head = `${name}: ${level.title}`;
+  if (level.size === 0) return [`${head}. None: ${level.dropped?.text ?? ''}.`];
+  const rows = `${level.size} ${level.size === 1 ? 'row' : 'rows'}`;
+  const fate = level.dropped === null ? `weight ${show(level.weight)}` : `dropped, ${level.dropped.text}`;
+  const lines = [`${head}. ${rows}, ${fate}.`];
+  const before = level.states.slice(1);
+  if (before.length > 0) lines.push(...before.map((state, i) => `  ${i + 1} before  ${label(state)}`));
+  if (level.size === 1 && level.dropped !== null) return lines;
+  return [...lines, ...memberLines(level, e), ...formulaLines(level, e)];
+}
+
+function memberLines(level: ExplainedLevel, e: RowExplanation): string[] {
+  const at = level.members.findIndex((member) => member.row === e.row);
+  const shown = level.members.slice(0, SHOWN_MEMBERS);
+  const own = level.members[at];
+  if (own !== undefined && at >= SHOWN_MEMBERS) shown[SHOWN_MEMBERS - 1] = own;
+  const width = Math.max(10, ...shown.map((member) => clip(member.trajectory).length));
+  const line = (row: string, trajectory: string, step: string, value: string): string =>
+    `  ${row.padStart(8)}  ${trajectory.padEnd(width)}  ${step.padStart(5)}  ${value.padStart(12)}`;
+  const lines = [line('row', 'trajectory', 'step', level.valueName)];
+  for (const member of shown) {
+    const mark = member.row === e.row ? '  <' : '';
+    const text = line(String(member.row), clip(member.trajectory), String(member.step), show(member.value));
+    lines.push(`${text}${mark}`);
+  }
+  if (level.size > shown.length) lines.push(`  ${'…'.padStart(8)}  and ${level.size - shown.length} more`);
+  return lines;
+}
+
+function formulaLines(level: ExplainedLevel, e: RowExplanation): string[] {
+  const own = level.level === -1 ? e.score : e.stepReturn;
+  const value = show(own);
+  const mean = level.mean < 0 ? `(${show(level.mean)})` : show(level.mean);
+  const n = level.size;
+  if (level.deviation !== null) {
+    const by = `(${show(level.deviation)} + ${show(level.epsilon)})`;
+    return [
+      `  mean ${show(level.mean)}, deviation ${show(level.deviation)}`,
+      `  (${value} - ${mean}) / ${by} = ${show(level.advantage)}`,
+    ];
+  }
+  const leaveOneOut = e.fingerprint.startsWith('rloo') && n > 1;
+  const factor = leaveOneOut ? `${n}/${n - 1} * ` : '';
+  return [`  mean ${show(level.mean)}`, `  ${factor}(${value} - ${mean}) = ${show(level.advantage)}`];
+}
+
+function aggregateLines(e: RowExplanation): string[] {
+  const kept = e.levels.filter((level) => level.share !== 0);
+  if (kept.length === 0) return ['Together: nothing is left to compare, so the advantage is 0.'];
+  const terms = kept.map((level) => `${show(level.weight)} * ${show(level.advantage)}`).join(' + ');
+  if (e.combination === 'sum')
+    return [kept.length === 1 ? `Together: ${show(e.true)}` : `Together: ${terms} = ${show(e.true)}`];
+  const weights = kept.map((level) => show(level.weight)).join(' + ');
+  return [`Together: (${terms}) / (${weights} + ${show(e.weightEpsilon)}) = ${show(e.true)}`];
+}
+
+/** Seven significant digits: what float32 holds. */
+function show(x: number | null): string {
+  if (x === null) return 'none';
+  if (x === 0 || Number.isInteger(x)) return String(x);
+  const size = Math.abs(x);
+  if (size < 1e-4 || size >= 1e9) return x.toExponential(6).replace(/\.?0+e/, 'e');
+  return String(Number(x.toPrecision(7)));
+}
+
+function percent(share: number): string {
+  const value = share * 100;
+  return `${value >= 10 ? value.toFixed(0) : value.toPrecision(2)} %`;
+}
+
+function label(text: string): string {
+  const flat = inert(text).replace(/\s+/g, ' ');
+  return flat.length <= LABEL_WIDTH ? flat : `${flat.slice(0, LABEL_WIDTH - 1)}…`;
+}
+
+function clip(text: string): string {
+  const flat = inert(text);
+  return flat.length <= 24 ? flat : `${flat.slice(0, 11)}…${flat.slice(-12)}`;
+}
+
+/** Control characters (escape sequences, newlines) and bidirectional marks become spaces. */
+function inert(text: string): string {
+  return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, ' ');
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import type { Batch } from '../../src/verify/batch.ts';
+import { readBatchFile } from '../../src/verify/read.ts';
+
+/** Files of recorded batches in test/golden. */
+export const GOLDEN_FILES = [
+  'hgpo.json',
+  'gigpo-grpo.json',
+  'hgpo-large.json.gz',
+  'real-alfworld.json.gz',
+  'real-taubench.json.gz',
+] as const;
+
+const cache = new Map<string, Batch[]>();
+
+/** The batches of one golden file. */
+export function goldenBatches(file: (typeof GOLDEN_FILES)[number]): Batch[] {
+  const known = cache.get(file);
+  if (known !== undefined) return known;
+  const batches = readBatchFile(readFileSync(new URL(`../golden/${file}`, import.meta.url)), file);
+  cache.set(file, batches);
+  return batches;
+}
+
+/** All golden batches. */
+export function allGoldenBatches(): Batch[] {
+  return GOLDEN_FILES.flatMap(goldenBatches);
+}
+
+/** One golden batch by its name. */
+export function goldenBatch(name: string): Batch {
+  for (const file of GOLDEN_FILES) {
+    const found = goldenBatches(file).find((batch) => batch.name === name);
+    if (found !== undefined) return found;
+  }
+  throw new Error(`no golden batch ${name}`);
+}
