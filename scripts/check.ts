@@ -1,0 +1,22 @@
+// What CI checks besides the tests: types, lint and format, generated files unchanged.
+import { spawnSync } from 'node:child_process';
+
+const STEPS: [what: string, command: string, args: string[]][] = [
+  ['types', 'tsc', ['-p', '.']],
+  ['lint and format', 'biome', ['check', '--error-on-warnings', '.']],
+  ['imports', process.execPath, ['--test', '--test-reporter=dot', 'test/unit/architecture.test.ts']],
+  ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
+];
+
+let failed = false;
+for (const [what, command, args] of STEPS) {
+  const started = Date.now();
+  const { status } = spawnSync(command, args, {
+    stdio: 'inherit',
+    env: { ...process.env, PATH: `node_modules/.bin:${process.env.PATH}` },
+  });
+  const verdict = status === 0 ? 'ok' : 'FAILED';
+  console.log(`check: ${what} ${verdict} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+  failed ||= status !== 0;
+}
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,116 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { ExperimentEvent } from '../core/events.ts';
+import { CliError, EXIT } from './exit.ts';
+
+/** An event as the API sends it: `id` resumes behind it. */
+export interface ReceivedEvent {
+  id: string;
+  at: number;
+  event: ExperimentEvent;
+}
+
+/** The API, as the commands use it. Every method throws {@link CliError} with a sentence for the person at the terminal. */
+export interface Client {
+  readonly url: string;
+  get<T>(path: string, query?: Record<string, string | number | undefined>): Promise<T>;
+  post<T>(path: string, body: unknown, headers?: Record<string, string>): Promise<T>;
+  /**
+   * The events of an experiment after `after`, live, until its final state was sent or `signal` aborts. A broken
+   * connection is made again from the last event, for as long as the API answers within a minute.
+   */
+  events(
+    id: string,
+    options: { after?: string | undefined; signal: AbortSignal },
+  ): AsyncIterable<ReceivedEvent>;
+}
+
+interface Problem {
+  code?: string;
+  detail?: string;
+  title?: string;
+  problems?: { field: string; message: string }[];
+}
+
+/** A client of the API at `url` that presents `token`. */
+export function createClient(options: { url: string; token: string }): Client {
+  const base = options.url.replace(/\/$/, '');
+  const send = async (path: string, init: RequestInit): Promise<Response> => {
+    const headers = { authorization: `Bearer ${options.token}`, ...(init.headers as Record<string, string>) };
+    let response: Response;
+    try {
+      response = await fetch(`${base}${path}`, { ...init, headers });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      const cause =
+        error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+      throw new CliError(
+        EXIT.unreachable,
+        `No answer from ${base} (${cause}). Is it running? \`echelon up\` starts it; --url says where it is.`,
+      );
+    }
+    if (!response.ok) throw await refusal(response);
+    return response;
+  };
+  const get = async <T>(
+    path: string,
+    query: Record<string, string | number | undefined> = {},
+  ): Promise<T> => {
+    const set = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = new URLSearchParams(Object.fromEntries(set.map(([key, value]) => [key, String(value)])));
+    const response = await send(search.size > 0 ? `${path}?${search}` : path, {});
+    return (await response.json()) as T;
+  };
+  const post = async <T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> => {
+    const init = {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    };
+    return (await (await send(path, init)).json()) as T;
+  };
+  return { url: base, get, post, events: (id, { after, signal }) => follow(send, id, after, signal) };
+}
+
+async function refusal(response: Response): Promise<CliError> {
+  const problem = (await response.json().catch(() => ({}))) as Problem;
+  const fields = (problem.problems ?? []).map(({ field, message }) => `\n  ${field}: ${message}`).join('');
+  const what = problem.detail ?? problem.title ?? response.statusText;
+  const hint = response.status === 401 ? ' Pass --token, or set ECHELON_TOKEN.' : '';
+  return new CliError(EXIT.refused, `${what}${hint}${fields}`, problem.code);
+}
+
+async function* follow(
+  send: (path: string, init: RequestInit) => Promise<Response>,
+  id: string,
+  after: string | undefined,
+  signal: AbortSignal,
+): AsyncIterable<ReceivedEvent> {
+  let last = after;
+  let silentSince = 0;
+  while (!signal.aborted) {
+    try {
+      const headers: Record<string, string> = {
+        accept: 'text/event-stream',
+        ...(last !== undefined && { 'last-event-id': last }),
+      };
+      const response = await send(`/v1/experiments/${id}/events`, { headers, signal });
+      silentSince = 0;
+      const parsed = response
+        .body!.pipeThrough(new TextDecoderStream())
+        .pipeThrough(new EventSourceParserStream());
+      for await (const message of parsed) {
+        if (message.event === 'end') return;
+        if (message.id === undefined) continue;
+        last = message.id;
+        yield { id: message.id, ...(JSON.parse(message.data) as Omit<ReceivedEvent, 'id'>) };
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof CliError && error.exitCode !== EXIT.unreachable) throw error;
+      silentSince ||= Date.now();
+      if (Date.now() - silentSince > 60_000) throw error;
+    }
+    await delay(500, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { promisify } from 'node:util';
+import { Command, Option } from 'commander';
+import pc from 'picocolors';
+import { CliError, EXIT } from '../exit.ts';
+import { findRedisServer } from '../local/redis-server.ts';
+import { RAY_WORKER_PACKAGE } from '../local/stack.ts';
+import { json, type Output } from '../output.ts';
+
+const run = promisify(execFile);
+
+/** One thing that Echelon needs on this machine. */
+interface Check {
+  name: string;
+  ok: boolean;
+  found: string;
+  /** What to do where it is not ok. */
+  mend: string;
+}
+
+/** `echelon doctor`: says what is missing for `echelon up`, and what to do about it. */
+export function doctorCommand(output: Output): Command {
+  return new Command('doctor')
+    .description('say what is missing on this machine; exit status 1 where something is')
+    .option('--json', 'print JSON, for scripts')
+    .addOption(
+      new Option('--python <program>', 'Python of the local Ray').env('ECHELON_PYTHON').default('python3'),
+    )
+    .action(async (options: { json?: boolean; python: string }) => {
+      const checks = await Promise.all([
+        node(),
+        redis(),
+        python(options.python),
+        ray(options.python),
+        rayWorker(options.python),
+        disk(),
+      ]);
+      if (options.json) output.line(json({ ok: checks.every(({ ok }) => ok), checks }));
+      else for (const check of checks) output.line(describe(check));
+      const missing = checks.filter(({ ok }) => !ok).length;
+      if (missing > 0) throw new CliError(EXIT.notOk, `${missing} of ${checks.length} things are missing`);
+    });
+}
+
+function describe({ name, ok, found, mend }: Check): string {
+  const mark = ok ? pc.green('ok     ') : pc.red('MISSING');
+  return `${mark}  ${name.padEnd(12)} ${found}${ok ? '' : `\n         ${mend}`}`;
+}
+
+async function answer(program: string, args: string[]): Promise<string | undefined> {
+  const done = await run(program, args, { timeout: 30_000 }).catch(() => undefined);
+  return done?.stdout.trim();
+}
+
+async function node(): Promise<Check> {
+  const ok = Number(process.versions.node.split('.')[0]) >= 24;
+  return {
+    name: 'Node',
+    ok,
+    found: process.versions.node,
+    mend: 'Echelon needs Node 24 or newer; `npm run setup` brings one.',
+  };
+}
+
+async function redis(): Promise<Check> {
+  const found = await findRedisServer();
+  const mend =
+    'Install redis-server or valkey-server (Debian: apt-get install redis-server), or set REDIS_URL.';
+  return { name: 'Redis', ok: found !== undefined, found: found?.version ?? 'none on PATH', mend };
+}
+
+async function python(program: string): Promise<Check> {
+  const code = 'import sys; print("%d.%d.%d" % sys.version_info[:3]); sys.exit(sys.version_info < (3, 10))';
+  const found = await answer(program, ['-c', code]);
+  return {
+    name: 'Python',
+    ok: found !== undefined,
+    found: found ?? `${program} does not run, or is older than 3.10`,
+    mend: 'Install Python 3.10 or newer; --python (or ECHELON_PYTHON) names another one.',
+  };
+}
+
+async function ray(program: string): Promise<Check> {
+  const found = await answer(program, [
+    '-c',
+    'import ray, grpc, numpy, google.protobuf; print(ray.__version__)',
+  ]);
+  return {
+    name: 'Ray',
+    ok: found !== undefined,
+    found: found ?? `not importable by ${program}`,
+    mend: `${program} -m pip install -r ${RAY_WORKER_PACKAGE}/requirements.txt, or \`npm run setup\` in a checkout`,
+  };
+}
+
+async function rayWorker(program: string): Promise<Check> {
+  const code =
+    'import sys; sys.path.insert(0, sys.argv[1]); import echelon_rayworker.server, echelon_rayworker as r; print(r.__version__)';
+  const found = await answer(program, ['-c', code, RAY_WORKER_PACKAGE]);
+  return {
+    name: 'ray-worker',
+    ok: found !== undefined,
+    found: found ?? 'not importable',
+    mend: 'It needs grpcio and protobuf beside Ray, see above.',
+  };
+}
+
+async function disk(): Promise<Check> {
+  const place = tmpdir();
+  const { bavail, bsize } = await statfs(place);
+  const free = (bavail * bsize) / 2 ** 30;
+  return {
+    name: 'disk',
+    ok: free > 2,
+    found: `${free.toFixed(1)} GiB free in ${place}`,
+    mend: 'Ray and the event logs want 2 GiB at least.',
+  };
+}

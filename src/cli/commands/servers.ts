@@ -1,0 +1,199 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import closeWithGrace from 'close-with-grace';
+import { Command, Option } from 'commander';
+import { createClient } from '../client.ts';
+import { readConnection, removeConnection, saveConnection, stateDirOption } from '../connection.ts';
+import { runDemo } from '../demo/demo.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { startLocalStack } from '../local/stack.ts';
+import type { Output } from '../output.ts';
+
+/** Commands that start and stop servers: demo, up, down, api, dispatcher. */
+export function serverCommands(output: Output): Command[] {
+  return [demo(output), up(output), down(output), role('api', output), role('dispatcher', output)];
+}
+
+interface System {
+  url: string;
+  token: string;
+  loginUrl: string;
+  broken: Promise<string>;
+}
+
+/** The whole system on this machine: local stack, api and dispatcher, all released by `resources`. */
+async function startSystem(options: {
+  stateDir: string;
+  ownRedis: boolean;
+  port?: number;
+  quiet: boolean;
+  output: Output;
+  resources: AsyncDisposableStack;
+}): Promise<System> {
+  const { resources, stateDir, output } = options;
+  const main = await import('../../main.ts');
+  const fromEnvironment = main.processSettings();
+  const settings = {
+    ...fromEnvironment,
+    stateDir,
+    ...(options.port !== undefined && { port: options.port }),
+    ...(options.quiet && { logLevel: 'silent' as const }),
+    ...(options.ownRedis && { redisUrl: null }),
+  };
+  const stack = await startLocalStack({
+    stateDir,
+    redisUrl: settings.redisUrl,
+    python: settings.python,
+    environment: main.processEnvironment(),
+    resources,
+    progress: (text) => output.remark(`  ${text}`),
+  });
+  const services = await main.startServices({
+    roles: ['api', 'dispatcher'],
+    settings,
+    redis: stack.redis,
+    clusters: [stack.cluster],
+  });
+  resources.defer(() => services.stop());
+  return { url: services.url!, token: services.token!, loginUrl: services.loginUrl!, broken: stack.broken };
+}
+
+function demo(output: Output): Command {
+  return new Command('demo')
+    .description('run everything once, privately: train, verify, catch a fault; leaves nothing behind')
+    .option('--report <file>', 'also write the table as JSON')
+    .action(async ({ report }: { report?: string }) => {
+      const stateDir = await mkdtemp(join(tmpdir(), 'echelon-demo-'));
+      await using resources = new AsyncDisposableStack();
+      resources.defer(() => rm(stateDir, { recursive: true, force: true }));
+      const interrupted = Promise.withResolvers<never>();
+      interrupted.promise.catch(() => undefined);
+      const stop = closeWithGrace({ delay: false }, async ({ signal, err }) => {
+        if (!signal && !err) return;
+        interrupted.reject(err ?? new CliError(EXIT.notOk, `ended by ${signal}`));
+        await resources.disposeAsync();
+      });
+      resources.defer(() => stop.uninstall());
+      output.line(
+        'Starting Echelon privately: its own Redis, a local Ray, a ray-worker, the api and a dispatcher.',
+      );
+      const system = await startSystem({ stateDir, ownRedis: true, port: 0, quiet: true, output, resources });
+      const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
+      broken.catch(() => undefined);
+      output.line();
+      const client = createClient(system);
+      const reportFile = report === undefined ? undefined : resolve(report);
+      const done = await Promise.race([runDemo({ client, output, reportFile }), broken, interrupted.promise]);
+      const unwell = done.experiments.filter(({ state, wrong }) => state !== 'succeeded' || wrong > 0);
+      if (unwell.length > 0 || !done.fault.detected)
+        throw new CliError(EXIT.notOk, 'the demo did not come out as it should');
+    });
+}
+
+function up(output: Output): Command {
+  return new Command('up')
+    .description('start Echelon on this machine and keep it running (Ctrl-C or `echelon down` stops it)')
+    .addOption(stateDirOption())
+    .addHelpText(
+      'after',
+      '\nUses REDIS_URL where it is set and fit to keep what it accepts, else a Redis of its own below the state directory.',
+    )
+    .action(async ({ stateDir }: { stateDir: string }) => {
+      const running = await livingConnection(stateDir);
+      if (running)
+        throw new CliError(
+          EXIT.notOk,
+          `Echelon is running already at ${running.url} (process ${running.pid}); \`echelon down\` stops it.`,
+        );
+      await using resources = new AsyncDisposableStack();
+      const ended = Promise.withResolvers<string>();
+      const stop = closeWithGrace({ delay: 60_000 }, async ({ signal, err }) => {
+        if (signal)
+          output.remark(
+            `\n${signal}: handing over and stopping; running experiments go on at the next start`,
+          );
+        ended.resolve(err ? String(err.stack) : '');
+        await resources.disposeAsync();
+      });
+      resources.defer(() => stop.uninstall());
+      const system = await startSystem({ stateDir, ownRedis: false, quiet: false, output, resources });
+      await saveConnection(stateDir, { url: system.url, token: system.token, pid: process.pid });
+      resources.defer(() => removeConnection(stateDir));
+      output.line(`
+Echelon is running.
+  API        ${system.url}/v1
+  docs       ${system.url}/docs
+  queue      ${system.url}/queues
+  token      ${system.token}
+  login      ${system.loginUrl}   (once)
+
+  echelon submit deploy/examples/hgpo.yaml --watch`);
+      const how = await Promise.race([ended.promise, system.broken]);
+      if (how) throw new CliError(EXIT.notOk, how);
+    });
+}
+
+async function livingConnection(stateDir: string): ReturnType<typeof readConnection> {
+  const connection = await readConnection(stateDir);
+  return connection && isAlive(connection.pid) ? connection : undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function down(output: Output): Command {
+  return new Command('down')
+    .description('stop what `echelon up` started; what is queued or running goes on at the next start')
+    .addOption(stateDirOption())
+    .action(async ({ stateDir }: { stateDir: string }) => {
+      const connection = await livingConnection(stateDir);
+      if (!connection) return output.line('Echelon is not running here.');
+      process.kill(connection.pid, 'SIGTERM');
+      const deadline = Date.now() + 60_000;
+      while (isAlive(connection.pid)) {
+        if (Date.now() > deadline)
+          throw new CliError(EXIT.notOk, `process ${connection.pid} has not ended within a minute`);
+        await delay(100);
+      }
+      output.line('Echelon has stopped.');
+    });
+}
+
+const ROLE_TEXT = {
+  api: 'serve the API alone; settings come from the environment',
+  dispatcher: 'place, launch, follow and verify experiments; settings come from the environment',
+};
+
+function role(name: 'api' | 'dispatcher', output: Output): Command {
+  const cluster = new Option(
+    '--cluster <name=address>',
+    'make a ray-worker known under a name; its token is read from --cluster-token-file',
+  );
+  const command = new Command(name).description(ROLE_TEXT[name]);
+  if (name === 'dispatcher')
+    command
+      .addOption(cluster)
+      .option('--cluster-token-file <file>', "file that holds the ray-worker's token");
+  return command.action(async (options: { cluster?: string; clusterTokenFile?: string }) => {
+    const main = await import('../../main.ts');
+    const settings = main.processSettings();
+    const clusters = await main.namedCluster(options);
+    const services = await main.startServices({ roles: [name], settings, redis: null, clusters });
+    const ended = Promise.withResolvers<void>();
+    closeWithGrace({ delay: 30_000 }, async ({ err }) => {
+      if (err) output.remark(String(err.stack));
+      await services.stop();
+      ended.resolve();
+    });
+    output.remark(services.url ? `listening on ${services.url}` : 'dispatching');
+    await ended.promise;
+  });
+}

@@ -1,0 +1,180 @@
+import { writeFile } from 'node:fs/promises';
+import pc from 'picocolors';
+import { isFinal } from '../../core/states.ts';
+import type { Experiment } from '../../schemas/experiment.ts';
+import type { ExperimentSpec } from '../../schemas/spec.ts';
+import type { Client } from '../client.ts';
+import { json, type Output, table } from '../output.ts';
+import { type Bars, createBars } from './bars.ts';
+import { FAULTY, SWEEP } from './specs.ts';
+
+/** A line of the demo's table, and of its report. Rates are between 0 and 1; null where none was measured. */
+export interface DemoRow {
+  name: string;
+  estimator: string;
+  state: string;
+  steps: number;
+  successBefore: number | null;
+  successAfter: number | null;
+  rows: number;
+  exact: number;
+  rounding: number;
+  wrong: number;
+  seconds: number;
+}
+
+/** What `--report` writes. */
+export interface DemoReport {
+  experiments: DemoRow[];
+  fault: { detected: boolean; rows: number };
+  seconds: number;
+}
+
+/** Runs the demo against an API that has a free local cluster, and returns what it showed. */
+export async function runDemo({
+  client,
+  output,
+  reportFile,
+}: {
+  client: Client;
+  output: Output;
+  reportFile?: string | undefined;
+}): Promise<DemoReport> {
+  const startedAt = Date.now();
+  output.line(
+    `${pc.bold('1. Train')}: three estimators, same seed, same budget, one after another on this machine's CPU.`,
+  );
+  const trained = await trainAll(client);
+  output.line(
+    `\n${pc.bold('2. Catch a wrong training signal')}: a batch from an estimator with a fault, replayed.`,
+  );
+  const fault = await showFault(client, output);
+  const experiments = await Promise.all(trained.map((experiment) => demoRow(client, experiment)));
+  const report = { experiments, fault, seconds: Math.round((Date.now() - startedAt) / 1000) };
+  output.line(`\n${pc.bold('3. What came out')}\n\n${summary(report)}`);
+  output.line(remark(report));
+  if (reportFile) await writeFile(reportFile, `${json(report)}\n`);
+  return report;
+}
+
+async function submit(client: Client, spec: ExperimentSpec): Promise<Experiment> {
+  return client.post<Experiment>('/v1/experiments', spec);
+}
+
+async function trainAll(client: Client): Promise<Experiment[]> {
+  const bars = createBars(
+    SWEEP.map(({ name }) => name),
+    process.stderr,
+  );
+  const submitted: Experiment[] = [];
+  // In this order, so that they wait in this order.
+  for (const spec of SWEEP) submitted.push(await submit(client, spec));
+  try {
+    return await Promise.all(submitted.map(({ id }) => followToEnd(client, id, bars)));
+  } finally {
+    bars.stop();
+  }
+}
+
+/** Follows an experiment's events, showing the record behind them, until it has ended and is verified. */
+async function followToEnd(client: Client, id: string, bars?: Bars): Promise<Experiment> {
+  const path = `/v1/experiments/${id}`;
+  const stop = new AbortController();
+  for await (const { event } of client.events(id, { signal: stop.signal })) {
+    if (event.type === 'log' || event.type === 'batch') continue;
+    const experiment = await client.get<Experiment>(path);
+    bars?.update(experiment);
+    if (isFinal(experiment.state) && experiment.verification.status === 'complete') break;
+  }
+  stop.abort();
+  return client.get<Experiment>(path);
+}
+
+async function showFault(client: Client, output: Output): Promise<DemoReport['fault']> {
+  const { id } = await submit(client, FAULTY);
+  const ended = await followToEnd(client, id);
+  const { wrong, rowsSeen, errors } = ended.verification;
+  const detected = wrong > 0 || errors > 0;
+  if (!detected) {
+    output.line(pc.yellow(`  not detected: ${ended.state}, ${ended.reason}`));
+    return { detected, rows: wrong };
+  }
+  output.line(
+    pc.red(
+      `\n  WRONG: ${wrong} of ${rowsSeen} rows carry an advantage that no float32 evaluation of the formula gives.\n`,
+    ),
+  );
+  const { items } = await client.get<{
+    items: { attempt: number; batch: number; report: { wrongRows: number[] } }[];
+  }>(`/v1/experiments/${id}/verification`);
+  const faulty = items.find(({ report }) => report.wrongRows.length > 0);
+  if (faulty) {
+    const query = { attempt: faulty.attempt, batch: faulty.batch, row: faulty.report.wrongRows[0] };
+    const { text } = await client.get<{ text: string }>(`/v1/experiments/${id}/explain`, query);
+    output.line(text.replace(/^/gm, '  '));
+  }
+  return { detected, rows: wrong };
+}
+
+async function demoRow(client: Client, experiment: Experiment): Promise<DemoRow> {
+  const { series } = await client.get<{ series: Record<string, { step: number; value: number | string }[]> }>(
+    `/v1/experiments/${experiment.id}/metrics`,
+    { names: 'val/success_rate' },
+  );
+  const rates = (series['val/success_rate'] ?? []).map(({ value }) => Number(value));
+  const { verification: checked } = experiment;
+  return {
+    name: experiment.name,
+    estimator: experiment.fingerprint ?? '',
+    state: experiment.state,
+    steps: experiment.progress.step,
+    successBefore: rates.at(0) ?? null,
+    successAfter: rates.length > 1 ? rates.at(-1)! : null,
+    rows: checked.rowsSeen,
+    exact: checked.exact,
+    rounding: checked.rounding,
+    wrong: checked.wrong,
+    seconds: Math.round(((experiment.endedAt ?? Date.now()) - (experiment.startedAt ?? Date.now())) / 1000),
+  };
+}
+
+const percent = (rate: number | null): string => (rate === null ? '-' : `${(100 * rate).toFixed(0)} %`);
+
+function summary({ experiments }: DemoReport): string {
+  const head = [
+    'ESTIMATOR',
+    'STATE',
+    'STEPS',
+    'SUCCESS BEFORE',
+    'AFTER',
+    'ROWS',
+    'EXACT',
+    'ROUNDING',
+    'WRONG',
+    'SECONDS',
+  ];
+  const rows = experiments.map((row) => [
+    row.name,
+    row.state,
+    row.steps,
+    percent(row.successBefore),
+    percent(row.successAfter),
+    row.rows,
+    row.exact,
+    row.rounding,
+    row.wrong,
+    row.seconds,
+  ]);
+  return table(head, rows);
+}
+
+/** One seed says little about which estimator is better; the demo must not suggest otherwise. */
+function remark({ experiments }: DemoReport): string {
+  const best = experiments.reduce((a, b) => ((b.successAfter ?? 0) > (a.successAfter ?? 0) ? b : a));
+  const hgpo = experiments[0]!;
+  const beaten = best !== hgpo && (best.successAfter ?? 0) > (hgpo.successAfter ?? 0);
+  const verdict = beaten
+    ? `${best.name} ended ahead of HGPO here.`
+    : 'No estimator ended ahead of HGPO here.';
+  return `\n${verdict} This is one seed of a small environment; \`npm run bench -- estimators\` compares over several.`;
+}

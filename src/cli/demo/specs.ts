@@ -1,0 +1,23 @@
+import type { ExperimentSpec, LocalSpec } from '../../schemas/spec.ts';
+
+const SAME = { gamma: 0.95, invalidActionPenalty: 0.1 };
+
+const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
+  { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2, mode: 'mean_norm', ...SAME } },
+  { name: 'GiGPO', estimator: { name: 'gigpo', mode: 'mean_norm', ...SAME } },
+  { name: 'GRPO', estimator: { name: 'grpo', ...SAME } },
+];
+
+/** The demo's sweep: three estimators, everything else the same, seeds and budget included. */
+export const SWEEP: ExperimentSpec[] = ESTIMATORS.map(({ name, estimator }) => ({
+  name,
+  engine: 'local',
+  estimator,
+}));
+
+/** A recorded batch as a trainer with a fault would have reported it. */
+export const FAULTY: ExperimentSpec = {
+  name: 'a faulty estimator',
+  engine: 'replay',
+  replay: { fault: 'zero-levels-kept', batches: 1 },
+};

@@ -1,0 +1,26 @@
+/** What an exit status of `echelon` means. */
+export const EXIT = {
+  ok: 0,
+  /** What was asked about is not well: an experiment failed, a batch is not ok, something is missing. */
+  notOk: 1,
+  /** Wrong usage or unreadable input. */
+  usage: 2,
+  /** The API does not answer. */
+  unreachable: 3,
+  /** The API refused the request. */
+  refused: 4,
+} as const;
+
+/** Ends the command with a sentence on standard error and an exit status of {@link EXIT}. */
+export class CliError extends Error {
+  readonly exitCode: number;
+  /** The API's error code, where the API refused. */
+  readonly code: string | undefined;
+
+  constructor(exitCode: number, message: string, code?: string) {
+    super(message);
+    this.name = 'CliError';
+    this.exitCode = exitCode;
+    this.code = code;
+  }
+}

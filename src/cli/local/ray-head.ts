@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { cpus, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { freePort, type ServerProcess, startServer, waitUntilReady } from './processes.ts';
+
+/** A Ray of one node on this machine. */
+export interface RayHead {
+  /** host:port of the control store, for `RAY_ADDRESS`. */
+  address: string;
+  /** host:port of Ray's client server. */
+  clientAddress: string;
+  /** What a process needs to join: address, token, no usage statistics. */
+  environment: NodeJS.ProcessEnv;
+  server: ServerProcess;
+  /** Ends Ray with everything it started, and removes its temporary files. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts Ray with a generated token on free ports (its default for the control store is Redis's 6379). Ray may
+ * bind to the address of a network interface, so the token is never optional. `pythonPath` is importable by what Ray starts.
+ */
+export async function startRayHead(options: {
+  python: string;
+  logDirectory: string;
+  pythonPath: string;
+  environment: NodeJS.ProcessEnv;
+}): Promise<RayHead> {
+  // Sockets below it must stay under 108 bytes, so it cannot be in the state directory.
+  const temporary = await mkdtemp(join(tmpdir(), 'ech-ray-'));
+  await mkdir(options.logDirectory, { recursive: true });
+  const [port, clientPort, agentPort] = [await freePort(), await freePort(), await freePort()];
+  const environment: NodeJS.ProcessEnv = {
+    ...options.environment,
+    RAY_AUTH_MODE: 'token',
+    RAY_AUTH_TOKEN: randomBytes(32).toString('hex'),
+    RAY_USAGE_STATS_ENABLED: '0',
+    PYTHONPATH: options.pythonPath,
+  };
+  const logFile = join(options.logDirectory, 'ray.log');
+  const server = await startServer({
+    command: join(dirname(options.python), 'ray'),
+    args: [
+      ...['start', '--head', '--block', '--node-ip-address=127.0.0.1', `--port=${port}`],
+      ...[`--ray-client-server-port=${clientPort}`, `--dashboard-agent-listen-port=${agentPort}`],
+      ...[`--num-cpus=${Math.max(2, cpus().length)}`, '--include-dashboard=false', '--disable-usage-stats'],
+      ...['--object-store-memory=200000000', `--temp-dir=${temporary}`],
+    ],
+    logFile,
+    environment,
+  });
+  const stop = async (): Promise<void> => {
+    await server.stop(10_000);
+    await rm(temporary, { recursive: true, force: true });
+  };
+  try {
+    const probe = async () => ((await listens(port)) && (await listens(clientPort)) ? true : undefined);
+    await waitUntilReady({ server, logFile, timeoutMs: 60_000, what: 'Ray', probe });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  environment.RAY_ADDRESS = `127.0.0.1:${port}`;
+  return {
+    address: `127.0.0.1:${port}`,
+    clientAddress: `127.0.0.1:${clientPort}`,
+    environment,
+    server,
+    stop,
+  };
+}
+
+async function listens(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import { type ServerProcess, startServer, waitUntilReady } from './processes.ts';
+
+const run = promisify(execFile);
+
+/** Names under which a Redis-compatible server may be installed, in order of preference. */
+export const REDIS_PROGRAMS = ['redis-server', 'valkey-server'];
+
+/** The first of {@link REDIS_PROGRAMS} that answers, with its version line; undefined where none does. */
+export async function findRedisServer(): Promise<{ program: string; version: string } | undefined> {
+  for (const program of REDIS_PROGRAMS) {
+    const found = await run(program, ['--version']).catch(() => undefined);
+    if (found) return { program, version: found.stdout.trim() };
+  }
+  return undefined;
+}
+
+/** A private Redis, reached by a Unix socket that only this user can open. */
+export interface PrivateRedis {
+  socket: string;
+  server: ServerProcess;
+}
+
+/**
+ * Starts a Redis in `directory` that keeps what it accepts: append-only file, fsync before every answer, no
+ * eviction. Its data survives and is loaded again at the next start.
+ */
+export async function startRedis(options: {
+  directory: string;
+  environment: NodeJS.ProcessEnv;
+}): Promise<PrivateRedis> {
+  const { directory } = options;
+  const found = await findRedisServer();
+  if (!found)
+    throw new Error(`no ${REDIS_PROGRAMS.join(' or ')} on PATH; on Debian: apt-get install redis-server`);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const socket = await socketPath(directory);
+  const logFile = join(directory, 'redis.log');
+  const server = await startServer({
+    command: found.program,
+    args: [
+      ...['--port', '0', '--unixsocket', socket, '--unixsocketperm', '600', '--dir', directory],
+      ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''],
+      ...['--maxmemory', '2gb', '--maxmemory-policy', 'noeviction'],
+    ],
+    logFile,
+    environment: options.environment,
+  });
+  await waitUntilReady({ server, logFile, timeoutMs: 60_000, what: 'Redis', probe: () => ping(socket) });
+  return { socket, server };
+}
+
+// A socket's path has about 100 bytes; a deep state directory needs a shorter place.
+async function socketPath(directory: string): Promise<string> {
+  const near = join(directory, 'redis.sock');
+  if (Buffer.byteLength(near) <= 100) return near;
+  const place = join(
+    tmpdir(),
+    `echelon-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`,
+  );
+  await mkdir(place, { recursive: true, mode: 0o700 });
+  return join(place, 'redis.sock');
+}
+
+async function ping(socket: string): Promise<true | undefined> {
+  const redis = new Redis({
+    path: socket,
+    lazyConnect: true,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+  });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return (await redis.ping()) === 'PONG' ? true : undefined;
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { doctorCommand } from './commands/doctor.ts';
+import { experimentCommands } from './commands/experiments.ts';
+import { fileCommands } from './commands/files.ts';
+import { rayCommand } from './commands/ray.ts';
+import { serverCommands } from './commands/servers.ts';
+import { CliError, EXIT } from './exit.ts';
+import { terminal } from './output.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const program = new Command('echelon')
+  .description(
+    'Control plane for HGPO experiments on a Ray cluster; recomputes every advantage batch and says whether it is right.',
+  )
+  .version(version)
+  .showSuggestionAfterError()
+  .showHelpAfterError('(--help shows what there is)')
+  .configureHelp({ sortSubcommands: false })
+  .addHelpText(
+    'after',
+    `
+A first look, on this machine alone:
+  echelon demo                     everything once, in a few minutes
+  echelon up                       start it and keep it running
+  echelon submit FILE --watch      run an experiment and follow it
+  echelon verify dump.json.gz      check the advantages of any HGPO, GiGPO or GRPO training
+
+Exit status: 0 well, 1 something is not well, 2 wrong usage or unreadable input, 3 no answer from the API, 4 refused by it.`,
+  );
+
+const commands = [
+  ...serverCommands(terminal),
+  ...experimentCommands(terminal),
+  ...fileCommands(terminal),
+  rayCommand(terminal),
+  doctorCommand(terminal),
+];
+for (const command of commands) program.addCommand(command);
+for (const command of [program, ...program.commands]) command.exitOverride();
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  } else if (error instanceof CliError) {
+    terminal.remark(`echelon: ${error.message}`);
+    process.exitCode = error.exitCode;
+  } else {
+    terminal.remark(`echelon: ${error instanceof Error ? error.stack : String(error)}`);
+    process.exitCode = EXIT.notOk;
+  }
+}

@@ -1,0 +1,91 @@
+import Table from 'cli-table3';
+import pc from 'picocolors';
+import type { Experiment } from '../schemas/experiment.ts';
+
+/** Where a command writes. */
+export interface Output {
+  /** Writes a line to standard output. */
+  line(text?: string): void;
+  /** Writes a line to standard error: progress and remarks that are not the answer. */
+  remark(text: string): void;
+}
+
+/** Standard output and standard error. */
+export const terminal: Output = {
+  line: (text = '') => process.stdout.write(`${text}\n`),
+  remark: (text) => process.stderr.write(`${text}\n`),
+};
+
+/** One JSON document, for scripts. */
+export function json(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/** A table that people can read: a head, rows, no lines between them. */
+export function table(head: string[], rows: (string | number)[][]): string {
+  const empty = Object.fromEntries(
+    [
+      'top',
+      'top-mid',
+      'top-left',
+      'top-right',
+      'bottom',
+      'bottom-mid',
+      'bottom-left',
+      'bottom-right',
+      'left',
+      'left-mid',
+      'mid',
+      'mid-mid',
+      'right',
+      'right-mid',
+    ].map((part) => [part, '']),
+  );
+  const chars = { ...empty, middle: '  ' };
+  const made = new Table({
+    head,
+    chars,
+    style: { head: ['bold'], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  made.push(...rows);
+  return made
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+const STATE_COLORS: Record<string, (text: string) => string> = {
+  succeeded: pc.green,
+  failed: pc.red,
+  cancelled: pc.yellow,
+  running: pc.cyan,
+};
+
+/** A state in its colour, where the terminal has colours. */
+export function coloredState(state: string): string {
+  return (STATE_COLORS[state] ?? ((text: string) => text))(state);
+}
+
+/** How long ago, or how long: "45 s", "12 min", "3.4 h", "2.1 d". */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${(seconds / 3600).toFixed(1)} h`;
+  return `${(seconds / 86_400).toFixed(1)} d`;
+}
+
+/** Foreign text made safe for a terminal: control and direction characters are shown, not obeyed. */
+export function inert(text: string): string {
+  // What a training printed could otherwise rewrite the terminal of whoever watches it.
+  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (char) =>
+    char === '\t' || char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** The last success rate on held-out games, else that of the last rollouts, in per cent. */
+export function successRate({ progress }: Experiment): string {
+  const rate = progress.metrics['val/success_rate'] ?? progress.metrics['episode/success_rate'];
+  return typeof rate === 'number' ? `${(rate * 100).toFixed(0)} %` : '-';
+}

@@ -1,0 +1,168 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { closest } from 'fastest-levenshtein';
+
+/** One setting: the variable that sets it, how its text is read, and what holds where it is not set. */
+interface Setting<T> {
+  variable: string;
+  doc: string;
+  fallback: T;
+  read: (text: string) => T;
+}
+
+/** A setting whose value cannot be used. The message names the variable, the value's fault and the mend. */
+export class SettingsError extends Error {}
+
+const text = (value: string): string => value;
+
+function integer(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < min || number > max) {
+      throw new SettingsError(`must be a whole number from ${min} to ${max}, not "${value}"`);
+    }
+    return number;
+  };
+}
+
+function flag(value: string): boolean {
+  if (value === '1' || value === 'true') return true;
+  if (value === '0' || value === 'false') return false;
+  throw new SettingsError(`must be true or false, not "${value}"`);
+}
+
+const list = (value: string): string[] =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+
+function oneOf<const T extends string>(...names: T[]): (value: string) => T {
+  return (value) => {
+    const found = names.find((name) => name === value);
+    if (!found) throw new SettingsError(`must be one of ${names.join(', ')}, not "${value}"`);
+    return found;
+  };
+}
+
+function setting<T>(variable: string, fallback: T, read: (text: string) => T, doc: string): Setting<T> {
+  return { variable, fallback, read, doc };
+}
+
+/** Every setting, once. The README's table and the environment of chart and compose are checked against it. */
+export const SETTINGS = {
+  stateDir: setting(
+    'ECHELON_STATE_DIR',
+    join(homedir(), '.echelon'),
+    text,
+    'Where a private stack keeps its data',
+  ),
+  redisUrl: setting<string | null>(
+    'REDIS_URL',
+    null,
+    text,
+    'The Redis server; not set: `echelon up` starts its own',
+  ),
+  redisPrefix: setting('ECHELON_REDIS_PREFIX', 'echelon', text, 'Put before every key'),
+  allowUnfitRedis: setting(
+    'ECHELON_ALLOW_UNFIT_REDIS',
+    false,
+    flag,
+    'Run on a Redis that may lose what was accepted',
+  ),
+  archiveDir: setting<string | null>(
+    'ECHELON_ARCHIVE_DIR',
+    null,
+    text,
+    'Directory for batches above 64 kB; shared by all dispatchers and apis. Not set: below the state directory',
+  ),
+  host: setting('ECHELON_HOST', '127.0.0.1', text, 'Address that the api listens on'),
+  port: setting('ECHELON_PORT', 7077, integer(0, 65535), 'Port that the api listens on; 0: a free one'),
+  tokens: setting<string[]>(
+    'ECHELON_TOKENS',
+    [],
+    list,
+    'Tokens that the api accepts, separated by commas; not set: one is made and kept in the state directory',
+  ),
+  allowedHosts: setting<string[]>(
+    'ECHELON_ALLOWED_HOSTS',
+    ['localhost', '127.0.0.1', '[::1]'],
+    list,
+    'Names under which the api may be called',
+  ),
+  leaseMs: setting(
+    'ECHELON_LEASE_MS',
+    15000,
+    integer(300, 600000),
+    'How long a dispatcher may be silent before another takes over',
+  ),
+  verifyThreads: setting(
+    'ECHELON_VERIFY_THREADS',
+    1,
+    integer(1, 64),
+    'Worker threads of a dispatcher that verify batches',
+  ),
+  verifyBudgetMs: setting(
+    'ECHELON_VERIFY_BUDGET_MS',
+    30000,
+    integer(100, 3600000),
+    'Time after which a batch counts as unverifiable',
+  ),
+  verifyBudgetBytes: setting(
+    'ECHELON_VERIFY_BUDGET_BYTES',
+    268435456,
+    integer(1048576, 17179869184),
+    'Memory of one verification',
+  ),
+  logLevel: setting(
+    'ECHELON_LOG_LEVEL',
+    'info',
+    oneOf('debug', 'info', 'warn', 'error', 'silent'),
+    'What is logged',
+  ),
+  python: setting('ECHELON_PYTHON', 'python3', text, 'Python of the local Ray; `npm run` sets it'),
+} as const;
+
+/** The value of every setting. */
+export type Settings = {
+  -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+};
+
+// Set by `npm run` for its own ends, or read by the CLI's options: known, but not settings of a server.
+const FOREIGN = ['ECHELON_ISOLATED', 'ECHELON_URL', 'ECHELON_TOKEN'];
+
+/**
+ * Reads the environment. Throws {@link SettingsError} listing everything that is wrong, an unknown `ECHELON_…`
+ * variable included, since a misspelt setting would otherwise be silently without effect.
+ */
+export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
+  const problems: string[] = [];
+  const settings: Record<string, unknown> = {};
+  for (const [name, { variable, fallback, read }] of Object.entries<Setting<unknown>>(SETTINGS)) {
+    const value = environment[variable];
+    try {
+      settings[name] = value === undefined || value === '' ? fallback : read(value);
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      problems.push(`${variable} ${error.message}`);
+    }
+  }
+  const known = [...Object.values(SETTINGS).map(({ variable }) => variable as string), ...FOREIGN];
+  for (const variable of Object.keys(environment)) {
+    if (!variable.startsWith('ECHELON_') || known.includes(variable)) continue;
+    problems.push(`${variable} is not a setting; did you mean ${closest(variable, known)}?`);
+  }
+  if (problems.length > 0)
+    throw new SettingsError(`The environment is not usable:\n  ${problems.join('\n  ')}`);
+  return settings as Settings;
+}
+
+/** The settings of this process. The one place that reads `process.env`. */
+export function processSettings(): Settings {
+  return loadSettings(process.env);
+}
+
+/** The variables that a process we start inherits; it is the caller's to add to a copy. */
+export function processEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env };
+}

@@ -1,0 +1,216 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { processEnvironment, processSettings, type Settings, SettingsError } from './config/settings.ts';
+import { EchelonError } from './core/errors.ts';
+import { createDispatcher } from './dispatch/dispatcher.ts';
+import { createApp } from './http/app.ts';
+import type { AppDeps } from './http/deps.ts';
+import { createLog, type Log } from './observe/log.ts';
+import { compilePlan } from './plan/compile-plan.ts';
+import { createLine } from './queue/line.ts';
+import { createDirectoryArchive } from './store/archive-directory.ts';
+import { createStore } from './store/create-store.ts';
+import type { Store } from './store/store.ts';
+import { createVerifierPool } from './verify/pool.ts';
+
+export { processEnvironment, processSettings };
+
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as {
+  version: string;
+};
+
+/** What a process does. Any number of processes may have the same role. */
+export type Role = 'api' | 'dispatcher';
+
+/** Where Redis is: a Unix socket, or a URL. */
+export type RedisPlace = { path: string } | { url: string };
+
+/** A cluster that is made known at start. */
+export interface KnownCluster {
+  name: string;
+  /** host:port of its ray-worker. */
+  address: string;
+  token: string;
+}
+
+/** Running roles. */
+export interface Services {
+  /** Where the api is reached, its token, and a link that signs a browser in once; undefined without an api. */
+  url: string | undefined;
+  token: string | undefined;
+  loginUrl: string | undefined;
+  /** Hands over and stops, in reverse order of the start. Trainings are not touched. */
+  stop(): Promise<void>;
+}
+
+/** Builds and starts the roles of this process. Where something cannot be started, nothing stays behind. */
+export async function startServices(options: {
+  roles: Role[];
+  settings: Settings;
+  redis: RedisPlace | null;
+  clusters: KnownCluster[];
+}): Promise<Services> {
+  const { settings, roles } = options;
+  await using resources = new AsyncDisposableStack();
+  const log = createLog({ level: settings.logLevel, name: roles.join('+') });
+  const place = options.redis ?? redisPlace(settings);
+  const store = await openStore({ place, settings, log, resources });
+  const redis = connect(place, { maxRetriesPerRequest: 1, enableOfflineQueue: false }, log);
+  resources.defer(() => redis.disconnect());
+  const line = createLine({
+    redis,
+    prefix: `{${settings.redisPrefix}}`,
+    onError: (error) => log.warn({ err: error }, 'queue connection'),
+  });
+  resources.defer(() => line.close());
+  const verifier = createVerifierPool({
+    threads: settings.verifyThreads,
+    budgetMs: settings.verifyBudgetMs,
+    budgetBytes: settings.verifyBudgetBytes,
+  });
+  resources.defer(() => verifier.close());
+  await makeKnown(store, options.clusters);
+
+  let access: Access | undefined;
+  if (roles.includes('api')) access = await startApi({ store, line, verifier, settings, log, resources });
+  if (roles.includes('dispatcher')) {
+    const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
+    const dispatcher = createDispatcher({
+      id,
+      store,
+      line,
+      verifier,
+      compile: compilePlan,
+      leaseMs: settings.leaseMs,
+      log,
+    });
+    await dispatcher.start();
+    resources.defer(() => dispatcher.stop());
+  }
+  const owned = resources.move();
+  return {
+    url: access?.url,
+    token: access?.token,
+    loginUrl: access?.loginUrl,
+    stop: () => owned.disposeAsync(),
+  };
+}
+
+type Connections = { place: RedisPlace; settings: Settings; log: Log; resources: AsyncDisposableStack };
+
+function redisPlace({ redisUrl }: Settings): RedisPlace {
+  if (redisUrl === null)
+    throw new SettingsError(
+      'REDIS_URL is not set; only `echelon up` and `echelon demo` start a Redis of their own',
+    );
+  return { url: redisUrl };
+}
+
+type Haste = { commandTimeout?: number; maxRetriesPerRequest: number; enableOfflineQueue?: boolean };
+
+function connect(place: RedisPlace, options: Haste, log: Log): Redis {
+  // For ioredis a path to a socket and a URL are both a place in its first argument.
+  const redis = new Redis('path' in place ? place.path : place.url, options);
+  // ioredis reconnects by itself; without a listener the first error would end the process.
+  redis.on('error', (error) => log.debug({ err: error }, 'redis connection'));
+  return redis;
+}
+
+/** A command that gets no answer in this time fails, so that a request is answered within a second. */
+const COMMAND_TIMEOUT_MS = 800;
+
+async function openStore({ place, settings, log, resources }: Connections): Promise<Store> {
+  const redis = connect(place, { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 }, log);
+  resources.defer(() => redis.disconnect());
+  const archiveDir = settings.archiveDir ?? join(settings.stateDir, 'archive');
+  await mkdir(archiveDir, { recursive: true, mode: 0o700 });
+  const store = createStore({
+    redis,
+    archive: createDirectoryArchive(archiveDir),
+    prefix: settings.redisPrefix,
+  });
+  resources.defer(() => store.close());
+  try {
+    await store.checkFitness();
+  } catch (error) {
+    if (!settings.allowUnfitRedis || !(error instanceof EchelonError) || error.code !== 'store-unfit')
+      throw error;
+    log.warn({ err: error }, 'this Redis may lose what was accepted');
+  }
+  return store;
+}
+
+async function makeKnown(store: Store, clusters: KnownCluster[]): Promise<void> {
+  const known = new Map((await store.clusters()).map((cluster) => [cluster.name, cluster]));
+  for (const { name, address, token } of clusters) {
+    const before = known.get(name);
+    await store.putCluster({
+      ...{ backfill: false, generation: null, lastSeenAt: null, nodes: [], ca: null },
+      ...before,
+      ...{ name, address, token },
+    });
+  }
+}
+
+interface Access {
+  url: string;
+  token: string;
+  loginUrl: string;
+}
+
+type ApiParts = Omit<Connections, 'place'> & Pick<AppDeps, 'store' | 'line' | 'verifier'>;
+
+async function startApi({ settings, log, resources, ...parts }: ApiParts): Promise<Access> {
+  const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(settings, 'token')];
+  const cookieSecret = await keptSecret(settings, 'cookie-secret');
+  const loginCode = randomBytes(24).toString('base64url');
+  const publicUrl = (port: number): string =>
+    `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
+  const app = await createApp({
+    ...parts,
+    log,
+    clock: Date,
+    settings: {
+      version: VERSION,
+      publicUrl: publicUrl(settings.port),
+      allowedHosts: settings.allowedHosts,
+      tokens,
+      cookieSecret,
+      loginCodes: [loginCode],
+    },
+  });
+  resources.defer(() => app.close());
+  await app.listen({ host: settings.host, port: settings.port });
+  const { port } = app.server.address() as { port: number };
+  return { url: publicUrl(port), token: tokens[0]!, loginUrl: `${publicUrl(port)}/login?code=${loginCode}` };
+}
+
+/** A secret that is made once and kept in the state directory, readable by this user only. */
+async function keptSecret({ stateDir }: Settings, name: string): Promise<string> {
+  const file = join(stateDir, name);
+  const kept = await readFile(file, 'utf8').catch(() => '');
+  if (kept.trim()) return kept.trim();
+  const secret = randomBytes(32).toString('base64url');
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  await writeFile(file, `${secret}\n`, { mode: 0o600 });
+  return secret;
+}
+
+/** The cluster that `--cluster name=address` and `--cluster-token-file` name, as a list of at most one. */
+export async function namedCluster(options: {
+  cluster?: string;
+  clusterTokenFile?: string;
+}): Promise<KnownCluster[]> {
+  if (!options.cluster) return [];
+  const [name, address] = options.cluster.split('=', 2);
+  if (!name || !address || !options.clusterTokenFile) {
+    throw new SettingsError('--cluster takes name=host:port and goes with --cluster-token-file');
+  }
+  return [{ name, address, token: (await readFile(options.clusterTokenFile, 'utf8')).trim() }];
+}

@@ -1,0 +1,22 @@
+import { type Logger, pino } from 'pino';
+
+/** Keys whose values are never written, at any depth that our own objects have. */
+const SECRET_KEYS = ['token', 'authorization', 'cookie', 'password', 'secret', 'ca'];
+
+/** See {@link createLog}. */
+export type Log = Logger;
+
+/** A structured log, one JSON object a line, on standard error; values under secret names are masked. */
+export function createLog({ level, name }: { level: string; name: string }): Log {
+  const paths = SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]);
+  return pino(
+    {
+      level,
+      name,
+      base: { name },
+      redact: { paths, censor: '[secret]' },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+
+/** What each module of `src` may import of the others. */
+const MAY_IMPORT: Record<string, string[]> = {
+  core: [],
+  kernel: [],
+  ray: [],
+  config: [],
+  observe: [],
+  schemas: ['core'],
+  plan: ['core', 'schemas'],
+  verify: ['core', 'kernel'],
+  store: ['core', 'schemas'],
+  queue: ['core', 'schemas', 'store'],
+  rpc: ['core'],
+  dispatch: ['core', 'schemas', 'plan', 'verify', 'store', 'queue', 'ray', 'rpc'],
+  http: ['core', 'schemas', 'plan', 'store', 'queue', 'kernel', 'verify'],
+  cli: ['core', 'schemas', 'plan', 'kernel', 'verify', 'ray'],
+  dashboard: ['schemas'],
+};
+
+/** Modules without a mirror in `test/unit`, each with its reason. */
+const UNMIRRORED: Record<string, string> = {
+  'src/main.ts': 'the composition root: every end-to-end test starts it',
+};
+
+const sources = globSync('src/**/*.ts').filter((file) => !file.includes('/gen/') && !file.endsWith('.d.ts'));
+const moduleOf = (file: string): string => file.split('/')[1]!.replace(/\.ts$/, '');
+
+interface Import {
+  from: string;
+  to: string;
+  dynamic: boolean;
+  typeOnly: boolean;
+}
+
+const PATTERN =
+  /(?:^|\n)\s*(import|export)\s+(type\s+)?[^;'"]*?from\s+['"]([^'"]+)['"]|(?:^|\n)\s*import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
+
+function importsOf(file: string): Import[] {
+  const found: Import[] = [];
+  for (const match of readFileSync(file, 'utf8').matchAll(PATTERN)) {
+    const target = match[3] ?? match[4] ?? match[5]!;
+    if (!target.startsWith('.')) continue;
+    const to = relative('.', join(dirname(file), target));
+    found.push({ from: file, to, dynamic: match[5] !== undefined, typeOnly: match[2] !== undefined });
+  }
+  return found;
+}
+
+const imports = sources.flatMap(importsOf);
+
+test('the pattern finds imports of every kind', () => {
+  assert.ok(imports.length > 100);
+  assert.ok(imports.some(({ typeOnly }) => typeOnly));
+  assert.ok(imports.some(({ dynamic }) => dynamic));
+});
+
+test('modules import only what the table allows', () => {
+  const broken = imports.filter(({ from, to, dynamic }) => {
+    const [source, target] = [moduleOf(from), moduleOf(to)];
+    if (!to.startsWith('src/') || source === 'main' || source === target) return false;
+    if (source === 'cli' && target === 'main' && dynamic) return false;
+    return !MAY_IMPORT[source]?.includes(target);
+  });
+  assert.deepEqual(
+    broken.map(({ from, to }) => `${from} imports ${to}`),
+    [],
+  );
+});
+
+test('every folder of src is in the table', () => {
+  const folders = new Set(sources.map(moduleOf));
+  assert.deepEqual(
+    [...folders].filter((name) => name !== 'main' && !(name in MAY_IMPORT)),
+    [],
+  );
+});
+
+test('there is no cycle', () => {
+  const edges = new Map<string, string[]>();
+  for (const { from, to, typeOnly } of imports)
+    if (!typeOnly) edges.set(from, [...(edges.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    assert.ok(!path.includes(file), `cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
+    if (done.has(file)) return;
+    path.push(file);
+    for (const next of edges.get(file) ?? []) visit(next);
+    path.pop();
+    done.add(file);
+  };
+  for (const file of sources) visit(file);
+});
+
+test('generated code is imported only by its own module', () => {
+  const foreign = imports.filter(({ from, to }) => to.includes('/gen/') && moduleOf(from) !== moduleOf(to));
+  assert.deepEqual(foreign, []);
+});
+
+test('no file imports a barrel of another module', () => {
+  const barrels = imports.filter(({ from, to }) => to.endsWith('/index.ts') && from.startsWith('src/'));
+  assert.deepEqual(
+    barrels.map(({ from, to }) => `${from} imports ${to}`),
+    [],
+  );
+});
+
+test('only src/config reads the environment', () => {
+  const readers = sources.filter(
+    (file) => moduleOf(file) !== 'config' && /process\.env\b/.test(readFileSync(file, 'utf8')),
+  );
+  assert.deepEqual(readers, []);
+});
+
+test('every source module has its mirror in test/unit', () => {
+  const mirror = (file: string): string => file.replace(/^src\//, 'test/unit/').replace(/\.ts$/, '.test.ts');
+  const holdsOnlyTypes = (file: string): boolean =>
+    !/^export (async )?(const|function|class|\{)/m.test(readFileSync(file, 'utf8'));
+  const missing = sources.filter(
+    (file) =>
+      !(file in UNMIRRORED) &&
+      !file.endsWith('/index.ts') &&
+      !holdsOnlyTypes(file) &&
+      !existsSync(mirror(file)),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('files and functions stay small', () => {
+  const large = sources.filter((file) => readFileSync(file, 'utf8').split('\n').length > 500);
+  assert.deepEqual(large, []);
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { createClient } from '../../../src/cli/client.ts';
+import { CliError, EXIT } from '../../../src/cli/exit.ts';
+
+async function serving(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+test('a request carries the token, its query without undefined values, and its body', async (t) => {
+  const seen: { url: string; authorization: string; body: string }[] = [];
+  const url = await serving(t, async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    seen.push({ url: request.url!, authorization: request.headers.authorization!, body });
+    response.setHeader('content-type', 'application/json').end('{"ok":true}');
+  });
+  const client = createClient({ url: `${url}/`, token: 'abc' });
+  assert.deepEqual(await client.get('/v1/x', { a: 1, b: undefined, c: 'ü&' }), { ok: true });
+  await client.post('/v1/y', { spec: 1 });
+  assert.deepEqual(seen, [
+    { url: '/v1/x?a=1&c=%C3%BC%26', authorization: 'Bearer abc', body: '' },
+    { url: '/v1/y', authorization: 'Bearer abc', body: '{"spec":1}' },
+  ]);
+});
+
+test('a problem document becomes one error with every field', async (t) => {
+  const url = await serving(t, (_, response) => {
+    const problem = {
+      code: 'invalid-spec',
+      detail: 'The spec is not valid.',
+      problems: [{ field: '/estimator/nam', message: 'unknown' }],
+    };
+    response.writeHead(400, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
+  });
+  await assert.rejects(createClient({ url, token: 't' }).get('/'), (error: unknown) => {
+    assert.ok(error instanceof CliError);
+    assert.deepEqual([error.exitCode, error.code], [EXIT.refused, 'invalid-spec']);
+    assert.equal(error.message, 'The spec is not valid.\n  /estimator/nam: unknown');
+    return true;
+  });
+});
+
+test('nobody there is said with the address and what to do', async () => {
+  await assert.rejects(
+    createClient({ url: 'http://127.0.0.1:1', token: 't' }).get('/'),
+    (error: unknown) =>
+      error instanceof CliError &&
+      error.exitCode === EXIT.unreachable &&
+      /127\.0\.0\.1:1.*echelon up/.test(error.message),
+  );
+});
+
+test('a broken stream of events is resumed behind the last one, until its end', async (t) => {
+  const frame = (n: number) =>
+    `id: 1-${n}\nevent: stage\ndata: ${JSON.stringify({ at: n, event: { type: 'stage', name: 's', step: n, steps: 9 } })}\n\n`;
+  const asked: (string | undefined)[] = [];
+  const url = await serving(t, (request: IncomingMessage, response) => {
+    asked.push(request.headers['last-event-id'] as string | undefined);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (asked.length === 1) {
+      response.write(`: alive\n\n${frame(1)}${frame(2)}`);
+      setImmediate(() => response.destroy());
+    } else {
+      response.end(`${frame(3)}event: end\ndata: {}\n\n`);
+    }
+  });
+  const seen: string[] = [];
+  for await (const { id } of createClient({ url, token: 't' }).events('exp-1', {
+    signal: new AbortController().signal,
+  }))
+    seen.push(id);
+  assert.deepEqual(seen, ['1-1', '1-2', '1-3']);
+  assert.deepEqual(asked, [undefined, '1-2']);
+});
+
+test('a refused stream is an error at once, not a retry', async (t) => {
+  let requests = 0;
+  const url = await serving(t, (_, response) => {
+    requests += 1;
+    response.writeHead(404).end('{"code":"not-found","detail":"no such experiment"}');
+  });
+  const events = createClient({ url, token: 't' }).events('exp-x', { signal: new AbortController().signal });
+  await assert.rejects(Array.fromAsync(events), /no such experiment/);
+  assert.equal(requests, 1);
+});

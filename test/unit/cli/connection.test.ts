@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Command } from 'commander';
+import {
+  clientFor,
+  DEFAULT_STATE_DIR,
+  readConnection,
+  removeConnection,
+  saveConnection,
+  stateDirOption,
+  withConnection,
+} from '../../../src/cli/connection.ts';
+import { CliError, EXIT } from '../../../src/cli/exit.ts';
+
+let root: string;
+let stateDir: string;
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), 'echelon-connection-'));
+  stateDir = join(root, 'state');
+});
+after(() => rm(root, { recursive: true }));
+
+const here = { url: 'http://127.0.0.1:1', token: 'secret', pid: 1 };
+const ends = (exitCode: number) => (error: unknown) =>
+  error instanceof CliError && error.exitCode === exitCode;
+
+test('without a running stack and without options there is nothing to talk to', async () => {
+  assert.equal(await readConnection(stateDir), undefined);
+  await assert.rejects(clientFor({ stateDir }), ends(EXIT.unreachable));
+});
+
+test('a running stack is found by its state directory, whose file only the user can read', async () => {
+  await saveConnection(stateDir, here);
+  assert.deepEqual(await readConnection(stateDir), here);
+  assert.equal((await stat(join(stateDir, 'connection.json'))).mode & 0o777, 0o600);
+  assert.equal((await clientFor({ stateDir })).url, here.url);
+});
+
+test("the running stack's token is never sent to another address", async () => {
+  await assert.rejects(clientFor({ stateDir, url: 'http://elsewhere' }), ends(EXIT.refused));
+  assert.equal((await clientFor({ stateDir, url: 'http://elsewhere/', token: 't' })).url, 'http://elsewhere');
+});
+
+test('when it stops, the file goes', async () => {
+  await removeConnection(stateDir);
+  await removeConnection(stateDir);
+  assert.equal(await readConnection(stateDir), undefined);
+});
+
+test('commands take the address, the token and the state directory', () => {
+  const options = withConnection(new Command('x')).options.map(({ long, envVar }) => [long, envVar]);
+  assert.deepEqual(options, [
+    ['--url', 'ECHELON_URL'],
+    ['--token', 'ECHELON_TOKEN'],
+    ['--state-dir', 'ECHELON_STATE_DIR'],
+  ]);
+  assert.equal(stateDirOption().defaultValue, DEFAULT_STATE_DIR);
+});

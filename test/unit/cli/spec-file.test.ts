@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { CliError, EXIT } from '../../../src/cli/exit.ts';
+import { readSpecFile } from '../../../src/cli/spec-file.ts';
+
+let directory: string;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'echelon-spec-'));
+});
+after(() => rm(directory, { recursive: true }));
+
+async function reading(text: string): Promise<unknown> {
+  const file = join(directory, 'spec.yaml');
+  await writeFile(file, text);
+  return readSpecFile(file);
+}
+
+const refused = (pattern: RegExp) => (error: unknown) =>
+  error instanceof CliError && error.exitCode === EXIT.usage && pattern.test(error.message);
+
+test('YAML and JSON are read alike', async () => {
+  assert.deepEqual(await reading('name: a\nestimator:\n  historyLength: 2\n'), {
+    name: 'a',
+    estimator: { historyLength: 2 },
+  });
+  assert.deepEqual(await reading('{"name": "a", "x": [1, true, null]}'), { name: 'a', x: [1, true, null] });
+});
+
+test('a bare `no` stays text, as YAML 1.2 has it', async () => {
+  assert.deepEqual(await reading('name: no'), { name: 'no' });
+});
+
+test('a key that stands twice is refused with its place', async () => {
+  await assert.rejects(
+    reading('name: a\nname: b\n'),
+    refused(/spec\.yaml, line 2, column 1: Map keys must be unique/),
+  );
+});
+
+test('text that is not YAML is refused with its place', async () => {
+  await assert.rejects(reading('name: [a'), refused(/line 1/));
+});
+
+test('a bomb of aliases is not expanded', async () => {
+  const levels = Array.from(
+    { length: 20 },
+    (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}, *a${i}, *a${i}]`,
+  );
+  await assert.rejects(reading(`a0: &a0 [x, x]\n${levels.join('\n')}\n`), /alias/i);
+});
+
+test('a file that is not there is refused by its name', async () => {
+  await assert.rejects(readSpecFile(join(directory, 'none.yaml')), refused(/Cannot read .*none\.yaml/));
+});
