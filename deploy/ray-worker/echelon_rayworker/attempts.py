@@ -1,0 +1,293 @@
+"""The state directory: what was launched, what is fenced, and the way back to it after a restart.
+
+    <state_dir>/generation                                  made once; another one means another state directory
+    <state_dir>/experiments/<experiment>/fence.json         highest attempt launched, highest tombstone
+    <state_dir>/experiments/<experiment>/attempts/<n>/      launch.bin, events-*, spool/, supervisor.*, stop.json
+
+What holds: the fence is on disk before a launch, and a launch before its supervisor starts. An attempt at or below
+the tombstone, or below the highest one launched, never starts. At most one attempt of an experiment runs: a launch,
+and a stop, of an attempt ends the lower ones first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Mapping, Optional
+
+from echelon_rayworker import launch, recovery
+from echelon_rayworker.eventlog import Progress, read_last_event, read_progress
+from echelon_rayworker.files import lock_file, make_directories, write_file
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.supervisor import DEFAULT_GRACE_MS
+
+POLL_SECONDS = 0.01
+START_SECONDS = 30.0
+# A stop that is not carried out this long after the grace period is carried out without the supervisor.
+STOP_MARGIN_SECONDS = 2.5
+STOP_LIMIT_SECONDS = 5.0
+MAX_GRACE_MS = 3_600_000
+
+
+class Exhausted(Exception):
+    """The disk is full or no process can be made."""
+
+
+class NotEnded(Exception):
+    """A stop was passed on, and its end is not recorded yet."""
+
+
+@dataclass(frozen=True)
+class Fence:
+    """What may not start any more: attempts up to ``tombstone``, and below ``highest``."""
+
+    highest: int = 0
+    tombstone: int = 0
+
+
+class AttemptStore:
+    """All attempts of one state directory. Methods block and may be called from any thread; one store per state
+    directory exists at a time (the caller sees to it)."""
+
+    def __init__(
+        self, state_dir: str, shared_root: str, *, node_id: str = "", environment: Mapping[str, str]
+    ) -> None:
+        """``environment``: what supervisors and drivers start from (``launch.base_environment``)."""
+        self._experiments = os.path.join(os.path.abspath(state_dir), "experiments")
+        self._shared_root = os.path.abspath(shared_root)
+        self._node_id = node_id
+        self._environment = dict(environment)
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._ended: dict[str, pb.Ended] = {}
+        self._open: set[str] = set()
+        make_directories(self._experiments)
+        for experiment in os.listdir(self._experiments):
+            self._open.update(self._directory(experiment, attempt) for attempt in self._attempts(experiment))
+        self.generation = _generation(os.path.join(os.path.abspath(state_dir), "generation"))
+
+    @property
+    def shared_root(self) -> str:
+        """The file system that all nodes of the cluster see."""
+        return self._shared_root
+
+    def find(self, experiment: str, attempt: int) -> Optional[str]:
+        """The directory of an attempt that was launched here; None for any other."""
+        directory = self._directory(experiment, attempt)
+        return directory if os.path.exists(os.path.join(directory, launch.LAUNCH_FILE)) else None
+
+    def launch(self, request: pb.LaunchRequest) -> pb.LaunchResponse:
+        """Starts an attempt at most once. InvalidLaunch, Exhausted."""
+        launch.check_request(request)
+        experiment, attempt = request.experiment, request.attempt
+        with self._locks[experiment]:
+            fence = self._read_fence(experiment)
+            if attempt <= fence.tombstone:
+                return _fenced(fence.tombstone, f"attempt {fence.tombstone} was stopped before its launch")
+            if attempt < fence.highest:
+                return _fenced(fence.highest, f"attempt {fence.highest} was launched")
+            directory = self.find(experiment, attempt)
+            if directory is not None:
+                running = self._end_of(directory) is None
+                outcome = pb.LaunchResponse.ALREADY_RUNNING if running else pb.LaunchResponse.ALREADY_ENDED
+                return pb.LaunchResponse(outcome=outcome)
+            try:
+                self._write_fence(experiment, Fence(attempt, fence.tombstone))
+                self._end_lower(experiment, attempt, f"attempt {attempt} was launched")
+                self._start(request)
+            except OSError as error:
+                raise Exhausted(str(error)) from error
+            return pb.LaunchResponse(outcome=pb.LaunchResponse.STARTED)
+
+    def stop(self, request: pb.StopRequest) -> pb.StopResponse:
+        """Ends an attempt and the lower ones, or writes its tombstone. InvalidLaunch, Exhausted, NotEnded."""
+        experiment, attempt = request.experiment, request.attempt
+        launch.check_id(experiment, attempt)
+        with self._locks[experiment]:
+            directory = self.find(experiment, attempt)
+            if directory is None:
+                fence = self._read_fence(experiment)
+                try:
+                    self._write_fence(experiment, Fence(fence.highest, max(fence.tombstone, attempt)))
+                except OSError as error:
+                    raise Exhausted(str(error)) from error
+        self._end_lower(experiment, attempt, f"attempt {attempt} was stopped")
+        if directory is None:
+            return pb.StopResponse(dropped=True)
+        return pb.StopResponse(ended=self._stop_known(directory, request.grace_period_ms, request.reason))
+
+    def list(self, experiment: str = "") -> list[pb.AttemptStatus]:
+        """All attempts and tombstones, of one experiment or of all, newest first."""
+        experiments = [experiment] if experiment else sorted(os.listdir(self._experiments))
+        found: list[pb.AttemptStatus] = []
+        for name in experiments:
+            attempts = self._attempts(name)
+            found += [self._status(name, attempt) for attempt in attempts]
+            tombstone = self._read_fence(name).tombstone
+            if tombstone and tombstone not in attempts:
+                found.append(pb.AttemptStatus(experiment=name, attempt=tombstone, tombstone=True))
+        return sorted(found, key=lambda status: (status.launched_at_unix_ms, status.attempt), reverse=True)
+
+    def sweep(self) -> None:
+        """Ends the attempts whose supervisors died; to be called at the start and every second or so."""
+        for directory in list(self._open):
+            self._end_of(directory)
+
+    def _directory(self, experiment: str, attempt: int) -> str:
+        return os.path.join(self._experiments, experiment, "attempts", str(attempt))
+
+    def _attempts(self, experiment: str) -> list[int]:
+        try:
+            names = os.listdir(os.path.join(self._experiments, experiment, "attempts"))
+        except OSError:
+            return []
+        return sorted(int(name) for name in names if name.isdigit() and self.find(experiment, int(name)))
+
+    def _end_of(self, directory: str) -> Optional[pb.Ended]:
+        """How an attempt ended; None while it runs. Recovers one whose supervisor died."""
+        ended = self._ended.get(directory)
+        if ended is not None:
+            return ended
+        # Looked at first: a supervisor that ends in between has recorded the end before it lets go.
+        supervised = recovery.is_supervised(directory)
+        progress = read_progress(directory)
+        if not progress.ended and not supervised:
+            try:
+                recovery.recover(directory)
+            except OSError:
+                return None  # the disk is full: the next sweep tries again
+            progress = read_progress(directory)
+        return self._remember_end(directory, progress)
+
+    def _remember_end(self, directory: str, progress: Progress) -> Optional[pb.Ended]:
+        if not progress.ended:
+            return None
+        event = read_last_event(directory, progress)
+        assert event is not None
+        self._ended[directory] = event.ended
+        self._open.discard(directory)
+        return event.ended
+
+    def _status(self, experiment: str, attempt: int) -> pb.AttemptStatus:
+        directory = self._directory(experiment, attempt)
+        ended = self._end_of(directory)
+        launched = os.stat(os.path.join(directory, launch.LAUNCH_FILE)).st_mtime_ns
+        return pb.AttemptStatus(
+            experiment=experiment, attempt=attempt, running=ended is None, ended=ended,
+            last_sequence=read_progress(directory).last_sequence, launched_at_unix_ms=launched // 1_000_000,
+        )
+
+    def _start(self, request: pb.LaunchRequest) -> None:
+        directory = self._directory(request.experiment, request.attempt)
+        make_directories(directory)
+        for name, data in request.plan.files.items():
+            write_file(os.path.join(directory, name), data)
+        lock = lock_file(os.path.join(directory, recovery.LOCK_FILE), wait_seconds=5.0)
+        if lock is None:
+            raise OSError("the attempt's lock is held")
+        launch_file = os.path.join(directory, launch.LAUNCH_FILE)
+        try:
+            write_file(launch_file, request.SerializeToString())
+            self._open.add(directory)
+            self._start_supervisor(directory, lock)
+        except OSError:
+            self._open.discard(directory)
+            if os.path.exists(launch_file):
+                os.unlink(launch_file)  # nothing started: the launch may be repeated
+            raise
+        finally:
+            os.close(lock)
+        self._wait_for(directory, lambda progress: progress.last_sequence > 0, START_SECONDS)
+
+    def _start_supervisor(self, directory: str, lock: int) -> None:
+        with open(os.path.join(directory, "supervisor.log"), "ab") as log:
+            first = subprocess.Popen(
+                [sys.executable, "-m", "echelon_rayworker.supervisor", directory, self._shared_root, self._node_id,
+                 str(lock)],
+                env=self._environment, cwd="/", pass_fds=[lock], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )
+        # It forks the supervisor and ends.
+        try:
+            code = first.wait(timeout=START_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            first.kill()
+            first.wait()
+            raise Exhausted("the supervisor did not start in time") from error
+        if code != 0:
+            raise OSError(f"the supervisor could not be started (exit code {code})")
+
+    def _end_lower(self, experiment: str, attempt: int, reason: str) -> None:
+        for lower in reversed(self._attempts(experiment)):
+            directory = self._directory(experiment, lower)
+            if lower < attempt and self._end_of(directory) is None:
+                self._stop_known(directory, 0, reason)
+
+    def _stop_known(self, directory: str, grace_ms: int, reason: str) -> pb.Ended:
+        ended = self._end_of(directory)
+        if ended is not None:
+            return ended
+        with open(os.path.join(directory, launch.LAUNCH_FILE), "rb") as file:
+            planned_ms = pb.LaunchRequest.FromString(file.read()).plan.grace_period_ms
+        grace_ms = min(grace_ms or planned_ms or DEFAULT_GRACE_MS, MAX_GRACE_MS)
+        try:
+            stop = json.dumps({"graceMs": grace_ms, "reason": reason}).encode()
+            write_file(os.path.join(directory, launch.STOP_FILE), stop)
+        except OSError as error:
+            raise Exhausted(str(error)) from error
+        if not self._wait_for(directory, lambda progress: progress.ended, grace_ms / 1000 + STOP_MARGIN_SECONDS):
+            recovery.kill_stuck_supervisor(directory)
+            self._wait_for(directory, lambda progress: progress.ended, STOP_LIMIT_SECONDS - STOP_MARGIN_SECONDS)
+        ended = self._end_of(directory)
+        if ended is None:
+            raise NotEnded("the end is not recorded yet")
+        return ended
+
+    def _wait_for(self, directory: str, condition, seconds: float) -> bool:
+        """Waits until the log's progress meets the condition, or its supervisor is gone."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            supervised = recovery.is_supervised(directory)
+            if condition(read_progress(directory)):
+                return True
+            if not supervised:
+                return self._end_of(directory) is not None
+            time.sleep(POLL_SECONDS)
+        return False
+
+    def _read_fence(self, experiment: str) -> Fence:
+        try:
+            with open(self._fence_path(experiment), encoding="utf-8") as file:
+                record = json.load(file)
+            return Fence(int(record["highest"]), int(record["tombstone"]))
+        except FileNotFoundError:
+            return Fence()
+
+    def _write_fence(self, experiment: str, fence: Fence) -> None:
+        if fence != self._read_fence(experiment):
+            make_directories(os.path.dirname(self._fence_path(experiment)))
+            record = {"highest": fence.highest, "tombstone": fence.tombstone}
+            write_file(self._fence_path(experiment), json.dumps(record).encode())
+
+    def _fence_path(self, experiment: str) -> str:
+        return os.path.join(self._experiments, experiment, "fence.json")
+
+
+def _fenced(attempt: int, reason: str) -> pb.LaunchResponse:
+    return pb.LaunchResponse(outcome=pb.LaunchResponse.FENCED, fencing_attempt=attempt, reason=reason)
+
+
+def _generation(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        write_file(path, uuid.uuid4().hex.encode())
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()

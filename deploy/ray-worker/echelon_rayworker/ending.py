@@ -1,0 +1,77 @@
+"""Says how a driver ended, and why, from its exit status and its last lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from dataclasses import dataclass
+from typing import Optional
+
+from echelon_rayworker.gen import rayworker_pb2 as pb
+
+# What Ray prints when its memory monitor killed a task or an actor of the driver.
+_RAY_MEMORY = re.compile(r"ray\.exceptions\.OutOfMemoryError|due to the node running low on memory")
+# What the driver sees when one of its Ray processes vanished: alone it says nothing about memory.
+_RAY_DEATH = re.compile(r"ActorDiedError|WorkerCrashedError|RayActorError|ActorUnavailableError")
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What the supervisor knows besides the exit status."""
+
+    stop_reason: Optional[str]
+    """Why it was told to stop; None if it was not."""
+    told_to_end: bool
+    """Whether the supervisor itself got SIGTERM."""
+    kernel_oom_kills: int
+    """Kills for memory that the kernel counted during the attempt."""
+    last_lines: list[str]
+
+
+def describe_end(status: int, known: Circumstances) -> pb.Ended:
+    """The Ended event of a driver whose wait status is ``status``."""
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    code = 128 + number if number else os.WEXITSTATUS(status)
+    ended = pb.Ended(exit_code=code, signal=number, last_lines=known.last_lines)
+    how = f"signal {_signal_name(number)}" if number else f"exit code {code}"
+    if known.stop_reason is not None:
+        ended.cause, ended.message = pb.Ended.STOPPED, f"stopped: {known.stop_reason or 'on request'} ({how})"
+    elif known.told_to_end:
+        ended.cause, ended.message = pb.Ended.KILLED, f"the supervisor was told to end by SIGTERM ({how})"
+    elif code == 0:
+        ended.cause, ended.message = pb.Ended.SUCCEEDED, "exit code 0"
+    elif memory := _memory(number, code, known):
+        ended.cause, ended.message = pb.Ended.OUT_OF_MEMORY, f"{memory} ({how})"
+    elif number:
+        ended.cause, ended.message = pb.Ended.KILLED, how
+    else:
+        ended.cause, ended.message = pb.Ended.FAILED, _error_line(known.last_lines, how)
+    return ended
+
+
+def _memory(number: int, code: int, known: Circumstances) -> str:
+    """What points to a kill for memory; empty if nothing does."""
+    text = "\n".join(known.last_lines)
+    if number == signal.SIGKILL and known.kernel_oom_kills:
+        return "killed by the kernel for memory"
+    if _RAY_MEMORY.search(text):
+        return "a process of it was killed by Ray for memory"
+    # A shell or launcher in between passes a child's SIGKILL on as 137.
+    if known.kernel_oom_kills and (code == 128 + signal.SIGKILL or _RAY_DEATH.search(text)):
+        return "a process of it was killed by the kernel for memory"
+    return ""
+
+
+def _error_line(lines: list[str], how: str) -> str:
+    """The exit code, with the last line if that is a Python error."""
+    last = next((line for line in reversed(lines) if line.strip()), "")
+    error = re.match(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit)\b.*", last)
+    return f"{how}: {last[:300]}" if error else how
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"{number} ({signal.Signals(number).name})"
+    except ValueError:
+        return str(number)

@@ -1,0 +1,166 @@
+"""What a launch request may say, and what becomes of it: the driver's command and environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from typing import Iterable, Mapping, Optional, Pattern
+
+from echelon_rayworker.gen import rayworker_pb2 as pb
+
+ENGINES = ("local", "replay", "verl-agent")
+# Files of the ray-worker in an attempt's directory; a plan's files have other names.
+LAUNCH_FILE = "launch.bin"
+SUPERVISOR_FILE = "supervisor.json"
+STOP_FILE = "stop.json"
+SPOOL_DIRECTORY = "spool"
+MASK = "***"
+
+_EXPERIMENT = re.compile(r"[a-z0-9-]{1,64}")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+_OWN_FILE = re.compile(r"(launch|supervisor|stop|events|spool)\b.*")
+_OWN_VARIABLES = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL")
+_PLACEHOLDER = re.compile(r"\{(attemptDir|experimentDir|sharedRoot)\}")
+_SECRET_NAME = re.compile(r"token|secret|passw|credential|api_?key|access_?key|private_?key", re.IGNORECASE)
+_SECRET_OVERRIDE = re.compile(r"([+~]*[\w.@/-]+)=(.+)", re.DOTALL)
+
+# Ray's variables that a driver may take over from the ray-worker. All others belong to the ray-worker's own Ray
+# process (its job, its raylet, its actor) and would make the driver's ray.init() take itself for that process.
+_RAY_VARIABLES_KEPT = frozenset(
+    "RAY_AUTH_MODE RAY_AUTH_TOKEN RAY_AUTH_TOKEN_PATH RAY_USE_TLS RAY_TLS_SERVER_CERT RAY_TLS_SERVER_KEY "
+    "RAY_TLS_CA_CERT RAY_TMPDIR".split()
+)
+# Ray sets these for a process that reserved no CPU and no GPU; a driver decides for itself.
+_SET_BY_RAY = ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
+
+
+class InvalidLaunch(ValueError):
+    """The request is ill-formed; the message names the field."""
+
+
+@dataclass(frozen=True)
+class Directories:
+    """Where one attempt's files are: absolute paths."""
+
+    attempt: str
+    experiment: str
+    shared_root: str
+
+
+def check_id(experiment: str, attempt: int) -> None:
+    """InvalidLaunch unless both are well-formed."""
+    if not _EXPERIMENT.fullmatch(experiment):
+        raise InvalidLaunch("experiment: lower-case letters, digits and hyphens, 1 to 64 characters")
+    if attempt < 1:
+        raise InvalidLaunch("attempt: from 1")
+
+
+def check_request(request: pb.LaunchRequest) -> None:
+    """InvalidLaunch unless the request can be carried out as it stands."""
+    check_id(request.experiment, request.attempt)
+    plan = request.plan
+    if plan.engine not in ENGINES:
+        raise InvalidLaunch(f"plan.engine: one of {', '.join(ENGINES)}, not {plan.engine!r}")
+    if not _MODULE.fullmatch(plan.module):
+        raise InvalidLaunch("plan.module: the dotted name of a Python module")
+    for index, argument in enumerate(plan.arguments):
+        if "\0" in argument:
+            raise InvalidLaunch(f"plan.arguments[{index}]: holds a NUL")
+    for name, value in plan.environment.items():
+        if not _VARIABLE.fullmatch(name):
+            raise InvalidLaunch(f"plan.environment: {name!r} is no variable name")
+        if name in _OWN_VARIABLES:
+            raise InvalidLaunch(f"plan.environment: {name} is set by the ray-worker")
+        if "\0" in value:
+            raise InvalidLaunch(f"plan.environment.{name}: holds a NUL")
+    for name in plan.files:
+        if not _FILE.fullmatch(name) or _OWN_FILE.fullmatch(name):
+            raise InvalidLaunch(f"plan.files: {name!r} is no plain file name, or the ray-worker's own")
+
+
+def base_environment(
+    environment: Mapping[str, str], ray_address: str, inside_ray: bool
+) -> dict[str, str]:
+    """The environment that supervisors and drivers start from: the ray-worker's own, less what Ray has put there
+    for the ray-worker's process, with the cluster's address."""
+    base = {
+        name: value
+        for name, value in environment.items()
+        if not (name.startswith("RAY_") and name not in _RAY_VARIABLES_KEPT)
+        and not name.startswith("ECHELON_")
+        and not (inside_ray and name in _SET_BY_RAY)
+    }
+    if ray_address:
+        base["RAY_ADDRESS"] = ray_address
+    base["RAY_USAGE_STATS_ENABLED"] = "0"
+    base["PYTHONUNBUFFERED"] = "1"
+    base["PYTHONPATH"] = _join_paths(package_root(), base.get("PYTHONPATH", ""))
+    return base
+
+
+def package_root() -> str:
+    """The directory that holds the package ``echelon_rayworker``."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def driver_environment(
+    base: Mapping[str, str], request: pb.LaunchRequest, directories: Directories
+) -> dict[str, str]:
+    """The driver's environment: the base, the plan's variables over it (its PYTHONPATH before ours) and the
+    attempt's own."""
+    environment = dict(base)
+    for name, value in request.plan.environment.items():
+        environment[name] = fill(value, directories)
+    environment["PYTHONPATH"] = _join_paths(environment.get("PYTHONPATH", ""), base.get("PYTHONPATH", ""))
+    environment["ECHELON_EXPERIMENT"] = request.experiment
+    environment["ECHELON_ATTEMPT"] = str(request.attempt)
+    environment["ECHELON_SPOOL"] = os.path.join(directories.attempt, SPOOL_DIRECTORY)
+    return environment
+
+
+def driver_command(plan: pb.LaunchPlan, directories: Directories) -> list[str]:
+    """The driver's command, one element each, placeholders replaced."""
+    return [sys.executable, "-m", plan.module, *(fill(argument, directories) for argument in plan.arguments)]
+
+
+def fill(text: str, directories: Directories) -> str:
+    """Replaces the three placeholders, once: what a value brings in is not looked at again."""
+    values = {
+        "attemptDir": directories.attempt,
+        "experimentDir": directories.experiment,
+        "sharedRoot": directories.shared_root,
+    }
+    return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
+
+
+def secret_values(environment: Mapping[str, str]) -> list[str]:
+    """Values of variables whose names say that they are secret, longest first; short ones (below 6 characters)
+    are left out, since masking them would mangle ordinary text."""
+    found = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= 6}
+    return sorted(found, key=len, reverse=True)
+
+
+def masker(secrets: Iterable[str]) -> Optional[Pattern[str]]:
+    """A pattern that finds every secret value in a text; None where there are none."""
+    escaped = [re.escape(secret) for secret in secrets]
+    return re.compile("|".join(escaped)) if escaped else None
+
+
+def mask_command(command: Iterable[str], secrets: Optional[Pattern[str]]) -> list[str]:
+    """A command that may be shown: values of secret-named ``key=value`` arguments and known secrets masked."""
+    shown: list[str] = []
+    for element in command:
+        override = _SECRET_OVERRIDE.fullmatch(element)
+        if override and _SECRET_NAME.search(override.group(1).rsplit(".", 1)[-1]) and not override.group(2).isdigit():
+            element = f"{override.group(1)}={MASK}"
+        shown.append(secrets.sub(MASK, element) if secrets else element)
+    return shown
+
+
+def _join_paths(first: str, second: str) -> str:
+    """Two search paths, each entry once."""
+    return os.pathsep.join(dict.fromkeys(entry for path in (first, second) for entry in path.split(os.pathsep) if entry))

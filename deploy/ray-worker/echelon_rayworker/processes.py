@@ -1,0 +1,207 @@
+"""Processes of this machine, as /proc tells of them. Linux only."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import time
+from dataclasses import dataclass
+from typing import Callable, Iterable, Optional
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class ProcessId:
+    """A process for all time: a pid is used again, a pid with its start time and boot is not."""
+
+    pid: int
+    start_ticks: int
+
+
+@dataclass(frozen=True)
+class _Stat:
+    pid: int
+    state: str
+    parent: int
+    group: int
+    session: int
+    start_ticks: int
+
+
+def _stat(pid: int) -> Optional[_Stat]:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            text = file.read()
+    except OSError:
+        return None
+    # The name in parentheses may hold anything, parentheses too.
+    fields = text[text.rindex(b")") + 2 :].split()
+    return _Stat(pid, fields[0].decode(), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+
+
+def identify(pid: int) -> Optional[ProcessId]:
+    """The lasting identity of a process; None if it does not exist or has ended."""
+    stat = _stat(pid)
+    return None if stat is None or stat.state in "ZX" else ProcessId(pid, stat.start_ticks)
+
+
+def is_alive(process: ProcessId) -> bool:
+    """Whether exactly this process still runs (a zombie does not)."""
+    return identify(process.pid) == process
+
+
+def is_suspended(pid: int) -> bool:
+    """Whether a process was stopped by SIGSTOP or a debugger."""
+    stat = _stat(pid)
+    return stat is not None and stat.state in "Tt"
+
+
+def boot_id() -> str:
+    """Changes with each start of the machine."""
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def host_name() -> str:
+    """The machine's (or container's) name."""
+    return socket.gethostname()
+
+
+def _all_stats() -> list[_Stat]:
+    stats = (_stat(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    return [stat for stat in stats if stat is not None and stat.state not in "ZX"]
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below ``pid`` that have not ended, children before grandchildren."""
+    children: dict[int, list[int]] = {}
+    for stat in _all_stats():
+        children.setdefault(stat.parent, []).append(stat.pid)
+    found: list[int] = []
+    level = [pid]
+    while level:
+        level = [child for parent in level for child in children.get(parent, [])]
+        found += level
+    return found
+
+
+def members_of_session(session: int) -> list[int]:
+    """All processes of a session that have not ended."""
+    return [stat.pid for stat in _all_stats() if stat.session == session]
+
+
+def marked_by_environment(entry: bytes) -> list[int]:
+    """All processes that were started with the environment entry ``NAME=value``; only those that we may look at."""
+    found: list[int] = []
+    for stat in _all_stats():
+        try:
+            with open(f"/proc/{stat.pid}/environ", "rb") as file:
+                if entry in file.read().split(b"\0"):
+                    found.append(stat.pid)
+        except OSError:
+            continue
+    return found
+
+
+def send_signal(pids: Iterable[int], number: int) -> None:
+    """Sends a signal to each process; those that are gone, or not ours, are passed over."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def end_all(find: Callable[[], list[int]], term_seconds: float, deadline_seconds: float = 5.0) -> bool:
+    """SIGTERM to all that ``find`` names, after ``term_seconds`` SIGKILL, until it names none. Returns whether
+    none was left within ``deadline_seconds`` after the first SIGKILL. Children of ours are reaped on the way."""
+    start = time.monotonic()
+    if not (left := find()):
+        return True
+    if term_seconds > 0:
+        send_signal(left, signal.SIGTERM)
+        while time.monotonic() - start < term_seconds:
+            reap()
+            if not (left := find()):
+                return True
+            time.sleep(0.02)
+    kill_start = time.monotonic()
+    while left := find():
+        send_signal(left, signal.SIGKILL)
+        reap()
+        if time.monotonic() - kill_start > deadline_seconds:
+            return False
+        time.sleep(0.01)
+    reap()
+    return True
+
+
+def reap(except_pid: int = 0) -> None:
+    """Collects children that have ended, without waiting; leaves ``except_pid`` to its own waiter."""
+    while True:
+        try:
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        if found is None or found.si_pid == except_pid:
+            return
+        try:
+            os.waitpid(found.si_pid, os.WNOHANG)
+        except ChildProcessError:
+            continue
+
+
+def become_subreaper() -> None:
+    """Orphans below this process become its children instead of init's, so that none is out of sight."""
+    if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def die_with_parent(parent: int) -> None:
+    """The calling process is killed when the thread that made it ends. For a child, between fork and exec;
+    ``parent`` is the pid that its parent must have (it may be gone already)."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(127)
+
+
+def outlive_parent() -> None:
+    """Takes back a death signal that was set for this process."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
+
+
+def oom_kills() -> int:
+    """Kills for memory that the kernel has counted: of our control group where it counts, else of the machine."""
+    for path, key in _oom_files():
+        try:
+            with open(path, encoding="ascii") as file:
+                counts = dict(line.split()[:2] for line in file if len(line.split()) >= 2)
+            if key in counts:
+                return int(counts[key])
+        except (OSError, ValueError):
+            continue
+    return 0
+
+
+def _oom_files() -> list[tuple[str, str]]:
+    files: list[tuple[str, str]] = []
+    try:
+        with open("/proc/self/cgroup", encoding="utf-8") as file:
+            for line in file:
+                _, controllers, path = line.rstrip("\n").split(":", 2)
+                if controllers == "" and path != "/":
+                    files.append((f"/sys/fs/cgroup{path}/memory.events", "oom_kill"))
+                elif "memory" in controllers.split(","):
+                    files.append((f"/sys/fs/cgroup/memory{path}/memory.oom_control", "oom_kill"))
+    except (OSError, ValueError):
+        pass
+    # Inside a container the group's own path is mounted as the root.
+    files.append(("/sys/fs/cgroup/memory.events", "oom_kill"))
+    files.append(("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill"))
+    files.append(("/proc/vmstat", "oom_kill"))
+    return files

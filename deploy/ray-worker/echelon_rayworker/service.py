@@ -1,0 +1,177 @@
+"""The gRPC service: routing, the token, the calls. Generic handlers, so that any grpcio from 1.49 on serves it."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import shutil
+import sys
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import AsyncIterator, Awaitable, Callable, Optional
+
+import grpc
+
+from echelon_rayworker import __version__
+from echelon_rayworker.attempts import AttemptStore, Exhausted, NotEnded
+from echelon_rayworker.eventlog import DataLoss, EventLogReader, OutOfRange, read_progress
+from echelon_rayworker.gen import health_pb2, rayworker_pb2 as pb
+from echelon_rayworker.launch import ENGINES, InvalidLaunch, check_id
+
+SERVICE = "echelon.rayworker.v1.RayWorker"
+HEALTH = "grpc.health.v1.Health"
+# A stream looks for new events this often; one that found none for a while looks less often.
+POLL_SECONDS = 0.01
+IDLE_POLL_SECONDS = 0.05
+IDLE_AFTER_POLLS = 50
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """What Describe says of the cluster."""
+
+    ray_version: str = ""
+    node_id: str = ""
+    nodes: list[pb.Node] = field(default_factory=list)
+
+
+class RayWorkerService(grpc.GenericRpcHandler):
+    """Answers the calls of rayworker.proto and of the health service."""
+
+    def __init__(
+        self, store: AttemptStore, token: str, executor: Executor, view_cluster: Callable[[], ClusterView]
+    ) -> None:
+        """``executor`` runs what blocks: as many threads as calls shall wait at once."""
+        self._store = store
+        self._token = token.encode()
+        self._executor = executor
+        self._view_cluster = view_cluster
+        self._methods = {
+            f"/{SERVICE}/Describe": _unary(self._describe, pb.DescribeRequest, pb.DescribeResponse),
+            f"/{SERVICE}/Launch": _unary(self._launch, pb.LaunchRequest, pb.LaunchResponse),
+            f"/{SERVICE}/Stop": _unary(self._stop, pb.StopRequest, pb.StopResponse),
+            f"/{SERVICE}/List": _unary(self._list, pb.ListRequest, pb.ListResponse),
+            # Events go out as the bytes that the log holds.
+            f"/{SERVICE}/Attach": grpc.unary_stream_rpc_method_handler(
+                self._attach, request_deserializer=pb.AttachRequest.FromString, response_serializer=None
+            ),
+        }
+        self._health = {
+            f"/{HEALTH}/Check": _unary(_check_health, health_pb2.HealthCheckRequest, health_pb2.HealthCheckResponse),
+            f"/{HEALTH}/Watch": grpc.unary_stream_rpc_method_handler(
+                _watch_health,
+                request_deserializer=health_pb2.HealthCheckRequest.FromString,
+                response_serializer=health_pb2.HealthCheckResponse.SerializeToString,
+            ),
+        }
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Optional[grpc.RpcMethodHandler]:
+        """The handler of one call; one that refuses it where the token is missing or another."""
+        method = handler_call_details.method
+        if method in self._health:
+            return self._health[method]
+        if method not in self._methods:
+            return None
+        values = [value for key, value in handler_call_details.invocation_metadata or () if key == "authorization"]
+        given = values[0] if len(values) == 1 else ""
+        if not hmac.compare_digest(str(given).encode("utf-8", "replace"), b"Bearer " + self._token):
+            return _UNAUTHENTICATED
+        return self._methods[method]
+
+    async def _describe(self, _request: pb.DescribeRequest, context: grpc.aio.ServicerContext) -> pb.DescribeResponse:
+        view = await self._blocking(context, self._view_cluster)
+        return pb.DescribeResponse(
+            version=__version__,
+            generation=self._store.generation,
+            ray_version=view.ray_version,
+            python_version=".".join(map(str, sys.version_info[:3])),
+            node_id=view.node_id,
+            shared_root=self._store.shared_root,
+            nodes=view.nodes,
+            engines=ENGINES,
+            free_disk_bytes=shutil.disk_usage(self._store.shared_root).free,
+        )
+
+    async def _launch(self, request: pb.LaunchRequest, context: grpc.aio.ServicerContext) -> pb.LaunchResponse:
+        return await self._blocking(context, lambda: self._store.launch(request))
+
+    async def _stop(self, request: pb.StopRequest, context: grpc.aio.ServicerContext) -> pb.StopResponse:
+        return await self._blocking(context, lambda: self._store.stop(request))
+
+    async def _list(self, request: pb.ListRequest, context: grpc.aio.ServicerContext) -> pb.ListResponse:
+        if request.experiment:
+            await self._blocking(context, lambda: check_id(request.experiment, 1))
+        return pb.ListResponse(attempts=await self._blocking(context, lambda: self._store.list(request.experiment)))
+
+    async def _attach(self, request: pb.AttachRequest, context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
+        await self._blocking(context, lambda: check_id(request.experiment, request.attempt))
+        directory = self._store.find(request.experiment, request.attempt)
+        if directory is None:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "the attempt is not known here")
+        loop = asyncio.get_running_loop()
+        reader = await self._blocking(context, lambda: EventLogReader(directory, request.after))
+        try:
+            idle = 0
+            while True:
+                progress = await self._blocking(context, lambda: read_progress(directory), inline=True)
+                if progress.last_sequence > reader.position:
+                    idle = 0
+                    # Catching up reads whole blocks from disk: not on the loop that all streams share.
+                    inline = progress.last_sequence - reader.position < 64
+                    read = lambda: reader.read(progress.last_sequence)  # noqa: E731
+                    for payload in await self._blocking(context, read, inline=inline):
+                        yield payload
+                elif progress.ended:
+                    return
+                else:
+                    idle += 1
+                    await asyncio.sleep(POLL_SECONDS if idle < IDLE_AFTER_POLLS else IDLE_POLL_SECONDS)
+        finally:
+            loop.call_soon(reader.close)
+
+    async def _blocking(self, context: grpc.aio.ServicerContext, function, inline: bool = False):
+        """Runs something that blocks, in a thread unless ``inline``; each known error gets its status here."""
+        try:
+            if inline:
+                return function()
+            return await asyncio.get_running_loop().run_in_executor(self._executor, function)
+        except InvalidLaunch as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        except Exhausted as error:
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
+        except NotEnded as error:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
+        except OutOfRange as error:
+            await context.abort(grpc.StatusCode.OUT_OF_RANGE, str(error))
+        except DataLoss as error:
+            await context.abort(grpc.StatusCode.DATA_LOSS, str(error))
+        except OSError as error:
+            await context.abort(grpc.StatusCode.INTERNAL, f"{type(error).__name__}: {error.strerror}")
+
+
+def _unary(handler: Callable[..., Awaitable], request_type, response_type) -> grpc.RpcMethodHandler:
+    return grpc.unary_unary_rpc_method_handler(
+        handler, request_deserializer=request_type.FromString, response_serializer=response_type.SerializeToString
+    )
+
+
+async def _refuse(_request: bytes, context: grpc.aio.ServicerContext) -> None:
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, "a bearer token is needed, and it must be the right one")
+
+
+_UNAUTHENTICATED = grpc.unary_unary_rpc_method_handler(_refuse)
+_SERVING = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
+
+
+async def _check_health(request, context: grpc.aio.ServicerContext):
+    if request.service not in ("", SERVICE):
+        await context.abort(grpc.StatusCode.NOT_FOUND, "no such service")
+    return _SERVING
+
+
+async def _watch_health(request, _context: grpc.aio.ServicerContext):
+    known = request.service in ("", SERVICE)
+    unknown = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+    yield _SERVING if known else health_pb2.HealthCheckResponse(status=unknown)
+    # It serves as long as it answers at all: what changes is that the call breaks.
+    await asyncio.Event().wait()

@@ -1,0 +1,251 @@
+"""The supervisor: one process that owns one driver and is the only writer of its attempt's event log.
+
+    python -m echelon_rayworker.supervisor ATTEMPT_DIR SHARED_ROOT NODE_ID LOCK_FD
+
+The ray-worker starts it with the attempt's lock (a flock on an inherited descriptor) and an environment made by
+``launch.base_environment``. It forks away from the ray-worker, so that it is in nobody's process group and nobody's
+child, starts the driver, records what the driver prints and reports, carries out ``stop.json`` and records how the
+driver ended. The lock is free exactly when no supervisor of the attempt exists or is on its way.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Optional
+
+from echelon_rayworker import launch, processes
+from echelon_rayworker.drain import PipeDrain
+from echelon_rayworker.ending import Circumstances, describe_end
+from echelon_rayworker.eventlog import EventLogWriter
+from echelon_rayworker.files import write_file
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.recorder import Recorder
+from echelon_rayworker.spooltail import SpoolTail
+
+TICK_SECONDS = 0.02
+IDLE_TICK_SECONDS = 0.05
+# What remains of a driver that ended by itself gets this long between SIGTERM and SIGKILL.
+REMNANT_SECONDS = 1.0
+DEFAULT_GRACE_MS = 10_000
+IGNORED_SIGNALS = (signal.SIGHUP, signal.SIGINT)
+
+
+class Supervisor:
+    """One attempt, from the driver's start to the recorded end."""
+
+    def __init__(self, directories: launch.Directories, request: pb.LaunchRequest, node_id: str) -> None:
+        self._directories = directories
+        self._request = request
+        self._node_id = node_id
+        self._log = EventLogWriter(directories.attempt)
+        self._recorder = Recorder(self._log, directories.attempt, request.plan.log_budget_bytes)
+        self._spool_directory = os.path.join(directories.attempt, launch.SPOOL_DIRECTORY)
+        self._spool = SpoolTail(self._spool_directory)
+        self._oom_kills_before = processes.oom_kills()
+        self._told_to_end = False
+        self._stop_reason: Optional[str] = None
+        self._stop_file_time = 0
+        self._kill_at: Optional[float] = None
+
+    def run(self) -> None:
+        """Starts the driver and returns after its end has been recorded."""
+        if self._log.last_sequence > 0:
+            return  # it ran before: an attempt is started once
+        signal.signal(signal.SIGTERM, self._on_sigterm)
+        self._write_identity(None)
+        self._read_stop()
+        if self._stop_reason is not None:
+            self._end(pb.Ended(cause=pb.Ended.STOPPED, message=f"stopped before its start: {self._stop_reason}"))
+            return
+        processes.become_subreaper()
+        environment = launch.driver_environment(os.environ, self._request, self._directories)
+        command = launch.driver_command(self._request.plan, self._directories)
+        secrets = launch.masker(launch.secret_values(environment))
+        try:
+            os.makedirs(self._spool_directory, mode=0o700, exist_ok=True)
+            driver = self._start_driver(command, environment)
+        except (OSError, subprocess.SubprocessError) as error:
+            self._end(pb.Ended(cause=pb.Ended.NOT_STARTED, message=str(error), exit_code=126))
+            return
+        self._write_identity(driver.pid)
+        self._recorder.event(pb.AttemptEvent(started=pb.Started(
+            pid=driver.pid, node_id=self._node_id, command=launch.mask_command(command, secrets)
+        )))
+        self._recorder.commit()
+        pipes = {driver.stdout.fileno(): pb.LogLines.STDOUT, driver.stderr.fileno(): pb.LogLines.STDERR}
+        drain = PipeDrain({os.dup(fd): source for fd, source in pipes.items()}, secrets)
+        driver.stdout.close()
+        driver.stderr.close()
+        status = self._watch(driver.pid, drain)
+        self._end_remnants(driver.pid)
+        drain.join(2.0)
+        self._take(drain)
+        while self._poll_spool():
+            self._recorder.commit()
+        for gap in self._spool.finish():
+            self._recorder.report(gap)
+        self._end(describe_end(status, Circumstances(
+            stop_reason=self._stop_reason,
+            told_to_end=self._told_to_end,
+            kernel_oom_kills=processes.oom_kills() - self._oom_kills_before,
+            last_lines=drain.last_lines(pb.LogLines.STDERR) or drain.last_lines(pb.LogLines.STDOUT),
+        )))
+
+    def _start_driver(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen:
+        parent = os.getpid()
+
+        def prepare() -> None:
+            processes.die_with_parent(parent)
+            for number in IGNORED_SIGNALS:
+                signal.signal(number, signal.SIG_DFL)  # an ignored signal would stay ignored in the driver
+
+        return subprocess.Popen(
+            command,
+            env=environment,
+            cwd=self._directories.attempt,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=prepare,
+        )
+
+    def _watch(self, driver: int, drain: PipeDrain) -> int:
+        """Records until the driver has ended; returns its wait status."""
+        while True:
+            status = self._wait_status(driver)
+            if status is not None:
+                return status
+            drain.changed.wait(IDLE_TICK_SECONDS)
+            drain.changed.clear()
+            # A little is gathered, so that a flush serves many lines.
+            time.sleep(TICK_SECONDS)
+            self._take(drain)
+            if not self._recorder.blocked:
+                self._poll_spool()
+            if self._recorder.commit():
+                self._spool.remove_consumed()
+            self._carry_out_stop(driver)
+
+    def _wait_status(self, driver: int) -> Optional[int]:
+        processes.reap(except_pid=driver)
+        pid, status = os.waitpid(driver, os.WNOHANG)
+        return status if pid == driver else None
+
+    def _take(self, drain: PipeDrain) -> None:
+        for run in drain.take():
+            self._recorder.lines(run)
+        self._recorder.lines_dropped(*drain.take_dropped(), "printed faster than it could be recorded")
+
+    def _poll_spool(self) -> bool:
+        reports = self._spool.poll()
+        for report in reports:
+            try:
+                self._recorder.report(report)
+            except ValueError as error:
+                self._recorder.event(pb.AttemptEvent(gap=pb.Gap(count=1, reason=f"a report was not recorded: {error}")))
+        return bool(reports)
+
+    def _on_sigterm(self, _number: int, _frame: object) -> None:
+        self._told_to_end = True
+
+    def _read_stop(self) -> Optional[int]:
+        """The grace period of a stop that was asked for since the last look, in milliseconds."""
+        path = os.path.join(self._directories.attempt, launch.STOP_FILE)
+        try:
+            modified = os.stat(path).st_mtime_ns
+            if modified == self._stop_file_time:
+                return None
+            with open(path, encoding="utf-8") as file:
+                stop = json.load(file)
+        except (OSError, ValueError):
+            return None
+        self._stop_file_time = modified
+        if self._stop_reason is None:
+            self._stop_reason = str(stop.get("reason", ""))
+        return int(stop.get("graceMs", 0))
+
+    def _carry_out_stop(self, driver: int) -> None:
+        grace_ms = self._read_stop()
+        if grace_ms is None and self._told_to_end and self._kill_at is None:
+            grace_ms = self._request.plan.grace_period_ms or DEFAULT_GRACE_MS
+        now = time.monotonic()
+        if grace_ms is not None:
+            if self._kill_at is None:
+                self._signal_group(driver, signal.SIGTERM)
+            # A second stop may shorten the time that is left, never lengthen it.
+            self._kill_at = min(now + grace_ms / 1000, self._kill_at or float("inf"))
+        if self._kill_at is not None and now >= self._kill_at:
+            self._signal_group(driver, signal.SIGKILL)
+            processes.send_signal(self._left(driver), signal.SIGKILL)
+
+    def _signal_group(self, driver: int, number: int) -> None:
+        try:
+            os.killpg(driver, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def _left(self, driver: int) -> list[int]:
+        return [*{*processes.descendants(os.getpid()), *processes.members_of_session(driver)}]
+
+    def _end_remnants(self, driver: int) -> None:
+        """Ends every process that the driver left behind, in its group or out of it."""
+        term_seconds = REMNANT_SECONDS
+        if self._kill_at is not None:
+            term_seconds = max(0.0, min(term_seconds, self._kill_at - time.monotonic()))
+        processes.end_all(lambda: self._left(driver), term_seconds)
+
+    def _end(self, ended: pb.Ended) -> None:
+        """Records the end; on a disk that refuses it, waits for room as long as it takes."""
+        self._recorder.commit(everything=True)
+        self._recorder.event(pb.AttemptEvent(ended=ended))
+        while not self._recorder.commit(everything=True):
+            time.sleep(0.2)
+        self._spool.close()
+        self._log.close()
+        for name in os.listdir(self._spool_directory) if os.path.isdir(self._spool_directory) else []:
+            os.unlink(os.path.join(self._spool_directory, name))
+
+    def _write_identity(self, driver: Optional[int]) -> None:
+        """Who supervises, for the ray-worker to find again after a restart."""
+        own = processes.identify(os.getpid())
+        known = processes.identify(driver) if driver is not None else None
+        record = {
+            "pid": os.getpid(),
+            "startTicks": own.start_ticks if own else 0,
+            "host": processes.host_name(),
+            "bootId": processes.boot_id(),
+            "driverPid": driver or 0,
+            "driverStartTicks": known.start_ticks if known else 0,
+        }
+        try:
+            write_file(os.path.join(self._directories.attempt, launch.SUPERVISOR_FILE), json.dumps(record).encode())
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+
+
+def main(arguments: list[str]) -> int:
+    """The process's whole life; returns 0 in the first process, whose only task is to be left."""
+    attempt, shared_root, node_id, lock_fd = arguments
+    os.set_inheritable(int(lock_fd), False)
+    if os.fork() != 0:
+        return 0  # the ray-worker waits for this one; the supervisor is then nobody's child
+    processes.outlive_parent()
+    for number in IGNORED_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    experiment = os.path.dirname(os.path.dirname(attempt))
+    with open(os.path.join(attempt, launch.LAUNCH_FILE), "rb") as file:
+        request = pb.LaunchRequest.FromString(file.read())
+    Supervisor(launch.Directories(attempt, experiment, shared_root), request, node_id).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,162 @@
+"""Fixtures: a ray-worker without Ray, and a client of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Callable, Iterator
+
+import grpc
+import pytest
+
+from echelon_rayworker import processes
+from echelon_rayworker.gen import rayworker_pb2 as pb
+
+PACKAGE_ROOT = Path(__file__).parent.parent
+DRIVERS = Path(__file__).parent / "drivers"
+
+
+def until(condition: Callable[[], object], seconds: float = 20.0) -> object:
+    """Waits for a condition and returns what it gave; fails at the deadline."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, "the condition was not met in time"
+        time.sleep(0.01)
+
+
+class Client:
+    """Calls a ray-worker as the dispatcher does."""
+
+    def __init__(self, address: str, token: str, credentials: grpc.ChannelCredentials | None = None) -> None:
+        options = [("grpc.max_receive_message_length", 4 << 20)]
+        self.channel = (
+            grpc.secure_channel(address, credentials, options) if credentials
+            else grpc.insecure_channel(address, options)
+        )
+        self.metadata = (("authorization", f"Bearer {token}"),)
+
+    def call(self, method: str, request, response_type, timeout: float = 60.0):
+        stub = self.channel.unary_unary(
+            f"/echelon.rayworker.v1.RayWorker/{method}",
+            request_serializer=lambda message: message.SerializeToString(),
+            response_deserializer=response_type.FromString,
+        )
+        return stub(request, metadata=self.metadata, timeout=timeout)
+
+    def describe(self) -> pb.DescribeResponse:
+        return self.call("Describe", pb.DescribeRequest(), pb.DescribeResponse)
+
+    def launch(self, *arguments: str, experiment: str = "exp", attempt: int = 1, **plan) -> pb.LaunchResponse:
+        plan.setdefault("engine", "local")
+        plan.setdefault("module", "scripted_driver")
+        environment = {"PYTHONPATH": str(DRIVERS), **plan.pop("environment", {})}
+        launch_plan = pb.LaunchPlan(arguments=arguments, environment=environment, **plan)
+        request = pb.LaunchRequest(experiment=experiment, attempt=attempt, plan=launch_plan)
+        return self.call("Launch", request, pb.LaunchResponse)
+
+    def stop(self, experiment: str = "exp", attempt: int = 1, grace: int = 0, reason: str = "test") -> pb.StopResponse:
+        request = pb.StopRequest(experiment=experiment, attempt=attempt, grace_period_ms=grace, reason=reason)
+        return self.call("Stop", request, pb.StopResponse)
+
+    def list(self, experiment: str = "") -> list[pb.AttemptStatus]:
+        return list(self.call("List", pb.ListRequest(experiment=experiment), pb.ListResponse).attempts)
+
+    def attach(self, experiment: str = "exp", attempt: int = 1, after: int = 0, timeout: float = 60.0):
+        stub = self.channel.unary_stream(
+            "/echelon.rayworker.v1.RayWorker/Attach",
+            request_serializer=pb.AttachRequest.SerializeToString,
+            response_deserializer=pb.AttemptEvent.FromString,
+        )
+        request = pb.AttachRequest(experiment=experiment, attempt=attempt, after=after)
+        return stub(request, metadata=self.metadata, timeout=timeout)
+
+    def events(self, experiment: str = "exp", attempt: int = 1, after: int = 0) -> list[pb.AttemptEvent]:
+        return list(self.attach(experiment, attempt, after))
+
+    def close(self) -> None:
+        self.channel.close()
+
+
+class Server:
+    """A ray-worker process on a state directory; can be killed and started again."""
+
+    def __init__(self, state_dir: Path, *arguments: str) -> None:
+        self.state_dir = state_dir
+        self._arguments = arguments
+        self.start()
+
+    def start(self, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "echelon_rayworker.server", "--state-dir", str(self.state_dir), *self._arguments],
+            stdout=subprocess.PIPE, cwd=PACKAGE_ROOT, text=True, env={**os.environ, **environment},
+        )
+        line = self.process.stdout.readline()
+        assert line, "the server did not start"
+        self.endpoint = json.loads(line)
+        self.token = (self.state_dir / "token").read_text() if (self.state_dir / "token").exists() else ""
+
+    def client(self) -> Client:
+        return Client(self.endpoint["address"], self.token)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=20)
+
+    def attempt_dir(self, experiment: str = "exp", attempt: int = 1) -> Path:
+        return self.state_dir / "experiments" / experiment / "attempts" / str(attempt)
+
+    def identity(self, experiment: str = "exp", attempt: int = 1) -> dict:
+        return json.loads((self.attempt_dir(experiment, attempt) / "supervisor.json").read_text())
+
+    def processes_of(self, experiment: str = "exp", attempt: int = 1) -> list[int]:
+        """Every process that carries the attempt's mark, its supervisor excepted."""
+        spool = self.attempt_dir(experiment, attempt) / "spool"
+        return processes.marked_by_environment(f"ECHELON_SPOOL={spool}".encode())
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path / "state")
+    yield server
+    end_everything(server)
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    client = server.client()
+    yield client
+    client.close()
+
+
+def end_everything(server: Server) -> None:
+    """Stops the server; then no process of any attempt may be left, and the test fails if one is."""
+    if server.process.poll() is None:
+        client = server.client()
+        for status in client.list():
+            if status.running:
+                client.stop(status.experiment, status.attempt, grace=1)
+        client.close()
+        server.stop()
+    left = []
+    for directory in server.state_dir.glob("experiments/*/attempts/*"):
+        left += processes.marked_by_environment(f"ECHELON_SPOOL={directory / 'spool'}".encode())
+        identity = directory / "supervisor.json"
+        if identity.exists():
+            record = json.loads(identity.read_text())
+            known = processes.ProcessId(record["pid"], record["startTicks"])
+            until(lambda: not processes.is_alive(known))
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, f"processes were left: {left}"

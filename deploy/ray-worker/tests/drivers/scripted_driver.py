@@ -1,0 +1,69 @@
+"""A driver for tests: carries out its arguments one after another."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from echelon_rayworker.spool import Spool
+
+
+def main() -> None:
+    spool = Spool.from_environment()
+    for argument in sys.argv[1:]:
+        word, _, value = argument.partition("=")
+        if word == "print":
+            print(value)
+        elif word == "error":
+            print(value, file=sys.stderr)
+        elif word == "raw":
+            os.write(1, bytes.fromhex(value))
+        elif word == "lines":
+            for number in range(int(value)):
+                print(f"line {number}")
+        elif word == "environment":
+            print(f"{value}={os.environ.get(value, '')}")
+        elif word == "stage":
+            spool.stage(value)
+        elif word == "metrics":
+            for step in range(1, int(value) + 1):
+                spool.metrics(step, {"x": step / 3})
+        elif word == "batches":
+            count, size = map(int, value.split("x"))
+            for step in range(1, count + 1):
+                spool.batch(step, os.urandom(size), rows=step)
+        elif word == "checkpoint":
+            spool.checkpoint(1, value)
+        elif word == "touch":
+            open(value, "w").close()
+        elif word == "wait":
+            while not os.path.exists(value):
+                time.sleep(0.01)
+        elif word == "ticks":
+            # Numbered reports until the file exists: what a training looks like from outside.
+            step = 0
+            while not os.path.exists(value):
+                step += 1
+                spool.metrics(step, {"x": float(step)})
+                time.sleep(0.01)
+        elif word == "exit":
+            sys.exit(int(value))
+        elif word == "kill":
+            os.kill(os.getpid(), int(value))
+        elif word == "raise":
+            raise RuntimeError(value)
+        elif word == "ignore-sigterm":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            print("ignoring", flush=True)
+        elif word == "child":
+            # One child in the group, one that left it: both would outlive an ordinary driver.
+            subprocess.Popen(["sleep", "1000"])
+            subprocess.Popen(["sh", "-c", "setsid sleep 1000 &"])
+        elif word == "pid":
+            print(f"pid {os.getpid()}", flush=True)
+    spool.close()
+
+
+if __name__ == "__main__":
+    main()
