@@ -1,6 +1,6 @@
+import type { ContextLevels } from './context.ts';
+import { createLevels, loadGroup, refineGroup } from './context.ts';
 import { orderRows } from './order.ts';
-import type { Refiner } from './refine.ts';
-import { createRefiner, loadGroup, refineGroup } from './refine.ts';
 import type { StepColumns } from './steps.ts';
 import { checkHistoryLength, checkLength, idCount } from './steps.ts';
 
@@ -30,41 +30,47 @@ export function clusterLevels(steps: StepColumns, historyLength: number): Cluste
   checkHistoryLength(historyLength);
   checkLength('observation', steps.observation, steps.rows);
   const { order, starts, largest } = orderRows(steps);
-  const refiner = createRefiner(largest, idCount('observation', steps.observation), true);
-  const levels: { level: number; cluster: Int32Array; count: number }[] = [];
+  const keep = { keepSingles: true, keepEqual: true };
+  const present = createLevels(largest, idCount('observation', steps.observation), keep);
+  const { trajectory, observation } = steps;
+  const values = new Float64Array(steps.rows);
+  const levels: WritableLevel[] = [];
   for (let g = 0; g + 1 < starts.length; g++) {
     const from = starts[g]!;
-    const to = starts[g + 1]!;
-    if (from === to) continue;
-    loadGroup(refiner, { trajectory: steps.trajectory, observation: steps.observation, order, from, to });
+    loadGroup(present, { trajectory, observation, values, order, from, to: starts[g + 1]! });
     for (let level = 0; level <= historyLength; level++) {
-      if (level > 0) refineGroup(refiner, level);
-      if (refiner.clusters === 0) break;
-      if (level === levels.length) {
-        if ((level + 1) * steps.rows > MAX_LEVEL_ENTRIES) {
-          throw new RangeError(`more than ${MAX_LEVEL_ENTRIES} cluster ids: fewer rows or levels, please`);
-        }
-        levels.push({ level, cluster: new Int32Array(steps.rows).fill(-1), count: 0 });
-      }
-      const into = levels[level]!;
-      writeIds(refiner, into, order, from);
-      into.count += refiner.clusters;
+      if (level > 0) refineGroup(present, level);
+      if (present.live === 0) break;
+      if (level === levels.length) levels.push(openLevel(level, steps.rows));
+      writeIds(present, levels[level]!, order, from);
     }
   }
   return levels;
 }
 
+interface WritableLevel {
+  readonly level: number;
+  readonly cluster: Int32Array;
+  count: number;
+}
+
+function openLevel(level: number, rows: number): WritableLevel {
+  if ((level + 1) * rows > MAX_LEVEL_ENTRIES) {
+    throw new RangeError(`more than ${MAX_LEVEL_ENTRIES} cluster ids: take fewer rows or levels`);
+  }
+  return { level, cluster: new Int32Array(rows).fill(-1), count: 0 };
+}
+
 function writeIds(
-  refiner: Refiner,
-  into: { cluster: Int32Array; count: number },
+  present: ContextLevels,
+  into: WritableLevel,
   order: Int32Array | undefined,
   from: number,
 ): void {
-  const { members, starts, clusters } = refiner;
-  for (let c = 0; c < clusters; c++) {
-    for (let j = starts[c]!; j < starts[c + 1]!; j++) {
-      const position = from + members[j]!;
-      into.cluster[order === undefined ? position : order[position]!] = into.count + c;
-    }
+  const { member, cluster, live } = present;
+  for (let j = 0; j < live; j++) {
+    const position = from + member[j]!;
+    into.cluster[order === undefined ? position : order[position]!] = into.count + cluster[j]!;
   }
+  into.count += present.clusters;
 }

@@ -1,8 +1,8 @@
+import { createLevels, loadGroup } from './context.ts';
 import type { GroupSingleton, GroupStatistics } from './grpo.ts';
 import { grpo } from './grpo.ts';
-import { addLevel, createTotals, loadTotals, settleTotals } from './levels.ts';
+import { addLevel, clearTotals, createTotals, settleTotals } from './levels.ts';
 import { orderRows } from './order.ts';
-import { createRefiner, loadGroup } from './refine.ts';
 import type { Deviation, EpsilonPlace } from './spread.ts';
 import type { NormMode, StepColumns } from './steps.ts';
 import { checkLength, idCount } from './steps.ts';
@@ -67,16 +67,24 @@ export function gigpoStepTerm(
   checkLength('stepReturn', stepReturn, steps.rows);
   const rules = { ...p, normalize: p.mode === 'mean_std_norm', keepZeros: false };
   const { order, starts, largest } = orderRows(steps);
-  const refiner = createRefiner(largest, idCount('observation', steps.observation), false);
+  const keep = { keepSingles: false, keepEqual: false };
+  const levels = createLevels(largest, idCount('observation', steps.observation), keep);
   const totals = createTotals(largest);
   const term = new Float64Array(steps.rows);
   const { trajectory, observation } = steps;
   for (let g = 0; g + 1 < starts.length; g++) {
-    const slice = { trajectory, observation, order, from: starts[g]!, to: starts[g + 1]! };
-    loadGroup(refiner, slice);
-    loadTotals(totals, slice, stepReturn);
-    addLevel(refiner, totals, rules, 1);
-    settleTotals(totals, slice, 0, term);
+    const slice = {
+      trajectory,
+      observation,
+      values: stepReturn,
+      order,
+      from: starts[g]!,
+      to: starts[g + 1]!,
+    };
+    loadGroup(levels, slice);
+    clearTotals(totals, levels.size, 0);
+    addLevel(levels, totals, rules, 1);
+    settleTotals(totals, slice, term);
   }
   return term;
 }

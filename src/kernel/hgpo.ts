@@ -1,8 +1,8 @@
+import { createLevels, loadGroup, refineGroup } from './context.ts';
 import type { GroupSingleton, GroupStatistics } from './grpo.ts';
 import { grpo } from './grpo.ts';
-import { addBase, addLevel, createTotals, loadTotals, settleTotals } from './levels.ts';
+import { addBase, addLevel, clearTotals, createTotals, settleTotals } from './levels.ts';
 import { orderRows } from './order.ts';
-import { createRefiner, loadGroup, refineGroup } from './refine.ts';
 import type { Deviation, EpsilonPlace } from './spread.ts';
 import type { NormMode, StepColumns } from './steps.ts';
 import { checkHistoryLength, checkLength, idCount } from './steps.ts';
@@ -73,24 +73,32 @@ export function hgpo(
   checkLength('observation', steps.observation, steps.rows);
   checkLength('stepReturn', stepReturn, steps.rows);
   const rules = { ...p, normalize: p.mode === 'mean_std_norm', keepZeros: p.zero === 'keep' };
+  const keep = { keepSingles: p.singleton === 'zero', keepEqual: rules.keepZeros };
   const { order, starts, largest } = orderRows(steps);
-  const refiner = createRefiner(largest, idCount('observation', steps.observation), p.singleton === 'zero');
+  const levels = createLevels(largest, idCount('observation', steps.observation), keep);
   const totals = createTotals(largest);
   const weights = levelWeights(p);
   const base = p.baseGroup ? baseAdvantages(steps, p, score) : undefined;
   const advantage = new Float64Array(steps.rows);
   const { trajectory, observation } = steps;
   for (let g = 0; g + 1 < starts.length; g++) {
-    const slice = { trajectory, observation, order, from: starts[g]!, to: starts[g + 1]! };
-    loadGroup(refiner, slice);
-    loadTotals(totals, slice, stepReturn);
+    const slice = {
+      trajectory,
+      observation,
+      values: stepReturn,
+      order,
+      from: starts[g]!,
+      to: starts[g + 1]!,
+    };
+    loadGroup(levels, slice);
+    clearTotals(totals, levels.size, p.weightEpsilon);
     if (base !== undefined) addBase(totals, slice, base, rules.keepZeros);
     for (let level = 0; level <= p.historyLength; level++) {
-      if (level > 0) refineGroup(refiner, level);
-      if (refiner.clusters === 0) break;
-      addLevel(refiner, totals, rules, weights[level]!);
+      if (level > 0) refineGroup(levels, level);
+      if (levels.live === 0) break;
+      addLevel(levels, totals, rules, weights[level]!);
     }
-    settleTotals(totals, slice, p.weightEpsilon, advantage);
+    settleTotals(totals, slice, advantage);
   }
   return advantage;
 }

@@ -20,23 +20,47 @@ export function orderRows(steps: Pick<StepColumns, 'rows' | 'group' | 'trajector
   const { rows, group, trajectory } = steps;
   checkLength('group', group, rows);
   checkLength('trajectory', trajectory, rows);
-  const groups = idCount('group', group);
-  const trajectories = idCount('trajectory', trajectory);
-  const starts = countStarts(group, groups);
-  let largest = 0;
-  for (let g = 0; g < groups; g++) largest = Math.max(largest, starts[g + 1]! - starts[g]!);
-  if (isOrdered(group, trajectory)) return { order: undefined, starts, largest };
-
-  const byTrajectory = scatter(trajectory, countStarts(trajectory, trajectories), undefined);
-  return { order: scatter(group, starts.slice(), byTrajectory), starts, largest };
+  const inOrder = startsInOrder(group, trajectory);
+  if (inOrder !== undefined) return { order: undefined, starts: inOrder, largest: largestBlock(inOrder) };
+  const starts = countStarts(group, idCount('group', group));
+  const byTrajectory = scatter(
+    trajectory,
+    countStarts(trajectory, idCount('trajectory', trajectory)),
+    undefined,
+  );
+  return { order: scatter(group, starts.slice(), byTrajectory), starts, largest: largestBlock(starts) };
 }
 
-function isOrdered(group: Int32Array, trajectory: Int32Array): boolean {
-  for (let row = 1; row < group.length; row++) {
-    const step = group[row]! - group[row - 1]!;
-    if (step < 0 || (step === 0 && trajectory[row]! < trajectory[row - 1]!)) return false;
+/** The starts of the groups where the rows already stand in order, else undefined. */
+function startsInOrder(group: Int32Array, trajectory: Int32Array): Int32Array | undefined {
+  const rows = group.length;
+  if (rows === 0) return new Int32Array(1);
+  const last = group[rows - 1]!;
+  // Ids are dense: in order, the last group has the largest id and there is no more than one group per row.
+  if (last < 0 || last >= rows || group[0]! < 0) return undefined;
+  const starts = new Int32Array(last + 2);
+  let open = group[0]!;
+  let highest = trajectory[0]!;
+  let negative = highest;
+  for (let row = 1; row < rows; row++) {
+    const g = group[row]!;
+    const t = trajectory[row]!;
+    if (g !== open) {
+      if (g < open || g > last) return undefined;
+      while (open < g) starts[++open] = row;
+    } else if (t < highest) return undefined;
+    highest = t;
+    negative |= t;
   }
-  return true;
+  if (negative < 0) return undefined;
+  starts[last + 1] = rows;
+  return starts;
+}
+
+function largestBlock(starts: Int32Array): number {
+  let largest = 0;
+  for (let g = 0; g + 1 < starts.length; g++) largest = Math.max(largest, starts[g + 1]! - starts[g]!);
+  return largest;
 }
 
 function countStarts(keys: Int32Array, count: number): Int32Array {
