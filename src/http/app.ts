@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import cookie from '@fastify/cookie';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, { LogController } from 'fastify';
+import { answerClientError } from './client-error.ts';
+import { type App, type AppDeps, DEFAULT_LIMITS, type RouteDeps } from './deps.ts';
+import { addAuth } from './plugins/auth.ts';
+import { addBoard } from './plugins/board.ts';
+import { addBodyParsers } from './plugins/body.ts';
+import { addErrors } from './plugins/errors.ts';
+import { addLimits } from './plugins/limits.ts';
+import { addOpenApi } from './plugins/openapi.ts';
+import { addSecurity } from './plugins/security.ts';
+import { addValidation } from './plugins/validation.ts';
+import { addAttempts } from './routes/attempts.ts';
+import { addErrorPages } from './routes/errors.ts';
+import { addEvents } from './routes/events.ts';
+import { addExperiments } from './routes/experiments.ts';
+import { addHealth } from './routes/health.ts';
+import { addLogin } from './routes/login.ts';
+import { addLogs } from './routes/logs.ts';
+import { addMetrics } from './routes/metrics.ts';
+import { addPlans } from './routes/plans.ts';
+import { addQueues } from './routes/queues.ts';
+import { addVerification } from './routes/verification.ts';
+import { createSessions } from './sessions.ts';
+
+/**
+ * The whole API over a store: it writes intent, reads state and never waits on a cluster. The caller listens and
+ * closes; closing ends open event streams. Hooks run in the order in which they are added here: who asks under which
+ * name, with which token, how often, with what body.
+ */
+export async function createApp(input: AppDeps): Promise<App> {
+  const deps: RouteDeps = { ...input, limits: { ...DEFAULT_LIMITS, ...input.settings.limits } };
+  const { settings } = deps;
+  if (settings.cookieSecret.length < 32) throw new TypeError('cookieSecret must have 32 characters or more');
+  const sessions = createSessions({
+    tokens: settings.tokens,
+    secret: settings.cookieSecret,
+    loginCodes: settings.loginCodes ?? [],
+  });
+
+  const app = createServer(deps);
+  addStoreTimeout(app, deps);
+  addErrors(app);
+  addValidation(app);
+  await app.register(cookie);
+  await addSecurity(app, settings);
+  const onFailure = await addLimitsBehindAuth(app, deps, sessions);
+  addBodyParsers(app);
+  addAccessLog(app);
+  await addOpenApi(app, settings);
+
+  await app.register(async (scope) => {
+    const routes = scope as unknown as App;
+    addHealth(routes, deps);
+    addLogin(routes, deps, { sessions, onFailure });
+    addErrorPages(routes);
+    addExperiments(routes, deps);
+    addEvents(routes, deps);
+    addMetrics(routes, deps);
+    addLogs(routes, deps);
+    addVerification(routes, deps);
+    addAttempts(routes, deps);
+    addPlans(routes);
+    addQueues(routes, deps);
+    addDocument(routes);
+  });
+  await addBoard(app, deps.line.queues);
+  return app;
+}
+
+function createServer({ limits, log }: RouteDeps): App {
+  return Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.connectionTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    handlerTimeout: limits.explainTimeoutMs,
+    clientErrorHandler: answerClientError,
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, limits.requestTimeoutMs),
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
+}
+
+/** Routes of the API that say nothing else wait for the store only: they answer within its time. */
+function addStoreTimeout(app: App, { limits }: RouteDeps): void {
+  app.addHook('onRoute', (route) => {
+    if (route.url.startsWith('/v1/') || route.url === '/readyz')
+      route.handlerTimeout ??= limits.storeTimeoutMs;
+  });
+}
+
+/** Limits count by token, so they come behind it; yet a failed sign-in is counted, so their plugin comes first. */
+async function addLimitsBehindAuth(app: App, deps: RouteDeps, sessions: ReturnType<typeof createSessions>) {
+  let count: Parameters<typeof addAuth>[2]['onFailure'] = async () => {};
+  const onFailure: typeof count = (request) => count(request);
+  addAuth(app, deps, { sessions, onFailure });
+  count = await addLimits(app, deps.limits);
+  return onFailure;
+}
+
+/** One line for each answer, with the route's pattern: a query may hold a login code. */
+function addAccessLog(app: App): void {
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'answered',
+    );
+  });
+}
+
+function addDocument(app: App): void {
+  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
+  app.get('/', { config: { page: true }, schema: { hide: true } }, async (_request, reply) =>
+    reply.redirect('/docs', 303),
+  );
+}

@@ -1,0 +1,113 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Queue } from 'bullmq';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { Store } from '../store/store.ts';
+
+/** The Fastify instance of this program, with types taken from schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** Limits of the API, all documented; each has a default in {@link DEFAULT_LIMITS}. */
+export interface Limits {
+  /** Largest body. */
+  bodyBytes: number;
+  /** Largest request line and headers together. */
+  headerBytes: number;
+  /** A request must have arrived in full within this time. */
+  requestTimeoutMs: number;
+  /** A socket on which nothing moves is closed after this time. */
+  connectionTimeoutMs: number;
+  /** An idle connection is kept this long for the next request. */
+  keepAliveTimeoutMs: number;
+  /** Requests that need the store only are answered 503 after this time. */
+  storeTimeoutMs: number;
+  /** The same for an explanation, which computes. */
+  explainTimeoutMs: number;
+  /** Requests of one token (or address, without one) in one window. */
+  requests: number;
+  requestWindowMs: number;
+  /** Failed sign-ins of one address in a minute. */
+  failedSignIns: number;
+  /** Event streams that are open at once with one token. */
+  streams: number;
+  /** Between two signs of life in a stream where nothing happens. */
+  heartbeatMs: number;
+  /** A client of a stream that has not taken what waits for it within this time is cut. */
+  stallMs: number;
+  /** Bytes that may wait for a client of a stream. */
+  streamBufferBytes: number;
+}
+
+/** See {@link Limits}. */
+export const DEFAULT_LIMITS: Limits = {
+  bodyBytes: 256 * 1024,
+  headerBytes: 16 * 1024,
+  requestTimeoutMs: 10_000,
+  connectionTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 30_000,
+  storeTimeoutMs: 900,
+  explainTimeoutMs: 30_000,
+  requests: 1000,
+  requestWindowMs: 10_000,
+  failedSignIns: 30,
+  streams: 50,
+  heartbeatMs: 15_000,
+  stallMs: 30_000,
+  streamBufferBytes: 256 * 1024,
+};
+
+/** What the API is told by the configuration. */
+export interface AppSettings {
+  version: string;
+  /** Where people reach it, e.g. `http://127.0.0.1:8080`. */
+  publicUrl: string;
+  /** Names that a Host header may have, without port; anything else is answered 403. */
+  allowedHosts: readonly string[];
+  /** Accepted bearer tokens. */
+  tokens: readonly string[];
+  /** Key of the signatures on cookies and cursors; at least 32 characters. */
+  cookieSecret: string;
+  /** Codes of one-time login links. */
+  loginCodes?: readonly string[];
+  limits?: Partial<Limits>;
+}
+
+/** The way from an accepted experiment to the dispatchers. */
+export interface Line {
+  /** Gives the experiment its job. May fail: the reconciler adds what is missing. */
+  join(id: string, priority: number): Promise<void>;
+  /** Shown, read-only, on the board. */
+  queues: readonly Queue[];
+}
+
+/** Recomputes on demand, off the event loop. */
+export interface Verifier {
+  /** How the advantage of a row (from 0) of a serialized batch comes about. Throws EchelonError `not-verifiable`. */
+  explain(bytes: Uint8Array, row: number): Promise<unknown>;
+}
+
+/** Everything that the API is made of. */
+export interface AppDeps {
+  store: Store;
+  line: Line;
+  verifier: Verifier;
+  settings: AppSettings;
+  log: FastifyBaseLogger;
+  clock: { now(): number };
+}
+
+/** What a route gets: the same, with its limits complete. */
+export interface RouteDeps extends AppDeps {
+  limits: Limits;
+}

@@ -1,0 +1,56 @@
+import { ERRORS, type ErrorCode } from '../core/errors.ts';
+
+/** What to do about each error; beside the registry, so that a new code without advice does not compile. */
+export const ADVICE: Readonly<Record<ErrorCode, string>> = {
+  'invalid-request':
+    'Something of the request cannot be read: the JSON text, a parameter or a header. `problems` names each place.',
+  'invalid-spec':
+    'The spec does not fit its schema, or its values contradict each other. `problems` names each place by a JSON pointer and says what is expected there, with the nearest valid name for one that is not known.',
+  'invalid-cursor':
+    'Cursors and stream ids are given out by the server and fit the list or stream they came from. Start without one.',
+  unauthenticated:
+    'Send `Authorization: Bearer <token>`, or sign in at /login. The answer is the same whatever is wrong with a token.',
+  forbidden:
+    'The Host header names a server that is not this one, or a write by cookie did not come from a page of this server.',
+  'not-found': 'The path, or the thing it names, does not exist.',
+  'method-not-allowed': 'The header `Allow` lists the methods of this path.',
+  'idempotency-conflict':
+    'The same Idempotency-Key was sent with another body before. Use a new key for a new experiment.',
+  'already-final': 'An experiment that has succeeded, failed or been cancelled stays so.',
+  'body-too-large': 'A body may have 256 kB.',
+  'unsupported-media-type':
+    'Send `Content-Type: application/json`, once, in UTF-8, without compression and without other parameters.',
+  'rate-limited':
+    'The header `Retry-After` says when to go on. Limits are counted for each token, and for failed sign-ins for each address.',
+  'headers-too-large': 'The request line and all headers together may have 16 kB.',
+  internal: 'A fault of this program; its log has the details.',
+  'store-unavailable':
+    'Redis is away or too slow. A write may have taken effect or not: repeat it with the same Idempotency-Key. Running experiments go on.',
+  'store-full':
+    'Redis is nearly at its memory limit. What was accepted goes on; new experiments are accepted when there is room.',
+  'store-unfit':
+    'Redis would lose what it accepts: it needs `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`.',
+  'lease-lost': 'Between dispatchers only: the attempt was taken over by another one.',
+  'sequence-gap': 'Between dispatcher and store only: events are recorded in order, without a gap.',
+  'rayworker-unavailable': 'The ray-worker of the cluster cannot be reached. Its trainings go on.',
+  'rayworker-refused': 'The ray-worker did not accept the call; the detail says why.',
+  'cluster-not-found': 'GET /v1/clusters lists the clusters that are registered.',
+  'not-verifiable':
+    'The recorded batch lacks a column or a parameter that the recomputation needs; the detail names it.',
+};
+
+/** docs/errors.md: every error of the registry, in its order. */
+export function errorsMarkdown(): string {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  const sections = codes.map((code) => {
+    const { title, status, retry } = ERRORS[code];
+    return `## ${code}\n\n${title}.\n\nStatus ${status}; ${retry ? 'may be retried unchanged' : 'not to be retried unchanged'}.\n\n${ADVICE[code]}\n`;
+  });
+  return `# Errors
+
+Every answer of status 400 and above is a problem document (RFC 9457, \`application/problem+json\`). Its \`code\` is one
+of those below and does not change; \`detail\` says what is wrong this time; \`problems\` names fields; \`retry\` says
+whether the same request may succeed later. This page is written by \`node scripts/generate/errors.ts\`.
+
+${sections.join('\n')}`;
+}

@@ -1,0 +1,42 @@
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:4rem auto;padding:0 1rem;color:#1c2430}
+input,button{font:inherit;padding:.5rem .75rem;border:1px solid #8a94a3;border-radius:.25rem}
+input{width:100%;box-sizing:border-box;margin:.25rem 0 1rem}button{background:#1c4f8c;color:#fff;border-color:#1c4f8c}
+code{background:#eef1f5;padding:.1rem .3rem}p.message{color:#a11}`;
+
+/** The sign-in page. `next` is a path of ours, `message` what went wrong the last time. */
+export function loginPage({ next, message }: { next: string; message?: string }): string {
+  return htmlPage(
+    'Sign in',
+    `<h1>Echelon</h1>
+${message === undefined ? '' : `<p class="message" role="alert">${escapeHtml(message)}</p>`}
+<form method="post" action="/login">
+<label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<input type="hidden" name="next" value="${escapeHtml(next)}">
+<button>Sign in</button>
+</form>`,
+  );
+}
+
+/** A page of ours around `body`, which must be escaped already. */
+export function htmlPage(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)} · Echelon</title><style>${STYLE}</style></head>
+<body>
+${body}
+</body></html>
+`;
+}
+
+/** Text as it can stand in HTML, in quoted attributes too. */
+export function escapeHtml(text: string): string {
+  const entities: Record<string, string> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replace(/[&<>"']/g, (character) => entities[character]!);
+}

@@ -1,0 +1,80 @@
+import type {} from '@fastify/cookie';
+import type { FastifyRequest } from 'fastify';
+import { EchelonError } from '../../core/errors.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { SESSION_COOKIE, type Sessions } from '../sessions.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Short name of the token behind the request; empty on public routes. */
+    identity: string;
+  }
+  interface FastifyContextConfig {
+    /** Answered without a token. */
+    public?: boolean;
+    /** A page: without a token, a browser is led to the sign-in instead of an error. */
+    page?: boolean;
+  }
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Counts a failed sign-in; throws EchelonError `rate-limited` where there were too many. */
+export type FailureCounter = (request: FastifyRequest) => Promise<void>;
+
+/**
+ * Lets a request through by bearer token, or by cookie; by cookie a write must come from one of our own pages
+ * (Origin). Every refusal is the same answer, whatever was wrong.
+ */
+export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; onFailure: FailureCounter }) {
+  app.decorateRequest('identity', '');
+  app.addHook('onRequest', async (request, reply) => {
+    const { config } = request.routeOptions;
+    if (config?.public) return;
+    const found = identify(request, deps, tools.sessions);
+    if (found === undefined) {
+      await tools.onFailure(request);
+      if (config?.page && SAFE_METHODS.has(request.method) && wantsHtml(request)) {
+        return reply.redirect(`/login?next=${encodeURIComponent(request.url)}`, 303);
+      }
+      reply.header('www-authenticate', 'Bearer realm="echelon"');
+      throw new EchelonError('unauthenticated', 'Send a valid token: Authorization: Bearer <token>.');
+    }
+    if (found.byCookie && !SAFE_METHODS.has(request.method))
+      requireOwnOrigin(request, deps.settings.publicUrl);
+    request.identity = found.identity;
+    return undefined;
+  });
+}
+
+function identify(
+  request: FastifyRequest,
+  { clock }: RouteDeps,
+  sessions: Sessions,
+): { identity: string; byCookie: boolean } | undefined {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) {
+    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(authorization)?.[1];
+    const identity = token === undefined ? undefined : sessions.identify(token);
+    return identity === undefined ? undefined : { identity, byCookie: false };
+  }
+  const cookie = request.cookies[SESSION_COOKIE];
+  const identity = cookie === undefined ? undefined : sessions.verify(cookie, clock.now());
+  return identity === undefined ? undefined : { identity, byCookie: true };
+}
+
+/** Throws EchelonError `forbidden` where the page behind the request is not ours. */
+export function requireOwnOrigin(request: FastifyRequest, publicUrl: string): void {
+  const { origin, host } = request.headers;
+  if (origin === new URL(publicUrl).origin) return;
+  if (origin !== undefined && URL.canParse(origin) && new URL(origin).host === host) return;
+  throw new EchelonError(
+    'forbidden',
+    'With a cookie, writes are taken from our own pages only (Origin header).',
+  );
+}
+
+/** True where the client is a browser that loads a page. */
+export function wantsHtml(request: FastifyRequest): boolean {
+  return (request.headers.accept ?? '').includes('text/html');
+}

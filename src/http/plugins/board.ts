@@ -1,0 +1,34 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { FastifyAdapter } from '@bull-board/fastify';
+import type { Queue } from 'bullmq';
+import { EchelonError } from '../../core/errors.ts';
+import type { App } from '../deps.ts';
+
+const PREFIX = '/queues';
+
+/** BullMQ's board of the line at /queues, for reading: it has no button, and no other method than GET is taken. */
+export async function addBoard(app: App, queues: readonly Queue[]): Promise<void> {
+  const adapter = new FastifyAdapter();
+  adapter.setBasePath(PREFIX);
+  createBullBoard({
+    queues: queues.map((queue) => new BullMQAdapter(queue, { readOnlyMode: true })),
+    // Its types are those of CommonJS without exactOptionalPropertyTypes.
+    serverAdapter: adapter as unknown as Parameters<typeof createBullBoard>[0]['serverAdapter'],
+    options: { uiConfig: { boardTitle: 'Echelon' } },
+  });
+  await app.register(
+    async (scope) => {
+      scope.addHook('onRoute', (route) => {
+        route.config = { ...route.config, page: true };
+      });
+      scope.addHook('onRequest', async (request, reply) => {
+        if (request.method === 'GET' || request.method === 'HEAD') return;
+        reply.header('allow', 'GET, HEAD');
+        throw new EchelonError('method-not-allowed', 'The board is for reading.');
+      });
+      await scope.register(adapter.registerPlugin());
+    },
+    { prefix: PREFIX },
+  );
+}

@@ -1,0 +1,42 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EchelonError } from '../../core/errors.ts';
+import type { App } from '../deps.ts';
+import { PROBLEM_TYPE, toEchelonError, toProblem } from '../to-problem.ts';
+
+/**
+ * Every failure is a problem document. A path that exists with other methods is answered 405 with `Allow`, so the
+ * routes that are added after this call are remembered.
+ */
+export function addErrors(app: App): void {
+  const paths = new Map<string, { pattern: URLPattern; methods: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const path = paths.get(url) ?? { pattern: new URLPattern({ pathname: url }), methods: new Set() };
+    for (const one of [method].flat()) path.methods.add(one);
+    paths.set(url, path);
+  });
+
+  app.setErrorHandler((error, request, reply) => answer(error, request, reply));
+
+  app.setNotFoundHandler((request, reply) => {
+    const pathname = request.url.split('?', 1)[0]!;
+    const allowed = [...paths.values()]
+      .filter(({ pattern }) => pattern.test({ pathname }))
+      .flatMap(({ methods }) => [...methods]);
+    const elsewhere = allowed.length > 0 && !allowed.includes(request.method);
+    if (elsewhere) reply.header('allow', [...new Set(allowed)].sort().join(', '));
+    const error = elsewhere
+      ? new EchelonError('method-not-allowed', `${request.method} is not possible here.`)
+      : new EchelonError('not-found', 'There is nothing at this path.');
+    return answer(error, request, reply);
+  });
+}
+
+function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const error = toEchelonError(thrown);
+  if (error.status >= 500) request.log.error({ err: thrown }, 'request failed');
+  if (error.retry && !reply.hasHeader('retry-after')) reply.header('retry-after', '1');
+  return reply
+    .code(error.status)
+    .header('content-type', PROBLEM_TYPE)
+    .send(JSON.stringify(toProblem(error)));
+}

@@ -1,0 +1,66 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { TSchema } from 'typebox';
+import * as api from '../../schemas/api.ts';
+import { Experiment } from '../../schemas/experiment.ts';
+import { LocalSpec, ReplaySpec } from '../../schemas/spec.ts';
+import type { App, AppSettings } from '../deps.ts';
+
+const SHARED: readonly TSchema[] = [
+  LocalSpec,
+  ReplaySpec,
+  Experiment,
+  ...Object.values(api).filter((schema) => '$id' in schema),
+];
+
+const DESCRIPTION = `Echelon runs HGPO experiments on Ray clusters and recomputes every advantage batch.
+
+Requests carry \`Authorization: Bearer <token>\`; browsers sign in at /login. Bodies are strict JSON: nothing is
+coerced, dropped or filled in; unknown and duplicate keys are errors. Every error is a problem document (RFC 9457)
+with a stable \`code\`, documented at /errors/<code>.`;
+
+/** The OpenAPI 3.1 document at /openapi.json, made from the routes' own schemas, and its page at /docs. */
+export async function addOpenApi(app: App, { version }: AppSettings): Promise<void> {
+  for (const schema of SHARED) app.addSchema(schema);
+  app.addSchema({
+    $id: 'ExperimentSpec',
+    description: 'What a person submits; `engine` says which of the two.',
+    oneOf: [{ $ref: 'LocalSpec#' }, { $ref: 'ReplaySpec#' }],
+    discriminator: { propertyName: 'engine' },
+  });
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Echelon', description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
+      servers: [{ url: '/' }],
+      security: [{ token: [] }, { session: [] }],
+      tags: [
+        { name: 'experiments', description: 'Submit, read, cancel' },
+        { name: 'streams', description: 'What an experiment reports' },
+        { name: 'verification', description: 'What was found of its advantages' },
+        { name: 'queue', description: 'The line and the clusters' },
+        { name: 'service', description: 'This program itself' },
+      ],
+      components: {
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer' },
+          session: { type: 'apiKey', in: 'cookie', name: 'echelon_session' },
+        },
+      },
+    },
+    refResolver: {
+      buildLocalReference: (json, _baseUri, _fragment, index) =>
+        typeof json.$id === 'string' ? json.$id : `schema-${index}`,
+    },
+  });
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, page: true };
+    });
+    await scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      // No badge: it would ask a server elsewhere.
+      uiConfig: { validatorUrl: null, deepLinking: true },
+    });
+  });
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
+import type { Experiment } from '../../schemas/experiment.ts';
+import type { Store } from '../../store/store.ts';
+
+/** A schema of parameters: nothing but what it names is accepted. */
+export const strict = { additionalProperties: false } as const;
+
+/** Path parameters of everything below an experiment. */
+export const ExperimentParams = Type.Object(
+  { id: Type.String({ description: "The experiment's id" }) },
+  strict,
+);
+
+/** `after` of the endpoints that read a stream. */
+export const AfterParam = Type.Optional(
+  Type.String({ description: 'Only what was recorded behind this stream id' }),
+);
+
+/** The experiment of that id. Throws EchelonError `not-found`; an id that cannot exist costs no look-up. */
+export async function experimentOf(store: Store, id: string): Promise<Experiment> {
+  const experiment = EXPERIMENT_ID.test(id) ? await store.get(id) : undefined;
+  if (experiment === undefined) throw notFound(id);
+  return experiment;
+}
+
+/** EchelonError `not-found` of an experiment. */
+export function notFound(id: string): EchelonError {
+  return new EchelonError('not-found', `There is no experiment ${id.slice(0, 40)}.`);
+}
+
+/**
+ * A stream id that a client sent, for this experiment. Throws EchelonError `invalid-cursor` for what is none, or
+ * stands behind an attempt that does not exist: it was not given out for this experiment.
+ */
+export function streamPlace(input: { value: string | undefined; field: string; experiment: Experiment }) {
+  const { value, field, experiment } = input;
+  if (value === undefined) return undefined;
+  const place = parseEntryId(value);
+  if (place === undefined || place.attempt > experiment.attempt) {
+    throw new EchelonError('invalid-cursor', 'This is no stream id of this experiment.', {
+      problems: [{ field, message: 'send the id of an event of this experiment, or leave it out' }],
+    });
+  }
+  return value;
+}

@@ -1,0 +1,145 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { loginPage } from '../pages.ts';
+import { type FailureCounter, requireOwnOrigin } from '../plugins/auth.ts';
+import { problems } from '../responses.ts';
+import { SESSION_COOKIE, SESSION_MS, type Sessions } from '../sessions.ts';
+import { strict } from './common.ts';
+
+const Next = Type.Optional(Type.String({ maxLength: 2000, description: 'Path to go to afterwards' }));
+
+/**
+ * GET /login: the page, or by a one-time code the cookie at once. POST /login: a token for the cookie. POST /logout.
+ * The cookie is HttpOnly and SameSite=Strict, and signed; it never holds the token.
+ */
+export function addLogin(
+  app: App,
+  deps: RouteDeps,
+  tools: { sessions: Sessions; onFailure: FailureCounter },
+) {
+  const signIn = cookieSetter(deps, tools.sessions);
+  addLoginPage(app, tools, signIn);
+  addLoginPost(app, deps, { ...tools, signIn });
+  addLogout(app);
+}
+
+function addLoginPage(
+  app: App,
+  { sessions, onFailure }: { sessions: Sessions; onFailure: FailureCounter },
+  signIn: (reply: FastifyReply, identity: string) => void,
+): void {
+  app.get(
+    '/login',
+    {
+      config: { public: true },
+      // A look at the head must not use a code up.
+      exposeHeadRoute: false,
+      schema: {
+        hide: true,
+        querystring: Type.Object(
+          { next: Next, code: Type.Optional(Type.String({ maxLength: 200 })) },
+          strict,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const { code, next } = request.query;
+      if (code === undefined) return page(reply, 200, { next: ownPath(next) });
+      const identity = sessions.redeem(code);
+      if (identity === undefined) {
+        await onFailure(request);
+        const message = 'This link was used already or is not valid. Sign in with a token.';
+        return page(reply, 401, { next: ownPath(next), message });
+      }
+      signIn(reply, identity);
+      return reply.redirect(ownPath(next), 303);
+    },
+  );
+}
+
+function addLoginPost(
+  app: App,
+  { settings }: RouteDeps,
+  tools: {
+    sessions: Sessions;
+    onFailure: FailureCounter;
+    signIn: (reply: FastifyReply, identity: string) => void;
+  },
+): void {
+  app.post(
+    '/login',
+    {
+      config: { public: true, form: true },
+      bodyLimit: 8192,
+      schema: {
+        operationId: 'signIn',
+        summary: 'Exchange a token for a cookie',
+        tags: ['service'],
+        security: [],
+        body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }), next: Next }, strict),
+        response: {
+          204: { type: 'null', description: 'The cookie is set' },
+          303: { type: 'null', description: 'The same, for a form' },
+          ...problems('unsupported-media-type', 'body-too-large'),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (request.headers.origin !== undefined) requireOwnOrigin(request, settings.publicUrl);
+      const identity = tools.sessions.identify(request.body.token);
+      const next = ownPath(request.body.next);
+      if (identity === undefined) {
+        await tools.onFailure(request);
+        if (!isForm(request)) throw new EchelonError('unauthenticated', 'This token is not valid.');
+        return page(reply, 401, { next, message: 'This token is not valid.' });
+      }
+      tools.signIn(reply, identity);
+      if (isForm(request)) return reply.redirect(next, 303);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function addLogout(app: App): void {
+  app.post(
+    '/logout',
+    {
+      config: { form: true },
+      schema: {
+        operationId: 'signOut',
+        summary: 'Forget the cookie',
+        tags: ['service'],
+        response: { 303: { type: 'null', description: 'To the sign-in' }, ...problems() },
+      },
+    },
+    async (_request, reply) => reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect('/login', 303),
+  );
+}
+
+function cookieSetter({ settings, clock }: RouteDeps, sessions: Sessions) {
+  const secure = settings.publicUrl.startsWith('https:');
+  return (reply: FastifyReply, identity: string) => {
+    reply.setCookie(SESSION_COOKIE, sessions.issue(identity, clock.now()), {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'strict',
+      secure,
+      maxAge: SESSION_MS / 1000,
+    });
+  };
+}
+
+/** A path of this server to go to; anything that could lead elsewhere is the front page. */
+export function ownPath(next: string | undefined): string {
+  return next !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.includes('\\') ? next : '/';
+}
+
+function isForm(request: FastifyRequest): boolean {
+  return request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
+}
+
+function page(reply: FastifyReply, status: number, content: { next: string; message?: string }) {
+  return reply.code(status).type('text/html; charset=utf-8').send(loginPage(content));
+}

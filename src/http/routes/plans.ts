@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+import { commandLine } from '../../plan/command-line.ts';
+import { compilePlan } from '../../plan/compile-plan.ts';
+import { resolveSpec } from '../../plan/resolve-spec.ts';
+import type { ExperimentSpec } from '../../schemas/spec.ts';
+import type { App } from '../deps.ts';
+import { fingerprintOf } from '../fingerprint-of.ts';
+import { problems } from '../responses.ts';
+
+/** POST /v1/plans: a dry run, which stores nothing. */
+export function addPlans(app: App): void {
+  app.post(
+    '/v1/plans',
+    {
+      schema: {
+        operationId: 'planExperiment',
+        summary: 'What a spec would run, without running it',
+        tags: ['experiments'],
+        body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
+        response: {
+          200: { $ref: 'PlanPreview#' },
+          ...problems('invalid-spec', 'body-too-large', 'unsupported-media-type'),
+        },
+      },
+    },
+    async (request) => {
+      const resolved = resolveSpec(request.body);
+      const plan = compilePlan(resolved.spec);
+      return {
+        resolved: resolved.spec,
+        defaults: resolved.defaults,
+        fingerprint: fingerprintOf(resolved.spec),
+        plan,
+        commandLine: commandLine(plan),
+      };
+    },
+  );
+}

@@ -1,0 +1,112 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import type { BatchRecord } from '../../store/store.ts';
+import { createCursors } from '../cursor.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { problems } from '../responses.ts';
+import { ExperimentParams, experimentOf, strict } from './common.ts';
+
+const ListQuery = Type.Object(
+  {
+    cursor: Type.Optional(Type.String({ maxLength: 1000 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
+  },
+  strict,
+);
+
+const Number32 = { maximum: 2 ** 31 - 1 } as const;
+const ExplainQuery = Type.Object(
+  {
+    batch: Type.Integer({ minimum: 1, ...Number32, description: "The batch's number, from 1" }),
+    row: Type.Integer({ minimum: 0, ...Number32, description: 'The row, from 0' }),
+    attempt: Type.Optional(
+      Type.Integer({ minimum: 1, ...Number32, description: 'The current one where it is left out' }),
+    ),
+  },
+  strict,
+);
+
+/** GET …/verification and GET …/explain. */
+export function addVerification(app: App, deps: RouteDeps): void {
+  addReports(app, deps);
+  addExplain(app, deps);
+}
+
+function addReports(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/experiments/:id/verification',
+    {
+      schema: {
+        operationId: 'getVerification',
+        summary: 'Counts over all batches, and a page of reports',
+        tags: ['verification'],
+        params: ExperimentParams,
+        querystring: ListQuery,
+        response: { 200: { $ref: 'Verification#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request) => {
+      const experiment = await experimentOf(store, request.params.id);
+      const { cursor, limit = 50 } = request.query;
+      const scope = `verification ${experiment.id}`;
+      const behind = cursor === undefined ? '' : cursors.open(scope, cursor);
+      const all = (await store.batches(experiment.id)).sort(
+        (left, right) => left.attempt - right.attempt || left.batch - right.batch,
+      );
+      const start = all.findIndex((record) => placeOf(record) === behind) + 1;
+      const page = all.slice(start, start + limit);
+      const last = page.at(-1);
+      const more = last !== undefined && start + limit < all.length;
+      return {
+        counts: experiment.verification,
+        items: page.map(({ attempt, batch, step, rows, digest, report }) => ({
+          attempt,
+          batch,
+          step,
+          rows,
+          digest,
+          report: report ?? null,
+        })),
+        next: more ? cursors.seal(scope, placeOf(last)) : null,
+      };
+    },
+  );
+}
+
+function placeOf({ attempt, batch }: BatchRecord): string {
+  return `${attempt}/${batch}`;
+}
+
+function addExplain(app: App, { store, verifier, limits }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/explain',
+    {
+      handlerTimeout: limits.explainTimeoutMs,
+      schema: {
+        operationId: 'explainRow',
+        summary: 'How the advantage of one row comes about',
+        description: 'Recomputed from the recorded batch: groups, clusters and weights behind the number.',
+        tags: ['verification'],
+        params: ExperimentParams,
+        querystring: ExplainQuery,
+        response: { 200: { $ref: 'Explanation#' }, ...problems('not-found', 'not-verifiable') },
+      },
+    },
+    async (request) => {
+      const experiment = await experimentOf(store, request.params.id);
+      const { batch, row, attempt = Math.max(1, experiment.attempt) } = request.query;
+      const record = await store.batch(experiment.id, attempt, batch);
+      if (record === undefined) {
+        throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
+      }
+      if (row >= record.rows) {
+        throw new EchelonError('invalid-request', `The batch has ${record.rows} rows.`, {
+          problems: [{ field: 'row', message: `must be from 0 to ${record.rows - 1}` }],
+        });
+      }
+      const explanation = await verifier.explain(await store.batchBytes(record), row);
+      return { attempt, batch, step: record.step, row, explanation };
+    },
+  );
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { StreamEntry } from '../core/events.ts';
+
+/** How a stream of events came to its end. */
+export type StreamEnd = 'complete' | 'gone' | 'stalled' | 'failed';
+
+export interface EventStreamOptions {
+  /** The response; its head must have been written. */
+  response: ServerResponse;
+  /** The entries, until they are complete or the signal aborts. */
+  entries: (signal: AbortSignal) => AsyncIterable<StreamEntry>;
+  /** Aborts when the server shuts down: the client comes back elsewhere with its cursor. */
+  closing: AbortSignal;
+  heartbeatMs: number;
+  stallMs: number;
+  bufferBytes: number;
+}
+
+/**
+ * Sends entries as server-sent events and ends the response. Entries are taken one by one, as the client takes
+ * them, so no more than `bufferBytes` and one entry wait for a slow client; one that does not take them within `stallMs`
+ * is cut, and goes on from the last id it has. A stream that is complete ends with an `end` event.
+ */
+export async function sendEvents(options: EventStreamOptions): Promise<{ end: StreamEnd; error?: unknown }> {
+  const { response, bufferBytes, stallMs } = options;
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  response.on('close', onClose);
+  // A write to a connection that was cut; 'close' follows.
+  response.on('error', () => {});
+  const signal = AbortSignal.any([gone.signal, options.closing]);
+  const heartbeat = setInterval(() => {
+    if (response.writableLength === 0) response.write(':\n\n');
+  }, options.heartbeatMs);
+  try {
+    response.write('retry: 2000\n\n');
+    for await (const entry of options.entries(signal)) {
+      if (signal.aborted) break;
+      response.write(formatEntry(entry));
+      if (
+        response.writableNeedDrain &&
+        response.writableLength > bufferBytes &&
+        !(await drained(response, stallMs, signal))
+      ) {
+        response.destroy();
+        return { end: 'stalled' };
+      }
+    }
+    if (gone.signal.aborted) return { end: 'gone' };
+    if (!options.closing.aborted) response.write('event: end\ndata: {}\n\n');
+    await finish(response, stallMs);
+    return { end: 'complete' };
+  } catch (error) {
+    if (signal.aborted) return { end: 'gone' };
+    // Without an `end` event the client comes back and asks for what it misses.
+    response.end(': interrupted\n\n');
+    return { end: 'failed', error };
+  } finally {
+    clearInterval(heartbeat);
+    response.off('close', onClose);
+    if (options.closing.aborted) response.end();
+  }
+}
+
+/** An entry as a server-sent event; JSON has no line breaks, so `data` is one line. */
+export function formatEntry(entry: StreamEntry): string {
+  return `id: ${entry.id}\nevent: ${entry.event.type}\ndata: ${JSON.stringify(entry)}\n\n`;
+}
+
+/** Waits until the client has taken what waits for it; false where it has not within `stallMs`. */
+async function drained(response: ServerResponse, stallMs: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await once(response, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(stallMs)]) });
+    return true;
+  } catch {
+    return signal.aborted;
+  }
+}
+
+/** Ends the response; one that cannot get rid of its last bytes is destroyed, so that no socket is kept for it. */
+async function finish(response: ServerResponse, stallMs: number): Promise<void> {
+  response.end();
+  if (response.writableFinished || response.closed) return;
+  try {
+    await once(response, 'close', { signal: AbortSignal.timeout(stallMs) });
+  } catch {
+    response.destroy();
+  }
+}

@@ -1,0 +1,295 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { EVENT_TYPES } from '../core/events.ts';
+import { STATES } from '../core/states.ts';
+import { Experiment } from './experiment.ts';
+
+const strict = { additionalProperties: false } as const;
+const Count = Type.Integer({ minimum: 0 });
+const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
+
+function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+const Cursor = nullable(Type.String({ description: 'Pass it on as `cursor`; null: there is no more' }));
+const After = Type.String({
+  description: 'Stream id of the last entry that was read; pass it on as `after`',
+});
+
+/** A problem document (RFC 9457): every answer of status 400 and above. */
+export const Problem = Type.Object(
+  {
+    type: Type.String({ description: 'Address of the documentation of this error' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'What is wrong this time, in a sentence' }),
+    code: Type.String({ description: 'Stable name of the error' }),
+    retry: Type.Boolean({ description: 'The same request may succeed later, unchanged' }),
+    problems: Type.Array(
+      Type.Object(
+        {
+          field: Type.String({ description: "JSON pointer into the body, or a parameter's name" }),
+          message: Type.String(),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, $id: 'Problem' },
+);
+/** See {@link Problem}. */
+export type Problem = Static<typeof Problem>;
+
+/** The answer to an accepted experiment; equal for every repetition of the request with its Idempotency-Key. */
+export const Accepted = Type.Object(
+  {
+    id: Type.String(),
+    self: Type.String({ description: 'Path of the experiment' }),
+    events: Type.String({ description: 'Path of its events' }),
+  },
+  { ...strict, $id: 'Accepted' },
+);
+/** See {@link Accepted}. */
+export type Accepted = Static<typeof Accepted>;
+
+/** An experiment, with its place in the line. */
+export const ExperimentDetail = Type.Object(
+  {
+    ...Experiment.properties,
+    position: nullable(
+      Type.Object(
+        {
+          rank: Type.Integer({ minimum: 1, description: 'Place in the line, from 1' }),
+          length: Type.Integer({ minimum: 1, description: 'Number of those who wait' }),
+        },
+        { ...strict, description: 'Null where it does not wait' },
+      ),
+    ),
+  },
+  { ...strict, $id: 'ExperimentDetail' },
+);
+/** See {@link ExperimentDetail}. */
+export type ExperimentDetail = Static<typeof ExperimentDetail>;
+
+/** A page of experiments, newest first. */
+export const ExperimentPage = Type.Object(
+  { items: Type.Array(Type.Unsafe<Experiment>({ $ref: 'Experiment#' })), next: Cursor },
+  { ...strict, $id: 'ExperimentPage' },
+);
+
+/** One attempt of an experiment. */
+export const AttemptView = Type.Object(
+  {
+    attempt: Type.Integer({ minimum: 1 }),
+    cluster: Type.String(),
+    claimedAt: Instant,
+    confirmedAt: nullable(Type.Integer({ description: 'When the launch was confirmed; null: not yet' })),
+    lastSequence: Type.Integer({ minimum: 0, description: 'Number of its last recorded event' }),
+    ended: Type.Unknown({ description: 'How its driver ended; null: it has not' }),
+  },
+  { ...strict, $id: 'Attempt' },
+);
+
+/** All attempts of an experiment, from the first. */
+export const AttemptList = Type.Object(
+  { items: Type.Array(Type.Unsafe<Static<typeof AttemptView>>({ $ref: 'Attempt#' })) },
+  { ...strict, $id: 'AttemptList' },
+);
+
+/** An event as `data` of a server-sent event; its `id` and `event` lines repeat the id and the type. */
+export const EventMessage = Type.Object(
+  {
+    id: Type.String({ description: 'Send it back as Last-Event-ID to go on behind this event' }),
+    at: Instant,
+    event: Type.Object(
+      { type: Type.Enum([...EVENT_TYPES], { type: 'string' }) },
+      { additionalProperties: true },
+    ),
+  },
+  { ...strict, $id: 'EventMessage' },
+);
+
+/** Values of metrics, by name, in the order in which they were recorded. */
+export const MetricSeries = Type.Object(
+  {
+    series: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          points: Type.Array(
+            Type.Object(
+              {
+                attempt: Count,
+                step: Count,
+                value: Type.Union([
+                  Type.Number(),
+                  Type.Enum(['NaN', 'Infinity', '-Infinity'], { type: 'string' }),
+                ]),
+              },
+              strict,
+            ),
+          ),
+        },
+        strict,
+      ),
+    ),
+    after: nullable(After),
+    more: Type.Boolean({ description: 'More is recorded behind `after` already' }),
+  },
+  { ...strict, $id: 'MetricSeries' },
+);
+/** See {@link MetricSeries}. */
+export type MetricSeries = Static<typeof MetricSeries>;
+
+/** Lines of the driver's output. */
+export const LogPage = Type.Object(
+  {
+    lines: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ description: 'Stream id of the event that carried it' }),
+          at: Instant,
+          attempt: Count,
+          source: Type.Enum(['stdout', 'stderr', 'gap'], {
+            type: 'string',
+            description: 'gap: lines were dropped here, the text says how many',
+          }),
+          text: Type.String(),
+        },
+        strict,
+      ),
+    ),
+    after: nullable(After),
+    more: Type.Boolean({ description: 'More is recorded behind `after` already' }),
+  },
+  { ...strict, $id: 'LogPage' },
+);
+/** See {@link LogPage}. */
+export type LogPage = Static<typeof LogPage>;
+
+/** The verification of an experiment: its counters, and a page of its batches with their reports. */
+export const Verification = Type.Object(
+  {
+    counts: Experiment.properties.verification,
+    items: Type.Array(
+      Type.Object(
+        {
+          attempt: Count,
+          batch: Count,
+          step: Count,
+          rows: Count,
+          digest: Type.String({ description: 'SHA-256 of the serialized batch' }),
+          report: Type.Unknown({ description: "The verifier's report; null: still to come" }),
+        },
+        strict,
+      ),
+    ),
+    next: Cursor,
+  },
+  { ...strict, $id: 'Verification' },
+);
+
+/** How one row's advantage comes about, recomputed. */
+export const Explanation = Type.Object(
+  { attempt: Count, batch: Count, step: Count, row: Count, explanation: Type.Unknown() },
+  { ...strict, $id: 'Explanation' },
+);
+
+/** A dry run: what a spec means, and what would be run. */
+export const PlanPreview = Type.Object(
+  {
+    resolved: Type.Unknown({ description: 'The spec with its defaults' }),
+    defaults: Type.Array(Type.String(), {
+      description: 'JSON pointers of the values that were not submitted',
+    }),
+    fingerprint: nullable(
+      Type.String({ description: 'Everything of the estimator that changes the number' }),
+    ),
+    plan: Type.Object(
+      {
+        engine: Type.String(),
+        module: Type.String(),
+        arguments: Type.Array(Type.String()),
+        environment: Type.Record(Type.String(), Type.String()),
+        gpus: Type.Number(),
+        cpus: Type.Number(),
+        gracePeriodMs: Count,
+        files: Type.Record(Type.String(), Type.String()),
+      },
+      strict,
+    ),
+    commandLine: Type.String({ description: 'The exact command, quoted for a POSIX shell' }),
+  },
+  { ...strict, $id: 'PlanPreview' },
+);
+
+/** A cluster: what it has, what Ray counts as used and what we handed out. No secret of it is shown. */
+export const ClusterView = Type.Object(
+  {
+    name: Type.String(),
+    address: Type.String({ description: 'host:port of its ray-worker' }),
+    tls: Type.Boolean(),
+    backfill: Type.Boolean({ description: 'Small experiments may overtake one that does not fit' }),
+    lastSeenAt: nullable(Instant),
+    nodes: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          cpusTotal: Type.Number(),
+          gpusTotal: Type.Number(),
+          cpusUsed: Type.Number({ description: 'As Ray counts' }),
+          gpusUsed: Type.Number({ description: 'As Ray counts' }),
+          cpusReserved: Type.Number({ description: 'Handed out by us' }),
+          gpusReserved: Type.Number({ description: 'Handed out by us' }),
+        },
+        strict,
+      ),
+    ),
+    experiments: Type.Array(Type.String(), { description: 'Those that hold a reservation here' }),
+  },
+  { ...strict, $id: 'Cluster' },
+);
+/** See {@link ClusterView}. */
+export type ClusterView = Static<typeof ClusterView>;
+
+/** All clusters, by name. */
+export const ClusterList = Type.Object(
+  { items: Type.Array(Type.Unsafe<ClusterView>({ $ref: 'Cluster#' })) },
+  { ...strict, $id: 'ClusterList' },
+);
+
+/** The line and what stands behind it. */
+export const QueueView = Type.Object(
+  {
+    counts: Type.Object(
+      Object.fromEntries(STATES.map((state) => [state, Count])) as Record<
+        (typeof STATES)[number],
+        typeof Count
+      >,
+      { ...strict, description: 'Experiments by state' },
+    ),
+    accepting: Type.Boolean({ description: 'New experiments are accepted: the store has room' }),
+    length: Type.Integer({ minimum: 0, description: 'Number of those who wait' }),
+    waiting: Type.Array(
+      Type.Object(
+        {
+          position: Type.Integer({ minimum: 1 }),
+          experiment: Type.String(),
+          name: Type.String(),
+          project: Type.String(),
+          priority: Type.Integer(),
+          cluster: nullable(Type.String()),
+          gpus: Type.Number(),
+          cpus: Type.Number(),
+          submittedAt: Instant,
+          reason: nullable(Type.String({ description: 'Why it waits; null: not yet looked at' })),
+        },
+        strict,
+      ),
+      { description: 'The first of the line, in its order' },
+    ),
+    verificationBacklog: Type.Integer({ minimum: 0, description: 'Batches without a report' }),
+    clusters: Type.Array(Type.Unsafe<ClusterView>({ $ref: 'Cluster#' })),
+  },
+  { ...strict, $id: 'Queue' },
+);
