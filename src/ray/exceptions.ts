@@ -47,7 +47,8 @@ export function errorFromException(node: PyObject): RayPythonError {
   if (own.qualname === 'RayTaskError') return taskError(node);
   const inner = elements(node.args)[0];
   if (own.qualname.startsWith('RayTaskError(') && inner instanceof PyObject) {
-    return errorFromException(inner);
+    const { module, qualname } = classOf(inner);
+    return python({ module, qualname }, clean(messageOf(inner)), 'RayTaskError');
   }
   if (own.module === 'ray.exceptions' && ACTOR_ERRORS.has(own.qualname)) return actorError(node, own);
   return python(own, clean(messageOf(node)), own.module === 'ray.exceptions' ? own.qualname : undefined);

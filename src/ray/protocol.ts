@@ -37,25 +37,23 @@ interface Shape {
   readonly streams?: boolean;
 }
 
-function method<Request, RequestRead, Response, ResponseRead>(
+function toBuffer(writer: { finish(): Uint8Array }): Buffer {
+  const { buffer, byteOffset, byteLength } = writer.finish();
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function method<Request, RequestRead extends Request, Response, ResponseRead extends Response>(
   { service, name, streams = false }: Shape,
   request: Codec<Request, RequestRead>,
   response: Codec<Response, ResponseRead>,
-): MethodDefinition<Request, ResponseRead> {
+): MethodDefinition<Request, Response> {
   return {
     path: `/ray.rpc.${service}/${name}`,
     requestStream: streams,
     responseStream: streams,
-    requestSerialize: (value) => {
-      const { buffer, byteOffset, byteLength } = request.encode(value).finish();
-      return Buffer.from(buffer, byteOffset, byteLength);
-    },
-    requestDeserialize: () => {
-      throw new Error('this side only calls');
-    },
-    responseSerialize: () => {
-      throw new Error('this side only calls');
-    },
+    requestSerialize: (value) => toBuffer(request.encode(value)),
+    requestDeserialize: (bytes) => request.decode(bytes),
+    responseSerialize: (value) => toBuffer(response.encode(value)),
     responseDeserialize: (bytes) => response.decode(bytes),
   };
 }

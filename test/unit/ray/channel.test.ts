@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createChannel, streamStatus } from '../../../src/ray/channel.ts';
+import { RayAuthenticationError, RayUnreachableError } from '../../../src/ray/errors.ts';
+import { UNARY } from '../../../src/ray/protocol.ts';
+import { startFakeRay } from '../../support/fake-ray.ts';
+
+test('the token goes with every call', async () => {
+  await using ray = await startFakeRay({ token: 'right' });
+  const right = createChannel({ address: ray.address, token: 'right' });
+  await right.ping();
+  const wrong = createChannel({ address: ray.address, token: 'wrong' });
+  await assert.rejects(wrong.waitUntilAnswering(5_000), RayAuthenticationError);
+  const none = createChannel({ address: ray.address });
+  await assert.rejects(
+    none.call(UNARY.kvExists, { key: Buffer.from('k') }, { what: 'x' }),
+    RayAuthenticationError,
+  );
+  for (const channel of [right, wrong, none]) channel.close();
+});
+
+test('nobody there: an error that names the address and a likely reason', async () => {
+  const ray = await startFakeRay();
+  await ray[Symbol.asyncDispose]();
+  const channel = createChannel({ address: ray.address });
+  await assert.rejects(channel.waitUntilAnswering(300), (error) => {
+    return (
+      error instanceof RayUnreachableError && error.message.includes(ray.address) && /TLS/.test(error.message)
+    );
+  });
+  channel.close();
+});
+
+test('a stream that ended without a status counts as unavailable', () => {
+  assert.equal(streamStatus(undefined), 14);
+  assert.equal(streamStatus(Object.assign(new Error('x'), { code: 5 })), 5);
+});

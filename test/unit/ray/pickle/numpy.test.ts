@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { RayPickleError } from '../../../../src/ray/errors.ts';
+import { toJavaScript } from '../../../../src/ray/pickle/convert.ts';
+import { convertNumpy } from '../../../../src/ray/pickle/numpy.ts';
+import { readPickle } from '../../../../src/ray/pickle/reader.ts';
+import { PyObject, PyReadTuple } from '../../../../src/ray/pickle/values.ts';
+
+const pickles = JSON.parse(readFileSync(new URL('numpy-pickles.json', import.meta.url), 'utf8')) as Record<
+  string,
+  string
+>;
+const read = (name: string): unknown => toJavaScript(readPickle(Buffer.from(pickles[name] ?? '', 'hex')));
+
+describe('numpy, from pickles of numpy itself', () => {
+  const readable: [string, unknown][] = [
+    ['float64', Float64Array.of(0, 1, 2)],
+    ['float32', Float32Array.of(1.5)],
+    ['float32Protocol4', Float32Array.of(0, 1)],
+    ['int64', BigInt64Array.of(1n, -2n, 2n ** 60n)],
+    ['uint8', Uint8Array.of(0, 255)],
+    ['bool', [true, false]],
+    ['scalarFloat64', 1.5],
+    ['scalarInt64', 7],
+    ['scalarUint64', 2n ** 63n],
+    ['scalarBool', true],
+  ];
+  for (const [name, expected] of readable) {
+    test(`${name} is readable`, () => assert.deepEqual(read(name), expected));
+  }
+
+  const refused: [string, RegExp][] = [
+    ['matrix', /shape \(2, 2\)/],
+    ['bigEndian', /dtype/],
+    ['text', /dtype U1/],
+  ];
+  for (const [name, message] of refused) {
+    test(`${name} is refused`, () => {
+      assert.throws(
+        () => read(name),
+        (error) => error instanceof RayPickleError && message.test(error.message),
+      );
+    });
+  }
+});
+
+test('numpy 1 has other names for the same', () => {
+  const node = readPickle(Buffer.from(pickles.scalarInt64 ?? '', 'hex')) as PyObject;
+  assert.deepEqual(convertNumpy('numpy.core.multiarray.scalar', node), { value: 7 });
+  assert.equal(convertNumpy('numpy.random.thing', node), undefined);
+});
+
+test('a scalar without bytes is an error', () => {
+  const node = readPickle(Buffer.from(pickles.scalarInt64 ?? '', 'hex')) as PyObject;
+  const dtype = (node.args as PyReadTuple).items[0];
+  const broken = new PyObject(node.callable, new PyReadTuple([dtype, 'no bytes']));
+  assert.throws(() => toJavaScript(broken), /not bytes/);
+});
