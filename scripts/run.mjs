@@ -14,6 +14,7 @@ const TASKS = {
   'test:full': { program: 'scripts/test.ts', args: ['--full'], isolated: true },
   bench: { program: 'test/bench/main.ts', isolated: true },
   check: { program: 'scripts/check.ts', isolated: false },
+  build: { program: 'scripts/build.ts', isolated: false },
   generate: { program: 'scripts/generate.ts', isolated: false },
 };
 
@@ -40,7 +41,7 @@ function commandFor(task, args, { node, python }) {
   const wrap = isolation(python);
   if (wrap) return [...wrap, ...command];
   process.stderr.write(
-    'note: network namespaces are not permitted here, so this runs in the machine\'s own network. Ray may then listen\n' +
+    "note: network namespaces are not permitted here, so this runs in the machine's own network. Ray may then listen\n" +
       '      on the address of a network interface; it is protected by a generated token.\n',
   );
   return command;
@@ -48,7 +49,8 @@ function commandFor(task, args, { node, python }) {
 
 function main() {
   const [name, ...args] = process.argv.slice(2);
-  if (!Object.hasOwn(TASKS, name)) throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
+  if (!Object.hasOwn(TASKS, name))
+    throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
   const ready = setup();
   const task = TASKS[name];
   if (!task) return process.stderr.write('setup: everything is there\n');

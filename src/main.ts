@@ -91,7 +91,7 @@ export async function startServices(options: {
       log,
     });
     await dispatcher.start();
-    resources.defer(() => dispatcher.stop());
+    resources.defer(() => dispatcher.stop({ handOver: true }));
   }
   const owned = resources.move();
   return {

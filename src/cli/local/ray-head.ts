@@ -51,6 +51,9 @@ export async function startRayHead(options: {
     ],
     logFile,
     environment,
+  }).catch(async (error: Error) => {
+    await rm(temporary, { recursive: true, force: true });
+    throw error;
   });
   const stop = async (): Promise<void> => {
     await server.stop(10_000);

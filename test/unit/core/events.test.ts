@@ -14,7 +14,7 @@ test('the causes of an end are those of the wire', () => {
 });
 
 test('every event of the wire has its type', () => {
-  const [, block] = /message AttemptEvent \{[^]*?oneof body \{([^}]*)\}/.exec(proto)!;
+  const [, block] = /message AttemptEvent \{[\s\S]*?oneof body \{([^}]*)\}/.exec(proto)!;
   const wire = [...block!.matchAll(/^\s*\w+ (\w+) = \d+;/gm)].map(([, name]) => name);
   assert.deepEqual(
     EVENT_TYPES.filter((type) => type !== 'state' && type !== 'verification'),

@@ -1,0 +1,11 @@
+// Makes `dist` for the package: JavaScript and types of src, with the files that the program reads beside them.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, globSync, rmSync } from 'node:fs';
+
+rmSync('dist', { recursive: true, force: true });
+const { status } = spawnSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+if (status !== 0) process.exit(status ?? 1);
+for (const file of globSync(['src/**/*.lua', 'src/**/gen/*', 'src/**/*.html', 'src/**/*.css'])) {
+  cpSync(file, file.replace(/^src/, 'dist'));
+}
+chmodSync('dist/cli/main.js', 0o755);
