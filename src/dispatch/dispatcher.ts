@@ -68,6 +68,7 @@ const PARK_MS = 60_000;
 const JOB_MS = 5_000;
 /** Events under way get so long to be recorded at a hand-over, and a launch so long to be confirmed. */
 const HAND_OVER_MS = 1_500;
+const NEW_MS = 500;
 const SILENT_ROUNDS = 5;
 
 /** See {@link Dispatcher}. */
@@ -164,7 +165,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   });
   const loops: Loop[] = [refresh, placement, renewal, takeover, verification, reconciler];
   const pokes: Record<WakeTopic, () => void> = {
-    line: placement.poke,
+    // Also sent when leases are let go.
+    line: () => {
+      placement.poke();
+      takeover.poke();
+    },
     cancel: renewal.poke,
     batch: verification.poke,
   };
@@ -186,7 +191,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     async stop({ handOver }) {
       stopping = true;
-      const pausing = Promise.all([placement.stop(), takeover.stop(), reconciler.stop(), refresh.stop()]);
+      // First nothing new: a claim under way still brings an attempt, which is then handed over like the others.
+      await within(NEW_MS, Promise.all([placement.stop(), takeover.stop()]));
       for (const run of runs.values()) if (handOver) run.handOver();
       await within(HAND_OVER_MS, Promise.all([...runs.values()].map((run) => run.done)), handOver);
       const leases = [...runs.values()].map((run) => run.lease);
@@ -194,7 +200,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       // Renewed until now: a lease that is let go is let go by its holder.
       await within(HAND_OVER_MS, renewal.stop());
       if (handOver && leases.length > 0) await store.release(leases);
-      await within(HAND_OVER_MS, Promise.all([pausing, verification.stop(), server?.close(500)]));
+      const rest = [reconciler.stop(), refresh.stop(), verification.stop(), server?.close(NEW_MS)];
+      await within(HAND_OVER_MS, Promise.all(rest));
       await unsubscribe?.();
       rayWorkers.close();
     },

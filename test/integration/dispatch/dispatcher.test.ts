@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { parseEntryId } from '../../../src/core/ids.ts';
+import { type Bench, startBench, until } from '../../support/dispatch.ts';
+
+describe('a dispatcher', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench();
+    await bench.dispatcher();
+  });
+  after(() => bench.stop());
+
+  test('takes an experiment from submission to success, every event once and in order', async () => {
+    const id = await bench.submit({ steps: 20, batchBytes: 100, logLines: 2 });
+    const record = await bench.reaches(id, 'succeeded');
+    assert.equal(record.attempt, 1);
+    const entries = await bench.store.read(id, undefined, 10_000);
+    const own = entries.filter((entry) => parseEntryId(entry.id)?.fromAttempt);
+    assert.deepEqual(
+      own.map((entry) => parseEntryId(entry.id)?.sequence),
+      Array.from({ length: 1 + 20 * 4 + 1 }, (_, index) => index + 1),
+    );
+    const states = entries.flatMap(({ event }) => (event.type === 'state' ? [event.to] : []));
+    assert.deepEqual(states, ['queued', 'launching', 'running', 'succeeded']);
+    assert.deepEqual(
+      bench.rayWorker.launches().filter((line) => line.experiment === id),
+      [{ experiment: id, attempt: 1 }],
+    );
+  });
+
+  test('has every batch verified and reported', async () => {
+    const id = await bench.submit({ steps: 5, batchBytes: 200_000 });
+    await bench.reaches(id, 'succeeded');
+    const record = await until(async () => {
+      const now = await bench.store.get(id);
+      return now?.verification.status === 'complete' ? now : undefined;
+    }, 'verification is complete');
+    assert.equal(record.verification.batches, 5);
+    assert.equal(record.verification.batchesVerified, 5);
+    assert.equal(record.verification.exact, 20);
+  });
+
+  test('says that an experiment failed, and why', async () => {
+    const id = await bench.submit({ steps: 1, exitCode: 3 });
+    const record = await bench.reaches(id, 'failed');
+    assert.match(record.reason, /exit code 3/);
+    assert.equal(record.attempt, 1);
+  });
+
+  test('tries again after an end from outside, up to the last attempt', async () => {
+    const id = await bench.submit({ hang: true }, { maxAttempts: 2 });
+    for (const attempt of [1, 2]) {
+      await until(async () => {
+        const record = await bench.store.get(id);
+        return record?.state === 'running' && record.attempt === attempt;
+      }, `attempt ${attempt} runs`);
+      bench.rayWorker.kill(id, attempt);
+    }
+    const record = await bench.reaches(id, 'failed');
+    assert.match(record.reason, /attempt 2 of 2/);
+    assert.equal(bench.rayWorker.overlaps(), 0);
+  });
+
+  test('cancels a running experiment once its driver is gone', async () => {
+    const id = await bench.submit({ hang: true });
+    await bench.reaches(id, 'running');
+    assert.equal(await bench.store.cancel(id, 'test'), 'cancelling');
+    await bench.reaches(id, 'cancelled');
+    assert.ok(!bench.rayWorker.running().some((line) => line.experiment === id));
+    const entries = await bench.store.read(id, undefined, 1000);
+    assert.ok(entries.some(({ event }) => event.type === 'ended' && event.cause === 'stopped'));
+  });
+
+  test('launches once although the answer is lost', async () => {
+    bench.rayWorker.launchFault = 'lose-answer';
+    const id = await bench.submit({ steps: 3 });
+    await until(
+      () => bench.rayWorker.launches().some((line) => line.experiment === id),
+      'the launch had its effect',
+    );
+    bench.rayWorker.launchFault = 'none';
+    await bench.reaches(id, 'succeeded');
+    assert.equal(bench.rayWorker.launches().filter((line) => line.experiment === id).length, 1);
+  });
+
+  test('fails an experiment whose launch is refused for good', async () => {
+    bench.rayWorker.launchFault = 'invalid';
+    const id = await bench.submit({});
+    const record = await bench.reaches(id, 'failed');
+    bench.rayWorker.launchFault = 'none';
+    assert.match(record.reason, /INVALID_ARGUMENT/);
+  });
+
+  test('resumes broken streams without losing or doubling an event', async () => {
+    const id = await bench.submit({ steps: 300, delayMs: 2 });
+    for (let breaks = 0; breaks < 10; breaks += 1) {
+      const seen = (await bench.store.attempts(id))[0]?.lastSequence ?? 0;
+      await until(
+        async () => ((await bench.store.attempts(id))[0]?.lastSequence ?? 0) > seen + 5,
+        'more events arrive',
+      );
+      bench.rayWorker.breakStreams();
+    }
+    await bench.reaches(id, 'succeeded');
+    const entries = await bench.store.read(id, undefined, 10_000);
+    const own = entries.filter((entry) => parseEntryId(entry.id)?.fromAttempt);
+    assert.deepEqual(
+      own.map((entry) => parseEntryId(entry.id)?.sequence),
+      Array.from({ length: 602 }, (_, index) => index + 1),
+    );
+  });
+
+  test('starts an experiment whose job was never added', async () => {
+    const id = await bench.submit({}, { join: false });
+    await bench.reaches(id, 'succeeded');
+  });
+
+  test('gives an attempt that the cluster has forgotten a new one', async () => {
+    const id = await bench.submit({ hang: true });
+    await bench.reaches(id, 'running');
+    bench.rayWorker.forget();
+    await until(async () => {
+      const record = await bench.store.get(id);
+      return record?.state === 'running' && record.attempt === 2;
+    }, 'attempt 2 runs');
+    await bench.store.cancel(id, 'test');
+    await bench.reaches(id, 'cancelled');
+  });
+});
+
+describe('a line longer than the room', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench({ cpus: 2 });
+    await bench.dispatcher();
+    await bench.dispatcher({ id: 'second' });
+  });
+  after(() => bench.stop());
+
+  test('is worked off in order and within the room, by two dispatchers', async () => {
+    const ids = [];
+    for (let index = 0; index < 12; index += 1) ids.push(await bench.submit({ steps: 2, delayMs: 5 }));
+    const large = await bench.submit({ steps: 1 }, { cpus: 2, priority: 5 });
+    for (const id of [...ids, large]) await bench.reaches(id, 'succeeded');
+    const order = bench.rayWorker.launches().map((line) => line.experiment);
+    assert.equal(order.length, 13);
+    assert.ok(order.indexOf(large) < 12, 'the large one of higher priority was not starved');
+    assert.equal(bench.rayWorker.overlaps(), 0);
+  });
+
+  test('says why one waits that can never fit, and lets others pass', async () => {
+    const giant = await bench.submit({}, { cpus: 99 });
+    const small = await bench.submit({});
+    await bench.reaches(small, 'succeeded');
+    const item = await until(
+      async () => (await bench.store.waiting(10)).find((w) => w.experiment === giant && w.reason),
+      'a reason is given',
+    );
+    assert.match(item.reason ?? '', /can never fit/);
+    assert.equal(await bench.store.cancel(giant, 'test'), 'cancelled');
+    await until(async () => !(await bench.line.ids()).has(giant), 'its job leaves the line');
+  });
+});
