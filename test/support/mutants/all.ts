@@ -1,0 +1,27 @@
+import type { BatchReport } from '../../../src/verify/report.ts';
+import { verifyBatch } from '../../../src/verify/verify-batch.ts';
+import { goldenBatch } from '../golden-batches.ts';
+import { GROUP_MUTANTS } from './groups.ts';
+import { LEVEL_MUTANTS } from './levels.ts';
+import { ROW_MUTANTS } from './rows.ts';
+import type { Mutant } from './tools.ts';
+
+/** Every planted bug. */
+export const MUTANTS: readonly Mutant[] = [...ROW_MUTANTS, ...GROUP_MUTANTS, ...LEVEL_MUTANTS];
+
+/** What the verifier says of a planted bug. */
+export interface Catch {
+  readonly mutant: Mutant;
+  readonly report: BatchReport;
+  /** Codes of error findings other than `wrong-rows`. */
+  readonly errors: readonly string[];
+  readonly caught: boolean;
+}
+
+/** Plants one bug and verifies what comes out. */
+export function tryMutant(mutant: Mutant): Catch {
+  const report = verifyBatch(mutant.plant(goldenBatch(mutant.base)));
+  const codes = report.findings.filter((f) => f.severity === 'error').map((f) => f.code);
+  const errors = [...new Set(codes)].filter((code) => code !== 'wrong-rows');
+  return { mutant, report, errors, caught: report.wrong > 0 || errors.length > 0 };
+}
