@@ -30,7 +30,7 @@ interface Line {
   readonly writer: DataWriter;
   /** Settles with the first reply, or rejects with the end of the stream. */
   readonly heard: PromiseWithResolvers<void>;
-  /** While a session is being taken up again, whoever does that judges the end of the stream. */
+  /** Until the first reply after a reconnect: whoever attempts it judges the end of the stream. */
   probing: boolean;
   over: boolean;
 }
@@ -124,6 +124,10 @@ export class DataPath {
     const line: Line = { stream, writer, heard, probing: reconnecting, over: false };
     stream.on('data', (response) => {
       if (this.#line !== line) return;
+      if (line.probing) {
+        line.probing = false;
+        this.#reconnects++;
+      }
       heard.resolve();
       this.#receive(response);
     });
@@ -191,9 +195,6 @@ export class DataPath {
     for (const exchange of this.#open.values()) line.writer.enqueue(exchange);
     const tooLate = setTimeout(() => line.stream.cancel(), Math.max(0, deadline - Date.now()));
     await line.heard.promise.finally(() => clearTimeout(tooLate));
-    if (line.over) throw new RaySessionLostError('the stream ended');
-    line.probing = false;
-    this.#reconnects++;
   }
 
   #failAll(error: Error): void {

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ActorCalls, ActorHandle, type MethodCall } from '../../../src/ray/actor.ts';
+import { ObjectRef } from '../../../src/ray/references.ts';
+
+test('a handle passes everything on to its connection', async () => {
+  const seen: unknown[] = [];
+  const calls: ActorCalls = {
+    submit: async (actor, method, call: MethodCall) => {
+      seen.push(['submit', actor.hex, method, call]);
+      return new ObjectRef(Uint8Array.of(1));
+    },
+    call: async (actor, method, call) => {
+      seen.push(['call', actor.hex, method, call]);
+      return 'value';
+    },
+    kill: async (_, noRestart) => void seen.push(['kill', noRestart]),
+    release: async () => void seen.push(['release']),
+  };
+  const actor = new ActorHandle(Uint8Array.of(0xab), 'name', calls);
+  assert.equal(await actor.call('m', [1], { k: 2 }, { timeoutMs: 3 }), 'value');
+  await actor.submit('s');
+  await actor.ready({ timeoutMs: 4 });
+  await actor.kill();
+  await actor.kill({ noRestart: false });
+  await actor.release();
+  assert.equal(actor.name, 'name');
+  assert.deepEqual(seen, [
+    ['call', 'ab', 'm', { args: [1], kwargs: { k: 2 }, timeoutMs: 3 }],
+    ['submit', 'ab', 's', { args: [], kwargs: {} }],
+    ['call', 'ab', '__ray_ready__', { args: [], kwargs: {}, timeoutMs: 4 }],
+    ['kill', true],
+    ['kill', false],
+    ['release'],
+  ]);
+});
