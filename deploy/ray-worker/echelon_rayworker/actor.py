@@ -1,0 +1,91 @@
+"""The detached Ray actor that serves the ray-worker: one per cluster, pinned to one node and one port.
+
+It can be killed and replaced at any time: supervisors and drivers are no children of it, and its next life finds
+them again in the state directory and serves them on the same port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import sys
+import threading
+from concurrent.futures import Future
+from typing import Any, Mapping
+
+import ray
+
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.server import RayWorkerServer, ServerOptions
+from echelon_rayworker.service import ClusterView
+
+ACTOR_NAME = "echelon-ray-worker"
+NAMESPACE = "echelon"
+RETRY_SECONDS = 2.0
+READY_SECONDS = 60.0
+_ANY_ADDRESS = ("0.0.0.0", "[::]")
+
+
+class RayWorker:
+    """Serves the ray-worker from within a Ray cluster. ``options``: the fields of ServerOptions."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        context = ray.get_runtime_context()
+        known = {field.name for field in dataclasses.fields(ServerOptions)}
+        wanted = {name: value for name, value in options.items() if name in known}
+        wanted.update(ray_address=context.gcs_address, inside_ray=True)
+        if wanted.get("host") in _ANY_ADDRESS and not wanted.get("advertised_host"):
+            wanted["advertised_host"] = ray.util.get_node_ip_address()
+        self._options = ServerOptions(**wanted)
+        self._node_id = context.get_node_id()
+        self._endpoint: Future[dict[str, str]] = Future()
+        self._trouble = "it has not started yet"
+        threading.Thread(target=lambda: asyncio.run(self._serve()), name="echelon-serve", daemon=True).start()
+
+    def endpoint(self) -> str:
+        """JSON: address, version and generation. RuntimeError where it cannot serve, with the reason."""
+        try:
+            return json.dumps(self._endpoint.result(READY_SECONDS))
+        except TimeoutError as error:
+            raise RuntimeError(f"the ray-worker does not serve: {self._trouble}") from error
+
+    async def _serve(self) -> None:
+        # Ray does not restart an actor whose constructor failed, and a port or a lock may be free a little later.
+        while True:
+            server = RayWorkerServer(self._options, lambda: view_cluster(self._node_id))
+            try:
+                await server.start()
+                break
+            except Exception as error:  # noqa: BLE001
+                self._trouble = f"{type(error).__name__}: {error}"
+                print(f"ray-worker: {self._trouble}", file=sys.stderr, flush=True)
+                await server.stop()
+                await asyncio.sleep(RETRY_SECONDS)
+        self._endpoint.set_result(server.endpoint)
+        await asyncio.Event().wait()
+
+
+def view_cluster(node_id: str) -> ClusterView:
+    """The cluster's nodes and resources as Ray reports them now."""
+    available = _available_by_node()
+    nodes: list[pb.Node] = []
+    for node in ray.nodes():
+        total: Mapping[str, float] = node.get("Resources") or {}
+        # A node that Ray lists as dead, or has not heard of yet, has nothing to give.
+        free = available.get(node["NodeID"], {}) if node["Alive"] else {}
+        nodes.append(pb.Node(
+            id=node["NodeID"], address=node["NodeManagerAddress"], alive=node["Alive"],
+            cpus_total=total.get("CPU", 0), gpus_total=total.get("GPU", 0),
+            cpus_available=free.get("CPU", 0), gpus_available=free.get("GPU", 0),
+        ))
+    return ClusterView(ray_version=ray.__version__, node_id=node_id, nodes=nodes)
+
+
+def _available_by_node() -> Mapping[str, Mapping[str, float]]:
+    from ray._private import state
+
+    try:
+        return state.available_resources_per_node()
+    except AttributeError:  # before Ray 2.7
+        return state.state._available_resources_per_node()
