@@ -112,8 +112,8 @@ async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
   const { deps, lease } = story;
   const { experiment, attempt } = lease;
   try {
-    const terms = await readTerms(story);
     await fenceEarlier(story);
+    const terms = await readTerms(story);
     const early = story.confirmed ? null : await launch(story, terms);
     markPlaced();
     const ended = early ?? (await followToEnd(story, terms));
@@ -132,11 +132,12 @@ async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
   }
 }
 
-/** What the record says about this experiment's launch. */
+/** What the record says about this experiment's launch, and whether it still is to be launched. */
 async function readTerms(story: Story): Promise<Terms> {
   const { deps, lease } = story;
   const record = await insist(story, 'read the record', () => deps.store.get(lease.experiment));
-  if (record === undefined) throw new Left();
+  if (record === undefined || record.attempt !== lease.attempt) throw new Left();
+  if (record.state === 'cancelling') story.cancelling.abort();
   const spec = record.resolved as ResolvedSpec['spec'];
   try {
     return { plan: deps.compile(spec), maxAttempts: spec.maxAttempts };

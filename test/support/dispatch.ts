@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { newExperimentId } from '../../src/core/ids.ts';
+import { newExperimentId, parseEntryId } from '../../src/core/ids.ts';
 import type { State } from '../../src/core/states.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/dispatch/dispatcher.ts';
 import type { ReportSummary, Verifier } from '../../src/dispatch/verification.ts';
@@ -97,7 +99,6 @@ export interface Bench extends Connected {
   dispatcher(deps?: Partial<DispatcherDeps>): Promise<Dispatcher>;
   submit(driver: FakeDriver, options?: SubmitOptions): Promise<string>;
   reaches(id: string, state: State): Promise<Experiment>;
-  /** Fails unless the attempt's events stand in the stream once and in order, from `started` to `ended`. */
   stop(): Promise<void>;
 }
 
@@ -222,7 +223,65 @@ export async function submit(
   return id;
 }
 
-/** SHA-256 in hex. */
-export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+/** A dispatcher in a process of its own. */
+export interface DispatcherProcess {
+  pid: number;
+  /** Waits until it has said `word` once more than before. */
+  says(word: string): Promise<void>;
+  tell(word: string): void;
+  kill(signal: NodeJS.Signals): void;
+  exited: Promise<void>;
+}
+
+/** Starts a dispatcher process beside the bench's own; ended with SIGKILL by the caller or by `t`. */
+export async function startDispatcherProcess(
+  bench: Bench,
+  t: { after(release: () => Promise<void>): void },
+  options: { id: string; holdBeforeLaunch?: boolean },
+): Promise<DispatcherProcess> {
+  const setup = {
+    url: bench.server.url,
+    archive: join(bench.directory, 'archive'),
+    holdBeforeLaunch: false,
+    ...options,
+  };
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'dispatcher-process.ts'), JSON.stringify(setup)],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const exited = once(child, 'exit').then(() => {});
+  const words: string[] = [];
+  child.stdout.on('data', (chunk) => words.push(...String(chunk).trim().split('\n')));
+  child.stdin.on('error', () => {});
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  const process_: DispatcherProcess = {
+    pid: child.pid ?? -1,
+    async says(word) {
+      await until(() => words.includes(word), `dispatcher ${options.id} says ${word}`);
+      words.splice(words.indexOf(word), 1);
+    },
+    tell: (word) => void child.stdin.write(`${word}\n`),
+    kill: (signal) => void child.kill(signal),
+    exited,
+  };
+  await process_.says('ready');
+  return process_;
+}
+
+/** Fails unless the events of an attempt stand in the stream once, in order and from the first on. */
+export async function assertWholeStream(store: Store, id: string, attempt: number): Promise<number> {
+  const entries = await store.read(id, undefined, 100_000);
+  const sequences = entries.flatMap((entry) => {
+    const place = parseEntryId(entry.id);
+    return place?.fromAttempt && place.attempt === attempt ? [place.sequence] : [];
+  });
+  assert.deepEqual(
+    sequences,
+    Array.from({ length: sequences.length }, (_, index) => index + 1),
+  );
+  return sequences.length;
 }

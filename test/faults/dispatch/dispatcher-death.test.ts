@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createRayWorkerClient } from '../../../src/rpc/client.ts';
+import {
+  assertWholeStream,
+  type Bench,
+  startBench,
+  startDispatcherProcess,
+  TEST_TIMES,
+  until,
+} from '../../support/dispatch.ts';
+
+const lastSequence = async (bench: Bench, id: string) =>
+  (await bench.store.attempts(id)).at(-1)?.lastSequence ?? 0;
+
+const launchesOf = (bench: Bench, id: string) =>
+  bench.rayWorker.launches().filter((line) => line.experiment === id);
+
+const PLAN = {
+  engine: 'replay',
+  module: 'fake',
+  environment: {},
+  gpus: 0,
+  cpus: 1,
+  gracePeriodMs: 0,
+  files: {},
+};
+
+describe('a dispatcher that dies, freezes or leaves', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench();
+  });
+  after(() => bench.stop());
+
+  // Without takeOver the stream stops; with a claim anew instead of an attach there are two launches.
+  test('killed in mid-training: a second one attaches, no event lost or doubled, one launch', async (t) => {
+    const first = await startDispatcherProcess(bench, t, { id: 'first' });
+    const id = await bench.submit({ steps: 400, delayMs: 5, batchBytes: 2_000 });
+    await until(async () => (await lastSequence(bench, id)) > 50, 'the training is under way');
+    first.kill('SIGKILL');
+    await first.exited;
+    const before = await lastSequence(bench, id);
+    assert.equal((await bench.store.get(id))?.state, 'running');
+    await startDispatcherProcess(bench, t, { id: 'second' });
+    await until(async () => (await lastSequence(bench, id)) > before, 'the second one attached');
+    await bench.reaches(id, 'succeeded');
+    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 400 * 3 + 1);
+    assert.deepEqual(launchesOf(bench, id), [{ experiment: id, attempt: 1 }]);
+  });
+
+  // Without the lease token on every write, the thawed one would append or end beside the second.
+  test('frozen for three lease times and thawed: nothing changes', async (t) => {
+    const first = await startDispatcherProcess(bench, t, { id: 'first' });
+    const id = await bench.submit({ steps: 1_000, delayMs: 5 });
+    await until(async () => (await lastSequence(bench, id)) > 50, 'the training is under way');
+    first.kill('SIGSTOP');
+    await startDispatcherProcess(bench, t, { id: 'second' });
+    const frozen = performance.now();
+    const at = await lastSequence(bench, id);
+    await until(
+      async () => performance.now() - frozen > 3 * TEST_TIMES.leaseMs && (await lastSequence(bench, id)) > at,
+      'three lease times pass and the second one records events',
+    );
+    first.kill('SIGCONT');
+    await bench.reaches(id, 'succeeded');
+    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 1_000 * 2 + 1);
+    assert.deepEqual(launchesOf(bench, id), [{ experiment: id, attempt: 1 }]);
+    const states = (await bench.store.read(id, undefined, 10_000)).flatMap(({ event }) =>
+      event.type === 'state' ? [event.to] : [],
+    );
+    assert.deepEqual(states, ['queued', 'launching', 'running', 'succeeded']);
+  });
+
+  // Without the tombstone, the thawed launch of attempt 1 starts a driver of a cancelled experiment.
+  test('frozen before Launch, taken over, cancelled, thawed: no driver starts any more', async (t) => {
+    const first = await startDispatcherProcess(bench, t, { id: 'first', holdBeforeLaunch: true });
+    const id = await bench.submit({ hang: true });
+    await first.says('before-launch');
+    first.kill('SIGSTOP');
+    await startDispatcherProcess(bench, t, { id: 'second' });
+    const taken = await bench.reaches(id, 'running');
+    assert.equal(taken.attempt, 2);
+    assert.equal(await bench.store.cancel(id, 'test'), 'cancelling');
+    await bench.reaches(id, 'cancelled');
+    first.tell('launch');
+    first.kill('SIGCONT');
+    await first.says('idle');
+    // Whether it had noticed in time or was refused: its launch, however late, starts nothing.
+    const client = createRayWorkerClient({
+      address: bench.rayWorker.address,
+      token: bench.rayWorker.token,
+      ca: null,
+    });
+    t.after(async () => client.close());
+    const late = await client.launch(id, 1, { ...PLAN, arguments: ['hang=true'] });
+    assert.equal(late.outcome, 'fenced');
+    assert.deepEqual(launchesOf(bench, id), [{ experiment: id, attempt: 2 }]);
+    assert.deepEqual(
+      bench.rayWorker.running().filter((line) => line.experiment === id),
+      [],
+    );
+  });
+
+  test('frozen before Launch, cancelled, then taken over: no driver starts at all', async (t) => {
+    const first = await startDispatcherProcess(bench, t, { id: 'first', holdBeforeLaunch: true });
+    const id = await bench.submit({ hang: true });
+    await first.says('before-launch');
+    first.kill('SIGSTOP');
+    assert.equal(await bench.store.cancel(id, 'test'), 'cancelling');
+    await startDispatcherProcess(bench, t, { id: 'second' });
+    await bench.reaches(id, 'cancelled');
+    first.tell('launch');
+    first.kill('SIGCONT');
+    await first.says('idle');
+    assert.deepEqual(launchesOf(bench, id), []);
+  });
+
+  test('gone between Launch and its confirmation: the driver is fenced, one runs at a time', async (t) => {
+    const first = await startDispatcherProcess(bench, t, { id: 'first' });
+    bench.rayWorker.launchFault = 'never-answer';
+    const id = await bench.submit({ steps: 30, delayMs: 5 });
+    await until(() => launchesOf(bench, id).length === 1, 'the launch had its effect');
+    first.kill('SIGKILL');
+    await first.exited;
+    bench.rayWorker.launchFault = 'none';
+    await startDispatcherProcess(bench, t, { id: 'second' });
+    const record = await bench.reaches(id, 'succeeded');
+    assert.equal(record.attempt, 2);
+    await assertWholeStream(bench.store, id, 2);
+    assert.equal(bench.rayWorker.overlaps(), 0);
+  });
+
+  test('asked to stop: hands over at once, and the training goes on', async (t) => {
+    const first = await startDispatcherProcess(bench, t, { id: 'first' });
+    const id = await bench.submit({ steps: 400, delayMs: 5 });
+    await until(async () => (await lastSequence(bench, id)) > 50, 'the training is under way');
+    await startDispatcherProcess(bench, t, { id: 'second' });
+    first.kill('SIGTERM');
+    await first.exited;
+    await bench.reaches(id, 'succeeded');
+    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 400 * 2 + 1);
+    assert.equal(launchesOf(bench, id).length, 1);
+  });
+});
