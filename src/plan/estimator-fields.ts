@@ -3,8 +3,8 @@ import type { EstimatorSpec } from '../schemas/spec.ts';
 
 type Field = Exclude<keyof EstimatorSpec, 'name'>;
 
-/** The estimator's values where a spec has none: those of verl-agent's recipe. */
-export const ESTIMATOR_DEFAULTS = {
+/** The estimator's values where a spec has none: those of verl-agent. */
+const DEFAULTS = {
   historyLength: 2,
   mode: 'mean_std_norm',
   lengthWeightAlpha: 1,
@@ -14,6 +14,11 @@ export const ESTIMATOR_DEFAULTS = {
   gamma: 0.95,
   invalidActionPenalty: 0.1,
 } as const satisfies Required<Omit<EstimatorSpec, 'name'>>;
+
+/** The default of a field, which may depend on the estimator: verl-agent's GiGPO does not divide by the deviation. */
+export function defaultOf(name: EstimatorSpec['name'], field: Field): NonNullable<EstimatorSpec[Field]> {
+  return name === 'gigpo' && field === 'mode' ? 'mean_norm' : DEFAULTS[field];
+}
 
 /** The fields that each estimator's numbers depend on, in the order of documentation. */
 export const ESTIMATOR_FIELDS: Readonly<Record<EstimatorSpec['name'], readonly Field[]>> = {
@@ -36,6 +41,6 @@ export function unusedFields(estimator: EstimatorSpec): FieldProblem[] {
 /** The estimator with every field it uses, and no other. */
 export function completeEstimator(estimator: EstimatorSpec): EstimatorSpec {
   const used = ESTIMATOR_FIELDS[estimator.name];
-  const values = used.map((field) => [field, estimator[field] ?? ESTIMATOR_DEFAULTS[field]]);
+  const values = used.map((field) => [field, estimator[field] ?? defaultOf(estimator.name, field)]);
   return { name: estimator.name, ...Object.fromEntries(values) };
 }

@@ -41,7 +41,7 @@ function contradictions(spec: ExperimentSpec): FieldProblem[] {
 
 /** `given` over `defaults`, at any depth; arrays do not occur in a spec. */
 function merge(defaults: Tree, given: Tree): Tree {
-  const merged: Record<string, unknown> = { ...defaults };
+  const merged: Record<string, unknown> = structuredClone(defaults);
   for (const [key, value] of Object.entries(given)) {
     const below = defaults[key];
     merged[key] = isTree(value) && isTree(below) ? merge(below, value) : value;

@@ -46,7 +46,7 @@ export function addEvents(app: App, deps: RouteDeps): void {
         ? streamPlace({ value: header, field: 'Last-Event-ID', experiment })
         : streamPlace({ value: request.query.after, field: 'after', experiment });
       // EventSource comes back for ever after a stream that ended, unless it is told 204.
-      if (after !== undefined && isFinal(experiment.state)) {
+      if (after !== undefined && isFinal(experiment.state) && experiment.verification.status === 'complete') {
         const rest = await store.read(experiment.id, after, 1);
         if (rest.length === 0) return reply.code(204).send(null);
       }

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { STATES } from '../../../src/core/states.ts';
+import { Experiment, RECORD_VERSION, VerificationCounts } from '../../../src/schemas/experiment.ts';
+
+test('a record names its version and knows every state', () => {
+  assert.equal((Experiment.properties.version as { const?: number }).const, RECORD_VERSION);
+  assert.deepEqual((Experiment.properties.state as { enum?: string[] }).enum, [...STATES]);
+  // Assigned to show that the type has the states and not `never`.
+  const state: Experiment['state'] = 'queued';
+  assert.ok(STATES.includes(state));
+});
+
+test('the counters of a verification are closed', () => {
+  assert.equal((VerificationCounts as { additionalProperties?: boolean }).additionalProperties, false);
+  assert.ok(Object.keys(VerificationCounts.properties).includes('unverifiable'));
+});

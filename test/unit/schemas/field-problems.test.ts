@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv } from 'ajv';
+import { Type } from 'typebox';
+import { toFieldProblems } from '../../../src/schemas/field-problems.ts';
+import { STRICT_AJV } from '../../../src/schemas/validate-spec.ts';
+
+const strict = { additionalProperties: false } as const;
+const schema = Type.Object(
+  {
+    count: Type.Integer({ minimum: 1, maximum: 9 }),
+    ratio: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    most: Type.Optional(Type.Number({ maximum: 3 })),
+    kind: Type.Optional(Type.Union([Type.Literal('one'), Type.Literal('two')])),
+    colour: Type.Optional(Type.Enum(['red', 'green'], { type: 'string' })),
+    on: Type.Optional(Type.Boolean()),
+    word: Type.Optional(Type.String({ pattern: '^a+$', maxLength: 3, description: 'the letter a' })),
+    inner: Type.Optional(Type.Object({ deep: Type.Optional(Type.Integer()) }, strict)),
+    list: Type.Optional(Type.Array(Type.Integer())),
+    empty: Type.Optional(Type.Object({}, strict)),
+  },
+  strict,
+);
+
+function problems(input: unknown): Record<string, string> {
+  const validate = new Ajv(STRICT_AJV).compile(schema);
+  validate(input);
+  return Object.fromEntries(
+    toFieldProblems(validate.errors ?? [], schema).map((one) => [one.field, one.message]),
+  );
+}
+
+test('says what was expected and what came', () => {
+  assert.deepEqual(problems({}), { '/count': 'is missing; it must be an integer from 1 to 9' });
+  assert.deepEqual(problems({ count: '4', ratio: 0, most: 4, on: 1, list: {}, inner: null }), {
+    '/count': 'must be an integer from 1 to 9, but the string "4" came',
+    '/ratio': 'must be a number above 0, but 0 came',
+    '/most': 'must be a number of at most 3, but 4 came',
+    '/on': 'must be true or false, but 1 came',
+    '/list': 'must be an array, but an object came',
+    '/inner': 'must be an object, but null came',
+  });
+});
+
+test('tells the choice of a union or an enum once, with the nearest', () => {
+  assert.deepEqual(problems({ count: 1, kind: 'tow', colour: 'blue' }), {
+    '/kind': 'must be one of "one", "two", but the string "tow" came; did you mean two?',
+    '/colour': 'must be one of "red", "green", but the string "blue" came',
+  });
+});
+
+test('tells where an unknown key belongs', () => {
+  assert.deepEqual(problems({ count: 1, cuont: 1, deep: 2, xyzzyplugh: 3, 'a/b': 1, empty: { a: 1 } }), {
+    '/cuont': 'is not a known key; did you mean count?',
+    '/deep': 'is not a known key here; did you mean /inner/deep?',
+    '/xyzzyplugh':
+      'is not a known key; known here: count, ratio, most, kind, colour, on, word, inner, list, empty',
+    '/a~1b': 'is not a known key; known here: count, ratio, most, kind, colour, on, word, inner, list, empty',
+    '/empty/a': 'is not a known key; none is known here',
+  });
+});
+
+test('explains patterns and lengths, and echoes no more than a piece of the input', () => {
+  assert.deepEqual(problems({ count: 1, word: 'b' }), { '/word': '"b" does not match ^a+$ (the letter a)' });
+  assert.deepEqual(problems({ count: 1, word: 'aaaa' }), { '/word': 'must have at most 3 characters' });
+  assert.ok(JSON.stringify(problems({ count: 'x'.repeat(10_000), ['y'.repeat(10_000)]: 1 })).length < 600);
+});
+
+test('tells twenty problems at most', () => {
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`unknown${index}`, 1]));
+  assert.equal(Object.keys(problems({ count: 1, ...many })).length, 20);
+});
