@@ -96,6 +96,7 @@ async function* follow(
       };
       const response = await send(`/v1/experiments/${id}/events`, { headers, signal });
       silentSince = 0;
+      if (response.status === 204) return;
       const parsed = response
         .body!.pipeThrough(new TextDecoderStream())
         .pipeThrough(new EventSourceParserStream());

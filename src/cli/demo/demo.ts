@@ -3,6 +3,8 @@ import pc from 'picocolors';
 import { isFinal } from '../../core/states.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
+import type { RowExplanation } from '../../verify/explain.ts';
+import { formatExplanation } from '../../verify/explain-text.ts';
 import type { Client } from '../client.ts';
 import { json, type Output, table } from '../output.ts';
 import { type Bars, createBars } from './bars.ts';
@@ -110,8 +112,11 @@ async function showFault(client: Client, output: Output): Promise<DemoReport['fa
   const faulty = items.find(({ report }) => report.wrongRows.length > 0);
   if (faulty) {
     const query = { attempt: faulty.attempt, batch: faulty.batch, row: faulty.report.wrongRows[0] };
-    const { text } = await client.get<{ text: string }>(`/v1/experiments/${id}/explain`, query);
-    output.line(text.replace(/^/gm, '  '));
+    const { explanation } = await client.get<{ explanation: RowExplanation }>(
+      `/v1/experiments/${id}/explain`,
+      query,
+    );
+    output.line(formatExplanation(explanation).trimEnd().replace(/^/gm, '  '));
   }
   return { detected, rows: wrong };
 }

@@ -38,6 +38,8 @@ export async function startRayHead(options: {
     RAY_AUTH_MODE: 'token',
     RAY_AUTH_TOKEN: randomBytes(32).toString('hex'),
     RAY_USAGE_STATS_ENABLED: '0',
+    // There is no other node to move work to: draining would only delay the end.
+    RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S: '0',
     PYTHONPATH: options.pythonPath,
   };
   const logFile = join(options.logDirectory, 'ray.log');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -60,8 +60,9 @@ export async function startLocalStack(options: {
   broken.push(ray.server.ended.then((how) => `Ray ended (${how})`));
 
   progress('starting the ray-worker');
-  const cluster = await startRayWorker({ ray, python: options.python, stateDir: join(stateDir, 'cluster') });
-  resources.defer(() => stopAttempts({ ray, python: options.python, stateDir: join(stateDir, 'cluster') }));
+  const rayWorker = { ray, python: options.python, stateDir: join(stateDir, 'cluster') };
+  const cluster = await startRayWorker(rayWorker);
+  resources.defer(() => stopAttempts(cluster.address, rayWorker));
   return { redis, cluster, ray, broken: Promise.race(broken) };
 }
 
@@ -71,19 +72,22 @@ interface RayWorkerOptions {
   stateDir: string;
 }
 
+const tokenFile = (stateDir: string): string => join(stateDir, 'token');
+
 async function startRayWorker({ ray, python, stateDir }: RayWorkerOptions): Promise<LocalStack['cluster']> {
   const { stdout } = await run(python, ['-m', 'echelon_rayworker.start', '--state-dir', stateDir], {
     env: ray.environment,
-    timeout: 60_000,
+    timeout: 90_000,
   });
-  const endpoint = JSON.parse(stdout.trim().split('\n').at(-1)!) as { address: string; token: string };
-  return { name: 'local', address: endpoint.address, token: endpoint.token };
+  const { address } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { address: string };
+  return { name: 'local', address, token: (await readFile(tokenFile(stateDir), 'utf8')).trim() };
 }
 
 // Supervisors outlive Ray by design; on one machine, going down must leave nothing behind.
-async function stopAttempts({ ray, python, stateDir }: RayWorkerOptions): Promise<void> {
-  await run(python, ['-m', 'echelon_rayworker.stop', '--state-dir', stateDir], {
+async function stopAttempts(address: string, { ray, python, stateDir }: RayWorkerOptions): Promise<void> {
+  const args = ['-m', 'echelon_rayworker.stop', '--address', address, '--token-file', tokenFile(stateDir)];
+  await run(python, [...args, '--reason', 'Echelon goes down on this machine'], {
     env: ray.environment,
-    timeout: 60_000,
+    timeout: 90_000,
   });
 }

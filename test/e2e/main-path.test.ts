@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { isFinal } from '../../src/core/states.ts';
+import type { RowExplanation } from '../../src/verify/explain.ts';
+import { formatExplanation } from '../../src/verify/explain-text.ts';
+import { assertWhole, historyOf } from '../support/history.ts';
+import { processesOf, type System, startSystem } from '../support/system.ts';
+
+const SMALL = {
+  rollout: { groups: 2, groupSize: 4 },
+  training: { steps: 4, saveEvery: 2 },
+  evaluation: { games: 5 },
+};
+
+describe('REST → store and queue → dispatch → Ray → training → events → verification → report', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem();
+    await system.startDispatcher();
+  });
+  after(() => system?.stop());
+
+  const finished = (id: string) =>
+    system.until(
+      id,
+      'the end',
+      ({ state, verification }) => isFinal(state) && verification.status === 'complete',
+    );
+
+  test('a training succeeds, every row is verified, and nothing of it is left', async () => {
+    const spec = { name: 'small', engine: 'local', estimator: { name: 'hgpo', historyLength: 2 }, ...SMALL };
+    const submitted = await system.submit(spec);
+    assert.equal(submitted.state, 'queued');
+    const ended = await finished(submitted.id);
+    assert.equal(ended.state, 'succeeded', ended.reason);
+    assert.deepEqual([ended.attempt, ended.progress.step, ended.progress.steps], [1, 4, 4]);
+    const { rowsSeen, rowsVerified, exact, rounding, wrong, errors, batches, dropped } = ended.verification;
+    assert.equal(batches, 4);
+    assert.ok(rowsSeen > 50);
+    assert.deepEqual([rowsVerified, exact + rounding, wrong, errors, dropped], [rowsSeen, rowsSeen, 0, 0, 0]);
+    assert.deepEqual(ended.checkpoint?.step, 4);
+    assert.deepEqual(ended.submitted, spec);
+    assert.deepEqual(await processesOf(ended.id), []);
+
+    const history = await historyOf(system.client, ended.id);
+    assertWhole(history);
+    const states = history.flatMap(({ event }) => (event.type === 'state' ? [event.to] : []));
+    assert.deepEqual(states, ['queued', 'launching', 'running', 'succeeded']);
+  });
+
+  test('a faulty estimator is found, and a wrong row is explained', async () => {
+    const { id } = await system.submit({
+      name: 'faulty',
+      engine: 'replay',
+      replay: { fault: 'zero-levels-kept' },
+    });
+    const ended = await finished(id);
+    assert.equal(ended.state, 'succeeded', ended.reason);
+    assert.ok(ended.verification.wrong > 0);
+    const { items } = await system.client.get<{
+      items: { batch: number; report: { wrongRows: number[]; ok: boolean } }[];
+    }>(`/v1/experiments/${id}/verification`);
+    assert.equal(items[0]!.report.ok, false);
+    const row = items[0]!.report.wrongRows[0]!;
+    const { explanation } = await system.client.get<{ explanation: RowExplanation }>(
+      `/v1/experiments/${id}/explain`,
+      { batch: items[0]!.batch, row },
+    );
+    assert.match(formatExplanation(explanation), new RegExp(`Row ${row} .*WRONG`));
+  });
+
+  test('a cancelled experiment ends within its grace, even where it ignores SIGTERM, and frees its place', async () => {
+    const spec = {
+      name: 'stubborn',
+      engine: 'replay',
+      resources: { cpus: 2 },
+      gracePeriodSeconds: 1,
+      replay: { hang: true, ignoreSigterm: true },
+    };
+    const { id } = await system.submit(spec);
+    await system.until(
+      id,
+      'running',
+      ({ state, verification }) => state === 'running' && verification.batchesVerified > 0,
+    );
+    const { id: next } = await system.submit({ name: 'behind', engine: 'replay', resources: { cpus: 2 } });
+    const { waiting } = await system.client.get<{ waiting: { experiment: string; position: number }[] }>(
+      '/v1/queues',
+    );
+    assert.deepEqual(
+      waiting.map(({ experiment }) => experiment),
+      [next],
+    );
+    assert.notDeepEqual(await processesOf(id), []);
+    await system.client.post(`/v1/experiments/${id}/cancel`, {});
+    const ended = await finished(id);
+    assert.equal(ended.state, 'cancelled');
+    assert.deepEqual(await processesOf(id), []);
+    assert.equal((await finished(next)).state, 'succeeded');
+  });
+
+  test('a driver that fails says how, with its last lines, and is not tried again', async () => {
+    const { id } = await system.submit({
+      name: 'failing',
+      engine: 'replay',
+      replay: { stopAfter: 1, batches: 3, exitCode: 3 },
+    });
+    const ended = await finished(id);
+    assert.deepEqual([ended.state, ended.attempt], ['failed', 1]);
+    assert.match(ended.reason, /exit code 3/);
+  });
+
+  test('what was printed can be read', async () => {
+    const { id } = await system.submit({ name: 'talking', engine: 'replay', replay: { logLines: 500 } });
+    await finished(id);
+    const { lines } = await system.client.get<{ lines: { text: string }[] }>(`/v1/experiments/${id}/logs`, {
+      tail: 1000,
+    });
+    assert.ok(lines.length >= 500);
+  });
+});

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Client, createClient } from '../../src/cli/client.ts';
+import { type LocalStack, startLocalStack } from '../../src/cli/local/stack.ts';
+import type { Experiment } from '../../src/schemas/experiment.ts';
+
+const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+const TOKEN = 'a-token-for-tests-only';
+
+/** A role in a process of its own. */
+export interface RoleProcess {
+  pid: number;
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<void>;
+  /** What it has logged so far. */
+  log(): string;
+}
+
+/** The whole system with real parts; every role is a process of its own, so that each can be killed. */
+export interface System {
+  stack: LocalStack;
+  stateDir: string;
+  client: Client;
+  api: RoleProcess;
+  startApi(): Promise<RoleProcess>;
+  startDispatcher(): Promise<RoleProcess>;
+  submit(spec: unknown): Promise<Experiment>;
+  get(id: string): Promise<Experiment>;
+  /** Polls an experiment until `holds`; fails with its record when `timeoutMs` are over. */
+  until(
+    id: string,
+    what: string,
+    holds: (experiment: Experiment) => boolean,
+    timeoutMs?: number,
+  ): Promise<Experiment>;
+  stop(): Promise<void>;
+}
+
+/** Starts Redis, Ray, a ray-worker and an api; dispatchers are the caller's to start. */
+export async function startSystem({ leaseMs = 1500 }: { leaseMs?: number } = {}): Promise<System> {
+  await using resources = new AsyncDisposableStack();
+  const stateDir = await mkdtemp(join(tmpdir(), 'ech-e2e-'));
+  resources.defer(() => rm(stateDir, { recursive: true, force: true }));
+  const stack = await startLocalStack({
+    stateDir,
+    redisUrl: null,
+    python: process.env.ECHELON_PYTHON ?? '.venv/bin/python',
+    environment: process.env,
+    resources,
+    progress: () => undefined,
+  });
+  const redisUrl = 'path' in stack.redis ? stack.redis.path : stack.redis.url;
+  const tokenFile = join(stateDir, 'cluster-token');
+  await writeFile(tokenFile, stack.cluster.token);
+  const environment = {
+    ...process.env,
+    REDIS_URL: redisUrl,
+    ECHELON_STATE_DIR: stateDir,
+    ECHELON_TOKENS: TOKEN,
+    ECHELON_PORT: '0',
+    ECHELON_LEASE_MS: String(leaseMs),
+  };
+  const startRole = async (args: string[], ready: RegExp): Promise<[RoleProcess, string]> => {
+    const [role, match] = await spawnRole(args, environment, ready);
+    resources.defer(async () => {
+      role.kill('SIGCONT');
+      role.kill('SIGKILL');
+      await role.ended;
+    });
+    return [role, match];
+  };
+  const startApi = async () => startRole(['api'], /listening on (\S+)/);
+  const [api, url] = await startApi();
+  const client = createClient({ url, token: TOKEN });
+  const get = (id: string) => client.get<Experiment>(`/v1/experiments/${id}`);
+  const owned = resources.move();
+  return {
+    stack,
+    stateDir,
+    client,
+    api,
+    startApi: async () => (await startApi())[0],
+    startDispatcher: async () =>
+      (
+        await startRole(
+          ['dispatcher', '--cluster', `local=${stack.cluster.address}`, '--cluster-token-file', tokenFile],
+          /(dispatching)/,
+        )
+      )[0],
+    submit: (spec) => client.post<Experiment>('/v1/experiments', spec),
+    get,
+    async until(id, what, holds, timeoutMs = 60_000) {
+      const deadline = Date.now() + timeoutMs;
+      for (;;) {
+        const experiment = await get(id);
+        if (holds(experiment)) return experiment;
+        if (Date.now() > deadline)
+          throw new Error(`${what}: not within ${timeoutMs} ms; ${JSON.stringify(experiment)}`);
+        await delay(50);
+      }
+    },
+    stop: () => owned.disposeAsync(),
+  };
+}
+
+async function spawnRole(
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+  ready: RegExp,
+): Promise<[RoleProcess, string]> {
+  const child: ChildProcess = spawn(process.execPath, [CLI, ...args], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+    const match = ready.exec(log);
+    if (match) resolve(match[1]!);
+  });
+  const ended = once(child, 'exit').then(([code, signal]) =>
+    reject(new Error(`${args[0]} ended (${code ?? signal}): ${log}`)),
+  );
+  const role: RoleProcess = { pid: child.pid!, kill: (signal) => child.kill(signal), ended, log: () => log };
+  return [role, await promise];
+}
+
+/** Processes whose environment names this experiment: its supervisors' drivers and their children. */
+export async function processesOf(experiment: string): Promise<number[]> {
+  const { readdir } = await import('node:fs/promises');
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const marked = await Promise.all(
+    pids.map(async (pid) => {
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+      return environment.split('\0').includes(`ECHELON_EXPERIMENT=${experiment}`) ? Number(pid) : undefined;
+    }),
+  );
+  return marked.filter((pid) => pid !== undefined);
+}
