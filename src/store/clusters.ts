@@ -6,10 +6,10 @@ import type { Cluster, Reservation, Store } from './store.ts';
 export function createClusters(
   context: StoreContext,
 ): Pick<Store, 'putCluster' | 'clusters' | 'removeCluster' | 'reservations'> {
-  const { redis, keys } = context;
+  const { redis, keys, run } = context;
   return {
     async putCluster(cluster) {
-      await guarded(redis.hset(keys.clusters, cluster.name, JSON.stringify(cluster)));
+      await run('put-cluster', [cluster.name, JSON.stringify(cluster)]);
     },
 
     async clusters() {
@@ -20,13 +20,13 @@ export function createClusters(
     },
 
     async removeCluster(name) {
-      // The version outlives the cluster and rises, so that no claim decided before its removal succeeds after it.
-      await runAll(redis.multi().hdel(keys.clusters, name).hincrby(keys.versions, name, 1));
+      await run('remove-cluster', [name]);
     },
 
     async reservations(cluster) {
+      // The version is read first: a claim in between makes it too old, and what is decided on it is refused.
       const [version, items] = (await runAll(
-        redis.multi().hget(keys.versions, cluster).hgetall(keys.reserved(cluster)),
+        redis.pipeline().hget(keys.versions, cluster).hgetall(keys.reserved(cluster)),
       )) as [string | null, Record<string, string>];
       return {
         version: Number(version ?? 0),

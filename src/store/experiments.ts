@@ -64,6 +64,7 @@ export function createExperiments(
     },
 
     async list({ project, state, limit, before }) {
+      if (limit <= 0) return { items: [], next: null };
       const index = keys.index({
         ...(project === undefined ? {} : { project }),
         ...(state === undefined ? {} : { state }),

@@ -48,7 +48,7 @@ export function createLine(
     },
 
     async position(id) {
-      const [rank, length] = await runAll(redis.multi().zrank(keys.line, id).zcard(keys.line));
+      const [rank, length] = await runAll(redis.pipeline().zrank(keys.line, id).zcard(keys.line));
       return { rank: rank === null ? null : Number(rank) + 1, length: Number(length) };
     },
 
@@ -60,7 +60,7 @@ export function createLine(
     },
 
     async counts() {
-      const commands = redis.multi();
+      const commands = redis.pipeline();
       for (const state of STATES) commands.zcard(keys.index({ state }));
       const replies = await runAll(commands);
       return Object.fromEntries(STATES.map((state, at) => [state, Number(replies[at])])) as Record<

@@ -26,7 +26,7 @@ export function toStoreError(error: unknown): EchelonError {
   if (error instanceof EchelonError) return error;
   if (!(error instanceof Error)) return new EchelonError('internal', String(error));
   if (error.name === 'ReplyError') {
-    const code = /^(?:ERR Error running script.*?: )?-?([A-Z]+)\b/.exec(error.message)?.[1] ?? '';
+    const code = /^([A-Z]+)\b/.exec(error.message)?.[1] ?? '';
     if (code === 'OOM') {
       return new EchelonError('store-full', 'The store has no memory left', { cause: error });
     }
@@ -50,10 +50,13 @@ export async function guarded<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a pipeline or a transaction and returns its replies in order, or throws the first error among them. */
+/**
+ * Runs a pipeline and returns its replies in order, or throws the first error among them. Not for MULTI: a server
+ * that is out of memory refuses even reads in one. What has to be atomic is a script.
+ */
 export async function runAll(commands: ChainableCommander): Promise<unknown[]> {
   const replies = await guarded(commands.exec());
-  if (replies === null) throw new EchelonError('store-unavailable', 'The store gave up the transaction');
+  if (replies === null) throw new EchelonError('store-unavailable', 'The store gave up the pipeline');
   return replies.map(([error, reply]) => {
     if (error) throw toStoreError(error);
     return reply;

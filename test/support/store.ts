@@ -31,7 +31,7 @@ export interface TestStoreOptions {
   prefix?: string;
   archive?: Archive;
   limits?: Partial<StoreLimits>;
-  redisOptions?: RedisOptions;
+  redisOptions?: Pick<RedisOptions, 'commandTimeout' | 'maxRetriesPerRequest'>;
 }
 
 /** A store on a private Redis and an archive in a temporary directory; all is gone when `scope` is over. */
@@ -39,10 +39,10 @@ export async function storeFor(scope: Scope, options: TestStoreOptions = {}): Pr
   const server = options.server ?? (await redisFor(scope));
   const archive = options.archive ?? (await archiveFor(scope));
   const redis = new Redis({
+    maxRetriesPerRequest: null,
     ...options.redisOptions,
     port: server.port,
     host: server.host,
-    maxRetriesPerRequest: options.redisOptions?.maxRetriesPerRequest ?? null,
   });
   redis.on('error', () => {}); // servers are killed on purpose; what matters reaches the caller of a command
   const store = createStore({

@@ -10,6 +10,7 @@
 -- Events    state: queued -> launching, under the new attempt; PUBLISH wake 'line'
 -- include time
 -- include state
+-- include server
 
 local root, id, cluster = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
@@ -20,6 +21,8 @@ if (redis.call('HGET', root .. ':versions', cluster) or '0') ~= ARGV[4] then ret
 
 local now = nowMs()
 local attempt = int(record[2] + 1)
+-- The first claim notes where the leases began; what a change means is told in take-over.lua.
+if redis.call('EXISTS', root .. ':server') == 0 then redis.call('SET', root .. ':server', serverRun()) end
 redis.call('ZREM', root .. ':line', id)
 redis.call('HSET', x, 'attempt', attempt, 'cluster', cluster, 'token', ARGV[7], 'dispatcher', ARGV[5])
 redis.call('HDEL', x, 'confirmed', 'waitReason', 'open')

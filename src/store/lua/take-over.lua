@@ -12,13 +12,14 @@
 -- Events    state: launching -> queued under the old attempt and queued -> launching under the new one
 -- include time
 -- include state
+-- include server
 
 local root = KEYS[1]
 local leases = root .. ':leases'
 local now = nowMs()
 local expiry = int(now + ARGV[1])
 
-local server = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+local server = serverRun()
 if server ~= redis.call('GET', root .. ':server') then
   redis.call('SET', root .. ':server', server)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', leases, '(0', '(' .. expiry)) do

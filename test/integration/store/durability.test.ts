@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import type { NumberedEvent } from '../../../src/core/events.ts';
+import { entryId, parseEntryId } from '../../../src/core/ids.ts';
+import type { Lease, Store } from '../../../src/store/store.ts';
+import { coded, running, storeFor, submitInput } from '../../support/store.ts';
+
+const PART = Buffer.alloc(3000, 7);
+const DIGEST = createHash('sha256').update(PART).digest('hex');
+
+/** Every fifth event is a whole batch; what is in an event follows from its number. */
+function sourceEvent(n: number): NumberedEvent {
+  if (n % 5 !== 0) {
+    return {
+      sequence: n,
+      at: n,
+      event: { type: 'log', source: 'stderr', lines: [`line ${n}`], cutBytes: 0 },
+    };
+  }
+  const event = {
+    type: 'batch',
+    step: n,
+    batch: n / 5,
+    index: 0,
+    count: 1,
+    rows: 2,
+    digest: DIGEST,
+    bytes: PART.length,
+  } as const;
+  return { sequence: n, at: n, event, data: PART };
+}
+
+/*
+ * Redis is killed in the middle of appends, over and over. The holder does what a dispatcher does: it sends on from
+ * the last number it was told, and where a call failed without an answer it asks by sending again. Seen to fail with
+ * appendonly off (acknowledged events are gone) and where append.lua records an event without counting it.
+ */
+test('kill -9 and restart of Redis under load: nothing acknowledged is lost, the sequence goes on', async (t) => {
+  // Within these limits a call fails while the server is away, and is not sent again behind our back.
+  const { store, server } = await storeFor(t, {
+    redisOptions: { maxRetriesPerRequest: 0, commandTimeout: 5000 },
+    limits: { appendEvents: 16 },
+  });
+  const lease = await running(store);
+  const work = { acknowledged: 0, stopping: false, failures: 0 };
+  const appending = keepAppending(store, lease, work);
+  for (let kills = 0; kills < 5; kills++) {
+    const goal = work.acknowledged + 150;
+    await until(() => work.acknowledged >= goal);
+    await server.restart('SIGKILL');
+  }
+  const goal = work.acknowledged + 50;
+  await until(() => work.acknowledged >= goal);
+  work.stopping = true;
+  await appending;
+  t.diagnostic(`${work.acknowledged} events, ${work.failures} calls without an answer`);
+
+  const entries = await store.read(lease.experiment, entryId(1, 0), 1e6);
+  const own = entries.filter((entry) => parseEntryId(entry.id)?.fromAttempt);
+  assert.ok(own.length >= work.acknowledged);
+  own.forEach((entry, index) => {
+    const expected = sourceEvent(index + 1);
+    assert.deepEqual(entry, { id: entryId(1, index + 1), at: index + 1, event: expected.event });
+  });
+  assert.equal((await store.attempts(lease.experiment))[0]?.lastSequence, own.length);
+  const batches = await store.batches(lease.experiment);
+  assert.equal(batches.length, Math.floor(own.length / 5));
+  assert.equal(await store.backlog(), batches.length);
+  assert.equal((await store.get(lease.experiment))?.verification.rowsSeen, 2 * batches.length);
+  assert.deepEqual(Buffer.from(await store.batchBytes(batches.at(-1)!)), PART);
+  assert.equal((await store.renew([lease], 60_000))[0]?.status, 'held');
+});
+
+test('an accepted experiment survives kill -9 of Redis, and its key finds it again', async (t) => {
+  const { store, server } = await storeFor(t);
+  const input = submitInput({ idempotency: { key: 'k', digest: 'd' } });
+  await store.submit(input);
+  await server.restart('SIGKILL');
+  assert.equal((await store.get(input.id))?.state, 'queued');
+  const again = await store.submit({ ...submitInput(), idempotency: { key: 'k', digest: 'd' } });
+  assert.deepEqual(again, { id: input.id, created: false });
+  assert.deepEqual(await store.waitingIds(10), [input.id]);
+});
+
+test('a Redis that is away or hangs is said to be unavailable, and is used again when it is back', async (t) => {
+  const { store, server, redis } = await storeFor(t, {
+    redisOptions: { maxRetriesPerRequest: 0, commandTimeout: 300 },
+  });
+  const { id } = await store.submit(submitInput());
+  server.freeze();
+  await assert.rejects(store.get(id), coded('store-unavailable'));
+  await assert.rejects(store.cancel(id, ''), coded('store-unavailable'));
+  server.thaw();
+  await server.kill();
+  await assert.rejects(store.get(id), coded('store-unavailable'));
+  await assert.rejects(store.submit(submitInput()), coded('store-unavailable'));
+  await assert.rejects(
+    store.append({ experiment: id, attempt: 1, token: 'x' }, []),
+    coded('store-unavailable'),
+  );
+  const ready = once(redis, 'ready');
+  await server.start();
+  await ready;
+  // The cancel that got no answer was carried out or not: both are allowed, and repeating it tells.
+  assert.ok(['cancelled', 'already-final'].includes(await store.cancel(id, '')));
+});
+
+async function keepAppending(
+  store: Store,
+  lease: Lease,
+  work: { acknowledged: number; stopping: boolean; failures: number },
+): Promise<void> {
+  while (!work.stopping) {
+    const events = Array.from({ length: 40 }, (_v, at) => sourceEvent(work.acknowledged + 1 + at));
+    try {
+      work.acknowledged = await store.append(lease, events);
+    } catch (error) {
+      assert.ok(coded('store-unavailable')(error), String(error));
+      work.failures++;
+      await new Promise(setImmediate);
+    }
+  }
+}
+
+/** Waits until a condition holds that other work of this test brings about. */
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, 'it did not come to be');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { NumberedEvent, StreamEntry } from '../../../src/core/events.ts';
+import { entryId } from '../../../src/core/ids.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { coded, running, storeFor, submitInput } from '../../support/store.ts';
+
+/** No follower of these tests is helped by looking again after a while: wake-ups alone must do. */
+const limits = { followPollMs: 1e9 };
+const GIVE_UP_MS = 20_000;
+
+function log(sequence: number): NumberedEvent {
+  return {
+    sequence,
+    at: 0,
+    event: { type: 'log', source: 'stdout', lines: [String(sequence)], cutBytes: 0 },
+  };
+}
+
+/** Collects what a follower is sent; `reached(n)` waits for the n-th. */
+function collect(store: Store, id: string, after?: string) {
+  const controller = new AbortController();
+  const got: StreamEntry[] = [];
+  const waiters: { count: number; resolve: () => void }[] = [];
+  const done = (async () => {
+    const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(GIVE_UP_MS)]);
+    for await (const entry of store.follow(id, after, signal)) {
+      got.push(entry);
+      for (const waiter of waiters) if (got.length >= waiter.count) waiter.resolve();
+    }
+  })();
+  return {
+    got,
+    done,
+    abort: () => controller.abort(),
+    async reached(count: number): Promise<void> {
+      if (got.length >= count) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiters.push({ count, resolve });
+      await Promise.race([promise, done]);
+      assert.ok(got.length >= count, `only ${got.length} of ${count} entries came`);
+    },
+  };
+}
+
+describe('follow', () => {
+  /* Seen to fail where append.lua does not publish, and where the bell forgets a ring that nobody waits for yet. */
+  test('sends each entry once and in order, from any place, while they arise', async (t) => {
+    const { store } = await storeFor(t, { limits });
+    const lease = await running(store);
+    const followers = [collect(store, lease.experiment), collect(store, lease.experiment, '1-0')];
+    const late: ReturnType<typeof collect>[] = [];
+    for (let n = 1; n <= 300; n++) {
+      await store.append(lease, [log(n)]);
+      if (n % 100 === 0) late.push(collect(store, lease.experiment, entryId(1, n - 50)));
+    }
+    await store.append(lease, [
+      {
+        sequence: 301,
+        at: 0,
+        event: { type: 'ended', cause: 'succeeded', exitCode: 0, signal: 0, message: '', lastLines: [] },
+      },
+    ]);
+    await store.end(lease, { to: 'succeeded', reason: 'done' });
+    const all = await store.read(lease.experiment, undefined, 1e6);
+    for (const follower of [...followers, ...late]) {
+      await follower.done;
+      const from = all.findIndex((entry) => entry.id === follower.got[0]?.id);
+      assert.deepEqual(follower.got, all.slice(from));
+    }
+    assert.equal(followers[0]?.got.length, all.length);
+    assert.equal(followers[1]?.got.length, all.length - 2);
+    assert.deepEqual(
+      late.map((follower) => follower.got[0]?.id),
+      [51, 151, 251].map((n) => entryId(1, n)),
+    );
+  });
+
+  /* Seen to fail with a connection per follower. */
+  test('shares one connection among all followers of a process', async (t) => {
+    const { store, redis } = await storeFor(t, { limits });
+    const lease = await running(store);
+    const clients = async () => ((await redis.client('LIST')) as string).trim().split('\n').length;
+    const before = await clients();
+    const followers = Array.from({ length: 50 }, () => collect(store, lease.experiment));
+    await Promise.all(followers.map((follower) => follower.reached(3)));
+    await store.append(lease, [log(1)]);
+    await Promise.all(followers.map((follower) => follower.reached(4)));
+    assert.equal(await clients(), before + 1);
+    for (const follower of followers) follower.abort();
+    await Promise.all(followers.map((follower) => follower.done));
+    assert.deepEqual(await redis.pubsub('CHANNELS'), []);
+  });
+
+  /* Seen to fail where the hub does not wake its listeners when its connection is back. */
+  test('goes on after a restart of the server, without a wake-up for what it missed', async (t) => {
+    const { store, server } = await storeFor(t, { limits });
+    const lease = await running(store);
+    const follower = collect(store, lease.experiment);
+    await follower.reached(3);
+    await store.append(lease, [log(1)]);
+    await follower.reached(4);
+    await server.restart();
+    await store.append(lease, [log(2), log(3)]);
+    await follower.reached(6);
+    follower.abort();
+    await follower.done;
+    assert.deepEqual(
+      follower.got.slice(3).map((entry) => entry.id),
+      [1, 2, 3].map((n) => entryId(1, n)),
+    );
+  });
+
+  test('stays until the last report of a final experiment, then ends', async (t) => {
+    const { store } = await storeFor(t, { limits });
+    const lease = await running(store);
+    const digest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+    const part = { type: 'batch', step: 1, batch: 1, index: 0, count: 1, rows: 1, digest, bytes: 0 } as const;
+    await store.append(lease, [{ sequence: 1, at: 0, event: part, data: new Uint8Array() }]);
+    await store.end(lease, { to: 'succeeded', reason: '' });
+    const follower = collect(store, lease.experiment);
+    await follower.reached(5);
+    const [record] = await store.takePending(1, 60_000);
+    assert.deepEqual(await store.batchBytes(record!), Buffer.alloc(0));
+    await store.report(
+      record!,
+      {
+        type: 'verification',
+        attempt: 1,
+        batch: 1,
+        step: 1,
+        rows: 1,
+        exact: 1,
+        rounding: 0,
+        wrong: 0,
+        unverifiable: 0,
+        errors: [],
+        ok: true,
+      },
+      {},
+    );
+    await follower.done;
+    assert.equal(follower.got.at(-1)?.event.type, 'verification');
+  });
+
+  test('refuses what does not exist, and ends when the store closes or the caller aborts', async (t) => {
+    const { store } = await storeFor(t, { limits });
+    const { signal } = new AbortController();
+    const first = (id: string, after?: string) =>
+      store.follow(id, after, signal)[Symbol.asyncIterator]().next();
+    await assert.rejects(first('exp-00000000000000000000'), coded('not-found'));
+    const { id } = await store.submit(submitInput());
+    await assert.rejects(async () => first(id, 'x'), coded('invalid-cursor'));
+    await assert.rejects(store.read(id, '1-1 COUNT 5', 5), coded('invalid-cursor'));
+    const aborted = collect(store, id);
+    const closed = collect(store, id);
+    await Promise.all([aborted.reached(1), closed.reached(1)]);
+    aborted.abort();
+    await aborted.done;
+    await store.close();
+    await closed.done;
+  });
+
+  test('wake-ups reach every listener of every process', async (t) => {
+    const one = await storeFor(t);
+    const two = await storeFor(t, { server: one.server });
+    const heard = Promise.withResolvers<void>();
+    const topics: string[] = [];
+    const stop = await two.store.onWake((topic) => {
+      topics.push(topic);
+      if (topics.filter((heardTopic) => heardTopic === 'cancel').length === 2) heard.resolve();
+    });
+    const lease = await running(one.store);
+    await one.store.cancel(lease.experiment, '');
+    await one.store.wake('cancel');
+    await heard.promise;
+    assert.ok(topics.includes('line'));
+    await stop();
+    assert.deepEqual(await one.redis.pubsub('CHANNELS'), []);
+  });
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createKeys } from '../../../src/store/keys.ts';
+import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
+
+const keys = createKeys('echelon');
+const TAKER = { dispatcher: 'd2', leaseMs: 60_000, limit: 10 };
+
+describe('leases', () => {
+  /*
+   * The clock of this process is wrong by an hour, in both directions. Seen to fail where a lease's end is computed
+   * from Date.now(), or where an expired lease is looked for by it.
+   */
+  test('run out by the clock of the server only', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const trueNow = Date.now;
+    t.after(() => {
+      Date.now = trueNow;
+    });
+    for (const skewMs of [3_600_000, -3_600_000]) {
+      Date.now = () => trueNow() + skewMs;
+      const lease = await running(store, { leaseMs: 5000 });
+      assert.deepEqual(await store.takeOver(TAKER), []);
+      const [seconds] = (await redis.time()) as [number, number];
+      const expiry = Number(await redis.zscore(keys.leases, lease.experiment));
+      assert.ok(Math.abs(expiry - Number(seconds) * 1000 - 5000) < 4000, 'the lease does not end in 5 s');
+      await redis.zadd(keys.leases, Number(seconds) * 1000 - 1, lease.experiment);
+      assert.equal((await store.takeOver(TAKER)).length, 1);
+    }
+  });
+
+  test('a confirmed attempt is kept under a new token', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const lease = await running(store);
+    await redis.zadd(keys.leases, 1, lease.experiment);
+    const [taken] = await store.takeOver(TAKER);
+    assert.ok(taken && taken.lease.token !== lease.token);
+    assert.deepEqual(taken, {
+      lease: { ...lease, token: taken.lease.token },
+      state: 'running',
+      cluster: 'local',
+      confirmed: true,
+      lastSequence: 0,
+    });
+    const types = (await store.read(lease.experiment, undefined, 10)).length;
+    assert.equal(types, 3, 'nothing has changed that a watcher should see');
+  });
+
+  /* Seen to fail where take-over.lua keeps the number of an attempt whose launch may still be under way. */
+  test('one that was never confirmed becomes a new attempt, with its reservation', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const { id } = await store.submit(submitInput());
+    const lease = await claimed(store, id);
+    const before = await store.reservations('local');
+    await redis.zadd(keys.leases, 1, id);
+    const [taken] = await store.takeOver(TAKER);
+    assert.equal(taken?.lease.attempt, 2);
+    assert.equal(taken.confirmed, false);
+    assert.equal(taken.state, 'launching');
+    assert.deepEqual(await store.reservations('local'), before);
+    const states = (await store.read(id, '1-0', 10)).map(({ id: at, event }) =>
+      event.type === 'state' ? [at, event.from, event.to, event.attempt] : [],
+    );
+    assert.deepEqual(states, [
+      ['1-1', 'launching', 'queued', 1],
+      ['2-0', 'queued', 'launching', 2],
+    ]);
+    assert.deepEqual(
+      (await store.attempts(id)).map(({ attempt, cluster, confirmedAt }) => ({
+        attempt,
+        cluster,
+        confirmedAt,
+      })),
+      [
+        { attempt: 1, cluster: 'local', confirmedAt: null },
+        { attempt: 2, cluster: 'local', confirmedAt: null },
+      ],
+    );
+    await assert.rejects(store.confirm(lease), coded('lease-lost'));
+    assert.equal(await store.confirm(taken.lease), 'running');
+    assert.deepEqual(await store.waitingIds(10), []);
+  });
+
+  test('one that is cancelling and was never confirmed is to be stopped, not launched', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const { id } = await store.submit(submitInput());
+    await claimed(store, id);
+    assert.equal(await store.cancel(id, 'enough'), 'cancelling');
+    await redis.zadd(keys.leases, 1, id);
+    const [taken] = await store.takeOver(TAKER);
+    assert.deepEqual([taken?.lease.attempt, taken?.state, taken?.confirmed], [1, 'cancelling', false]);
+    assert.equal(await store.end(taken!.lease, { to: 'cancelled', reason: 'fenced' }), 'cancelled');
+  });
+
+  test('one that was released is taken at once', async (t) => {
+    const { store } = await storeFor(t);
+    const lease = await running(store);
+    assert.deepEqual(await store.takeOver(TAKER), []);
+    await store.release([lease]);
+    assert.equal((await store.takeOver(TAKER)).length, 1);
+  });
+
+  /* Seen to fail without the look at the server's run in take-over.lua, and without the mark that claim.lua sets. */
+  test('a restart of the server gives every holder one more lease, once', async (t) => {
+    const { store, redis, server } = await storeFor(t);
+    const held = [await running(store), await running(store)];
+    const released = await running(store);
+    await store.release([released]);
+    for (const lease of held) await redis.zadd(keys.leases, 1, lease.experiment);
+    await server.restart();
+    const first = await store.takeOver(TAKER);
+    assert.deepEqual(
+      first.map((taken) => taken.lease.experiment),
+      [released.experiment],
+    );
+    assert.deepEqual(
+      (await store.renew(held, 60_000)).map((renewal) => renewal.status),
+      ['held', 'held'],
+    );
+    for (const lease of held) await redis.zadd(keys.leases, 1, lease.experiment);
+    assert.equal((await store.takeOver(TAKER)).length, 2, 'no second grace without a second restart');
+  });
+
+  /* A claim whose answer was lost is sent again by the client. Seen to fail without the look at the token. */
+  test('a claim that is carried out twice is one claim', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const { id } = await store.submit(submitInput());
+    const original = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const claim = original['echelon:claim']!.bind(redis);
+    original['echelon:claim'] = async (...args) => {
+      await claim(...args);
+      return await claim(...args);
+    };
+    const lease = await claimed(store, id);
+    assert.equal(lease.attempt, 1);
+    assert.equal((await store.reservations('local')).version, 1);
+    assert.equal(await store.confirm(lease), 'running');
+  });
+
+  test('a claim against reservations that have changed is refused', async (t) => {
+    const { store } = await storeFor(t);
+    const inputs = [submitInput(), submitInput()];
+    for (const input of inputs) await store.submit(input);
+    const { version } = await store.reservations('local');
+    const claims = await Promise.all(
+      inputs.map((input) =>
+        store.claim({
+          experiment: input.id,
+          cluster: 'local',
+          node: 'n',
+          gpus: 1,
+          cpus: 1,
+          reservationVersion: version,
+          dispatcher: 'd',
+          leaseMs: 60_000,
+        }),
+      ),
+    );
+    assert.deepEqual(
+      claims.map((claim) => claim.outcome),
+      ['claimed', 'changed'],
+    );
+    await store.removeCluster('local');
+    assert.ok((await store.reservations('local')).version > version + 1);
+  });
+});
