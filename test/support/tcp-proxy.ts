@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A TCP proxy that can go silent without closing anything, as a pulled cable does. */
+export interface TcpProxy {
+  address: string;
+  /** Bytes that came from clients. */
+  received(): number;
+  /** From now on nothing is passed on, in either direction, and nothing is closed. */
+  freeze(): void;
+  /** Cuts every connection with a reset; new ones are accepted. */
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+/** A proxy on a free port of 127.0.0.1 to `target` (host:port). The caller must `stop()` it. */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const [host = '', port = ''] = target.split(':');
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  let received = 0;
+
+  function hold(socket: Socket): Socket {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  }
+  const server = createServer((client) => {
+    hold(client);
+    const upstream = hold(connect(Number(port), host));
+    client.on('data', (bytes) => {
+      received += bytes.length;
+      if (!frozen) upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (!frozen) client.write(bytes);
+    });
+    client.once('close', () => upstream.destroy());
+    upstream.once('close', () => client.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('no port');
+  const end = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    address: `127.0.0.1:${bound.port}`,
+    received: () => received,
+    freeze() {
+      frozen = true;
+    },
+    reset: end,
+    async stop() {
+      end();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
