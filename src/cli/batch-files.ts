@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { closest } from '../verify/closest.ts';
+import { type Batch, BatchFormatError, readBatchFile } from '../verify/index.ts';
+import { EXIT } from './exit.ts';
+import { inert } from './output.ts';
+
+/** Where the commands on batch files write. */
+export interface TextStreams {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+}
+
+/** A command on batch files that cannot go on: unreadable input, or a batch or row that is not there. */
+export class BatchFileError extends Error {
+  override readonly name = 'BatchFileError';
+}
+
+/** Reads the batches of a file. Throws a {@link BatchFileError} that names file, batch, field and what was expected. */
+export async function readBatchesOf(path: string): Promise<Batch[]> {
+  try {
+    return readBatchFile(await readFile(path), path);
+  } catch (error) {
+    if (error instanceof BatchFormatError) throw new BatchFileError(error.message, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new BatchFileError(`${path}: cannot be read (${code === 'ENOENT' ? 'no such file' : message})`, {
+      cause: error,
+    });
+  }
+}
+
+/** One batch of a file by its name; without a name, the only one. Throws a {@link BatchFileError}. */
+export async function readBatchOf(path: string, name: string | undefined): Promise<Batch> {
+  const batches = await readBatchesOf(path);
+  const names = batches.map((batch) => batch.name);
+  if (name === undefined) {
+    const [only] = batches;
+    if (batches.length === 1 && only !== undefined) return only;
+    throw new BatchFileError(
+      `${path}: holds ${batches.length} batches: say which with --batch (${listed(names)})`,
+    );
+  }
+  const found = batches.find((batch) => batch.name === name);
+  if (found !== undefined) return found;
+  const near = closest(name, names);
+  const hint = near === undefined ? listed(names) : `did you mean ${near}?`;
+  throw new BatchFileError(`${path}: has no batch ${JSON.stringify(name)} (${hint})`);
+}
+
+/** Runs a command: what it cannot read becomes a sentence on standard error and exit status 2. */
+export async function orUnreadable(io: TextStreams, command: () => Promise<number>): Promise<number> {
+  try {
+    return await command();
+  } catch (error) {
+    if (!(error instanceof BatchFileError) && !(error instanceof BatchFormatError)) throw error;
+    io.stderr.write(`${inert(error.message)}\n`);
+    return EXIT.usage;
+  }
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown}, …` : shown;
+}

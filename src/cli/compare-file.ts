@@ -1,0 +1,52 @@
+import type { EstimatorName } from '../kernel/index.ts';
+import { type Comparison, compare } from '../verify/index.ts';
+import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
+import { EXIT } from './exit.ts';
+import { inert, json, table } from './output.ts';
+
+export interface CompareFileOptions {
+  readonly estimators: readonly EstimatorName[];
+  /** One batch by its name; left out: all. */
+  readonly batch?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/**
+ * `echelon compare FILE --estimators hgpo,gigpo,grpo`: recorded batches by several estimators, each against the batch's
+ * own. Exit status 0, or 2 where the file is unreadable or lacks a column that an estimator needs.
+ */
+export function compareFile(path: string, options: CompareFileOptions, io: TextStreams): Promise<number> {
+  return orUnreadable(io, async () => {
+    const batches =
+      options.batch === undefined ? await readBatchesOf(path) : [await readBatchOf(path, options.batch)];
+    const comparisons = batches.map((batch) => compare(batch, options.estimators));
+    if (options.json === true) io.stdout.write(`${json({ batches: comparisons })}\n`);
+    else io.stdout.write(`${comparisons.map(describe).join('\n\n')}\n`);
+    return EXIT.ok;
+  });
+}
+
+function describe({ batch, rows, reference, differences }: Comparison): string {
+  const head = [
+    'estimator',
+    'mean |difference|',
+    'largest',
+    'at row',
+    'correlation',
+    'sign flips',
+    '0 in one',
+  ];
+  const lines = differences.map((d) => [
+    d.estimator,
+    d.meanAbsolute.toFixed(4),
+    d.largest.toFixed(4),
+    d.largestRow < 0 ? '–' : d.largestRow,
+    Number.isNaN(d.correlation) ? '–' : d.correlation.toFixed(4),
+    d.signFlips,
+    d.zeroInOne,
+  ]);
+  const fingerprints = differences.map((d) => `  ${d.fingerprint}`);
+  return [`${inert(batch)}, ${rows} rows, against ${reference}`, table(head, lines), ...fingerprints].join(
+    '\n',
+  );
+}
