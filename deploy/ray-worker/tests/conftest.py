@@ -88,6 +88,9 @@ class Client:
 class Server:
     """A ray-worker process on a state directory; can be killed and started again."""
 
+    # Put before the command.
+    wrapper: tuple[str, ...] | list[str] = ()
+
     def __init__(self, state_dir: Path, *arguments: str) -> None:
         self.state_dir = state_dir
         self._arguments = arguments
@@ -95,7 +98,8 @@ class Server:
 
     def start(self, **environment: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "echelon_rayworker.server", "--state-dir", str(self.state_dir), *self._arguments],
+            [*self.wrapper, sys.executable, "-m", "echelon_rayworker.server", "--state-dir", str(self.state_dir),
+             *self._arguments],
             stdout=subprocess.PIPE, cwd=PACKAGE_ROOT, text=True, env={**os.environ, **environment},
         )
         line = self.process.stdout.readline()

@@ -45,7 +45,7 @@ def test_in_a_network_namespace() -> None:
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     if not os.environ.get(INSIDE):
         pytest.skip("runs inside the namespace")
     temporary = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # short: Ray puts sockets below it
@@ -60,16 +60,16 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
          f"--ray-client-server-port={free_port()}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=PACKAGE_ROOT, start_new_session=True,
     )
-    yield f"127.0.0.1:{port}"
+    yield f"127.0.0.1:{port}", head.pid
     # All of this Ray, and nothing else, is in the head's session.
     processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
     head.wait()
     shutil.rmtree(temporary, ignore_errors=True)
 
 
-def start(address: str, state_dir: Path) -> dict:
+def start(address: str, state_dir: Path, *more: str) -> dict:
     """Runs the start helper, again until the head answers."""
-    command = [sys.executable, "-m", "echelon_rayworker.start", "--state-dir", str(state_dir)]
+    command = [sys.executable, "-m", "echelon_rayworker.start", "--state-dir", str(state_dir), *more]
     errors = ""
     for _ in range(10):
         done = subprocess.run(
@@ -82,10 +82,11 @@ def start(address: str, state_dir: Path) -> dict:
     raise AssertionError(errors)
 
 
-def test_the_actor_can_be_killed_while_a_driver_trains(cluster: str, tmp_path: Path) -> None:
+def test_the_actor_can_be_killed_while_a_driver_trains(cluster: tuple[str, int], tmp_path: Path) -> None:
+    address, session = cluster
     state = tmp_path / "state"
-    endpoint = start(cluster, state)
-    assert start(cluster, state) == endpoint  # found again, not made twice
+    endpoint = start(address, state)
+    assert start(address, state) == endpoint  # found again, not made twice
     client = Client(endpoint["address"], (state / "token").read_text())
     answer = client.describe()
     assert answer.ray_version and answer.node_id == answer.nodes[0].id and answer.generation == endpoint["generation"]
@@ -97,14 +98,14 @@ def test_the_actor_can_be_killed_while_a_driver_trains(cluster: str, tmp_path: P
     stream = client.attach()
     seen = [next(stream) for _ in range(20)]
     assert [line for event in seen for line in event.log.lines] == [
-        f"RAY_ADDRESS={cluster}", "RAY_JOB_ID=", "RAY_RAYLET_PID=", "OMP_NUM_THREADS=",
+        f"RAY_ADDRESS={address}", "RAY_JOB_ID=", "RAY_RAYLET_PID=", "OMP_NUM_THREADS=",
     ]
     identity = json.loads((state / "experiments/exp/attempts/1/supervisor.json").read_text())
     supervisor = processes.ProcessId(identity["pid"], identity["startTicks"])
     driver = processes.ProcessId(identity["driverPid"], identity["driverStartTicks"])
 
     (actor,) = [
-        pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+        pid for pid in processes.members_of_session(session)
         if b"ray::RayWorker" in (Path("/proc") / str(pid) / "cmdline").read_bytes()
     ]
     os.kill(actor, signal.SIGKILL)
@@ -121,14 +122,19 @@ def test_the_actor_can_be_killed_while_a_driver_trains(cluster: str, tmp_path: P
     seen += [next(stream) for _ in range(20)]
     stream.cancel()
 
-    # A driver with a Ray of its own job, on the same cluster, launched by the actor's second life.
-    client.launch("exit=0", experiment="other")
-    assert client.events("other")[-1].ended.cause == pb.Ended.SUCCEEDED
+    # The actor's second life launches too, and its drivers find the cluster.
+    client.launch("ray", experiment="other")
+    events = client.events("other")
+    assert "ray says 42" in [line for event in events for line in event.log.lines], events
+    assert events[-1].ended.cause == pb.Ended.SUCCEEDED
+
+    # Nor does an orderly end of the actor, after which Ray ends an actor's children.
+    assert start(address, state, "--replace") == endpoint
+    assert processes.is_alive(supervisor) and processes.is_alive(driver)
     gate.touch()
     seen += client.events(after=seen[-1].sequence)
     assert [event.sequence for event in seen] == list(range(1, len(seen) + 1))
     steps = [event.metrics.step for event in seen if event.HasField("metrics")]
     assert steps == list(range(1, len(steps) + 1))
     assert seen[-1].ended.cause == pb.Ended.SUCCEEDED
-    assert start(cluster, state) == endpoint
     client.close()

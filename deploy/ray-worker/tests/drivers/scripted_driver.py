@@ -60,6 +60,23 @@ def main() -> None:
             # One child in the group, one that left it: both would outlive an ordinary driver.
             subprocess.Popen(["sleep", "1000"])
             subprocess.Popen(["sh", "-c", "setsid sleep 1000 &"])
+        elif word == "fill":
+            # Every free byte of the file system.
+            with open(value, "wb", buffering=0) as file:
+                for size in (65536, 1):
+                    try:
+                        while file.write(bytes(size)) == size:
+                            pass
+                    except OSError:
+                        pass
+        elif word == "remove":
+            os.unlink(value)
+        elif word == "ray":
+            import ray
+
+            ray.init(log_to_driver=False)
+            print("ray says", ray.get(ray.remote(lambda: 6 * 7).remote()))
+            ray.shutdown()
         elif word == "pid":
             print(f"pid {os.getpid()}", flush=True)
     spool.close()
