@@ -243,12 +243,19 @@ function numberChildren(levels: ContextLevels, children: number): number {
   return end;
 }
 
-/** With infinities the difference from a member depends on which: Σ / n, as IEEE arithmetic has it, does not. */
+/**
+ * With infinities the difference from a member depends on which. Σ / n, as IEEE arithmetic has it, does not, and
+ * takes its place in the clusters concerned.
+ */
 function plainMeans(levels: ContextLevels): void {
-  const { member, cluster, value, mean, count, live, clusters } = levels;
-  mean.fill(0, 0, clusters);
-  for (let j = 0; j < live; j++) mean[cluster[j]!]! += value[member[j]!]!;
-  for (let c = 0; c < clusters; c++) mean[c]! /= count[c]!;
+  const { member, cluster, value, mean, origin, count, live, clusters } = levels;
+  const marked = origin;
+  for (let c = 0; c < clusters; c++) {
+    marked[c] = Number.isFinite(mean[c]!) ? 0 : 1;
+    if (marked[c] === 1) mean[c] = 0;
+  }
+  for (let j = 0; j < live; j++) if (marked[cluster[j]!] === 1) mean[cluster[j]!]! += value[member[j]!]!;
+  for (let c = 0; c < clusters; c++) if (marked[c] === 1) mean[c]! /= count[c]!;
 }
 
 /** Fills `by`: what the centred values of each of the present clusters are divided by. */

@@ -10,6 +10,8 @@ export type { GroupSingleton, GroupStatistics, GrpoParameters } from './grpo.ts'
 export { GRPO_RECIPE, grpo } from './grpo.ts';
 export type { HgpoParameters } from './hgpo.ts';
 export { HGPO_RECIPE, hgpo, levelWeights } from './hgpo.ts';
+export type { InternedTexts, TextColumn } from './intern.ts';
+export { internTexts } from './intern.ts';
 export type { ReturnParameters, RewardColumns } from './returns.ts';
 export { stepReturns } from './returns.ts';
 export type { RlooParameters } from './rloo.ts';
