@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { functionRef, sourceFunction } from '../../../src/ray/code.ts';
+import { connect, type RayConnection } from '../../../src/ray/connect.ts';
+import { RayPickleError, RayPythonError, RayTimeoutError } from '../../../src/ray/errors.ts';
+import { packageUri } from '../../../src/ray/packages.ts';
+import { PyFloat, PyTuple } from '../../../src/ray/pickle/values.ts';
+import { type RayHead, startRayHead } from '../../support/ray-head.ts';
+
+const probe = (name: string) => functionRef(`probe:${name}`);
+const timeoutMs = 30_000;
+
+let head: RayHead;
+let ray: RayConnection;
+before(async () => {
+  head = await startRayHead({ pythonPath: ['test/integration/ray/python'] });
+  ray = await connect(head.address, { ...head.credentials, namespace: 'tests' });
+});
+after(async () => {
+  await ray?.close();
+  await head?.[Symbol.asyncDispose]();
+});
+
+async function failure(promise: Promise<unknown>): Promise<RayPythonError> {
+  const error = await promise.then(
+    () => assert.fail('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof RayPythonError, String(error));
+  return error;
+}
+
+describe('the cluster', () => {
+  test('nodes, resources and versions', async () => {
+    const [node] = await ray.nodes();
+    assert.ok(node?.alive && node.isHead);
+    assert.equal(node.address, '127.0.0.1');
+    assert.match(node.id, /^[0-9a-f]{56}$/);
+    assert.match(ray.rayVersion, /^2\.\d+\.\d+/);
+    assert.match(ray.pythonVersion, /^3\.\d+\.\d+/);
+    assert.deepEqual(ray.warnings, []);
+    const total = await ray.clusterResources();
+    assert.deepEqual([total.CPU, total.GPU], [2, 1]);
+    const free = await ray.availableResources();
+    assert.ok((free.memory ?? 0) > 0);
+    const perNode = await ray.availableResourcesPerNode();
+    assert.ok((perNode[node.id]?.memory ?? 0) > 0);
+    assert.equal(await ray.dashboardUrl(), undefined);
+  });
+
+  test('the key-value store', async () => {
+    const options = { namespace: 'tests' };
+    assert.equal(await ray.kv.get('k', options), undefined);
+    assert.equal(await ray.kv.put('k', Uint8Array.of(0, 255), options), true);
+    assert.deepEqual([...((await ray.kv.get('k', options)) ?? [])], [0, 255]);
+    assert.equal(await ray.kv.put('k', 'other', { ...options, overwrite: false }), false);
+    assert.equal(await ray.kv.exists('k', options), true);
+    assert.equal(await ray.kv.exists('k', { namespace: 'elsewhere' }), false);
+    assert.deepEqual((await ray.kv.list('', options)).map(String), ['k']);
+    assert.equal(await ray.kv.del('k', options), 1);
+    assert.equal(await ray.kv.exists('k', options), false);
+  });
+});
+
+describe('objects', () => {
+  test('values there and back', async () => {
+    const value = {
+      nothing: null,
+      flags: [true, false],
+      numbers: [0, -1, 65_536, 2 ** 40, -(2 ** 31) - 1, 0.1],
+      text: 'žluťoučký 🐎',
+      bytes: Buffer.from([0, 1, 255]),
+      nested: { list: [[], {}] },
+    };
+    const ref = await ray.put(value);
+    assert.deepEqual(await ray.get(ref, { timeoutMs }), value);
+    await ray.release(ref);
+    await assert.rejects(ray.get(ref), RayPickleError);
+  });
+
+  test('64 MiB there and back, in chunks', async () => {
+    const blob = Buffer.alloc(64 * 2 ** 20);
+    for (let at = 0; at < blob.length; at += 4096) blob.writeUInt32LE(at, at);
+    const ref = await ray.put(blob);
+    assert.equal(await ray.call(probe('size'), [ref], {}, { timeoutMs }), blob.length);
+    assert.ok(blob.equals((await ray.get(ref, { timeoutMs })) as Uint8Array));
+    await ray.release(ref);
+  });
+
+  test('numpy scalars and arrays', async () => {
+    const { array, flags, scalar } = (await ray.call(probe('numbers'), [], {}, { timeoutMs })) as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual(array, Float64Array.of(0, 1, 2, 3));
+    assert.deepEqual(flags, [true, false]);
+    assert.equal(scalar, 0.5);
+  });
+});
+
+describe('tasks', () => {
+  test('a global reference, with arguments and keywords', async () => {
+    assert.equal(await ray.call(probe('add'), [1, 2], {}, { timeoutMs }), 3);
+    assert.equal(await ray.call(probe('add'), [1], { b: 5 }, { timeoutMs }), 6);
+  });
+
+  test('each type arrives as its Python type', async () => {
+    const cases: [unknown, string][] = [
+      [null, 'NoneType:None'],
+      [true, 'bool:True'],
+      [300, 'int:300'],
+      [2n ** 70n, 'int:1180591620717411303424'],
+      [1.5, 'float:1.5'],
+      [new PyFloat(1), 'float:1.0'],
+      ['é', "str:'é'"],
+      [Buffer.from('b'), "bytes:b'b'"],
+      [[1], 'list:[1]'],
+      [new PyTuple(1, 'a'), "tuple:(1, 'a')"],
+      [new Set([1]), 'set:{1}'],
+      [new Map<unknown, unknown>([[1, 2]]), 'dict:{1: 2}'],
+    ];
+    const seen = await Promise.all(
+      cases.map(([value]) => ray.call(probe('describe'), [value], {}, { timeoutMs })),
+    );
+    assert.deepEqual(
+      seen,
+      cases.map(([, expected]) => expected),
+    );
+  });
+
+  test('a large argument goes in chunks', async () => {
+    const blob = Buffer.alloc(12 * 2 ** 20, 1);
+    assert.equal(await ray.call(probe('size'), [blob], {}, { timeoutMs }), blob.length);
+  });
+
+  test('a reference as an argument is its value', async () => {
+    const ref = await ray.task(probe('add'), [1, 1]);
+    assert.equal(await ray.call(probe('add'), [ref, ref], {}, { timeoutMs }), 4);
+    await ray.release(ref);
+  });
+
+  test('source text needs nothing on the cluster', async () => {
+    const fn = sourceFunction('import math\nBASE = 10\ndef f(x):\n    return BASE + math.floor(x)\n', 'f');
+    assert.equal(await ray.call(fn, [2.5], {}, { timeoutMs }), 12);
+  });
+
+  test('options: a node, resources, an environment', async () => {
+    const [node] = await ray.nodes();
+    assert.ok(node);
+    assert.equal(await ray.call(probe('node_id'), [], {}, { nodeId: node.id, timeoutMs }), node.id);
+    const options = { numGpus: 0.5, runtimeEnv: { env_vars: { PROBE: 'seen' } }, timeoutMs };
+    assert.equal(await ray.call(probe('environment'), ['PROBE'], {}, options), 'seen');
+    assert.equal(await ray.call(probe('environment'), ['CUDA_VISIBLE_DEVICES'], {}, options), '0');
+  });
+
+  test('logs of what runs', async () => {
+    const text = `hello ${process.pid}`;
+    const heard = Promise.withResolvers<void>();
+    const missing = new Set([text, text.toUpperCase()]);
+    const stop = ray.onLog((log) => {
+      for (const wanted of missing) {
+        const kind = wanted === text ? 'stdout' : 'stderr';
+        if (log.kind === kind && log.text.includes(wanted)) missing.delete(wanted);
+      }
+      if (missing.size === 0) heard.resolve();
+    });
+    // The stream opens with the first listener and keeps nothing: say it until it is heard.
+    while (missing.size > 0) {
+      await ray.call(probe('say'), [text], {}, { timeoutMs });
+      await Promise.race([heard.promise, new Promise((resolve) => setTimeout(resolve, 500))]);
+    }
+    stop();
+  });
+});
+
+describe('a package', () => {
+  const zip = zipSync({ 'shipped/__init__.py': strToU8('def where():\n    return "shipped"\n') });
+
+  test('of a module, for one task', async () => {
+    const uri = await ray.uploadPackage(zip);
+    assert.equal(uri, packageUri(zip));
+    assert.equal(await ray.uploadPackage(zip), uri);
+    const fn = sourceFunction('def f():\n    import shipped\n    return shipped.where()\n', 'f');
+    assert.equal(await ray.call(fn, [], {}, { runtimeEnv: { py_modules: [uri] }, timeoutMs }), 'shipped');
+  });
+
+  test('of a module, for a whole session', async () => {
+    await using session = await connect(head.address, {
+      ...head.credentials,
+      packages: [zip],
+      runtimeEnv: { py_modules: [packageUri(zip)] },
+      reconnectGraceMs: 0,
+      selfTest: false,
+    });
+    assert.equal(await session.call(functionRef('shipped:where'), [], {}, { timeoutMs }), 'shipped');
+  });
+});
+
+describe('an exception', () => {
+  test('raised by a task has its type, its message and its traceback', async () => {
+    const error = await failure(ray.call(probe('fail'), ['value'], {}, { timeoutMs }));
+    assert.deepEqual(
+      [error.pythonType, error.pythonModule, error.rayType],
+      ['ValueError', 'builtins', 'RayTaskError'],
+    );
+    assert.equal(error.pythonMessage, 'bad value\nsecond line');
+    assert.match(error.pythonTraceback, /probe\.py", line \d+, in fail/);
+  });
+
+  test('of a class of the user', async () => {
+    const error = await failure(ray.call(probe('fail'), ['home-made'], {}, { timeoutMs }));
+    assert.deepEqual([error.pythonType, error.pythonModule], ['HomeMade', 'probe']);
+    assert.match(error.pythonMessage, /made at home/);
+  });
+
+  test('from a task in a task', async () => {
+    const error = await failure(ray.call(probe('fail'), ['nested'], {}, { timeoutMs }));
+    assert.equal(error.pythonType, 'ValueError');
+  });
+
+  test('for a result that does not pickle', async () => {
+    const fn = sourceFunction('import threading\ndef f():\n    return threading.Lock()\n', 'f');
+    const error = await failure(ray.call(fn, [], {}, { timeoutMs }));
+    assert.equal(error.pythonType, 'TypeError');
+  });
+
+  test('for a result that cannot be read here, and the session goes on', async () => {
+    const fn = sourceFunction('import datetime\ndef f():\n    return datetime.date(2026, 1, 1)\n', 'f');
+    await assert.rejects(ray.call(fn, [], {}, { timeoutMs }), (error) => {
+      return error instanceof RayPickleError && /datetime\.date/.test(error.message);
+    });
+    assert.equal(await ray.call(probe('add'), [1, 2], {}, { timeoutMs }), 3);
+  });
+
+  test('for code that is not there', async () => {
+    const missing = await failure(ray.call(functionRef('no_such_module:f'), [], {}, { timeoutMs }));
+    assert.equal(missing.pythonType, 'ModuleNotFoundError');
+    const name = await failure(ray.call(functionRef('probe:no_such_name'), [], {}, { timeoutMs }));
+    assert.equal(name.pythonType, 'AttributeError');
+    const source = await failure(ray.call(sourceFunction('def f(:\n', 'f'), [], {}, { timeoutMs }));
+    assert.equal(source.pythonType, 'SyntaxError');
+  });
+
+  test('for wrong arguments, options and nodes', async () => {
+    const arity = await failure(ray.call(probe('add'), [1, 2, 3], {}, { timeoutMs }));
+    assert.equal(arity.pythonType, 'TypeError');
+    const options = await failure(ray.call(probe('add'), [1], {}, { numCpus: 'many' as never, timeoutMs }));
+    assert.match(options.pythonType, /TypeError|ValueError/);
+    const node = await failure(ray.call(probe('add'), [1], {}, { nodeId: 'ff'.repeat(28), timeoutMs }));
+    assert.match(node.pythonType, /TaskUnschedulableError|ValueError/);
+  });
+
+  test('for a process that died', async () => {
+    const error = await failure(ray.call(probe('fail'), ['exit'], {}, { maxRetries: 0, timeoutMs }));
+    assert.equal(error.pythonType, 'WorkerCrashedError');
+  });
+
+  test('for a task that was cancelled', async () => {
+    const ref = await ray.task(probe('sleep'), [60], {}, { maxRetries: 0 });
+    await assert.rejects(ray.get(ref, { timeoutMs: 1_000 }), RayTimeoutError);
+    await ray.cancel(ref, { force: true });
+    const error = await failure(ray.get(ref, { timeoutMs }));
+    assert.match(error.pythonType, /TaskCancelledError|WorkerCrashedError/);
+    await ray.release(ref);
+  });
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { functionRef } from '../../../src/ray/code.ts';
+import { answersWithoutToken, connect } from '../../../src/ray/connect.ts';
+import { credentialsFromEnvironment } from '../../../src/ray/credentials.ts';
+import { RayAuthenticationError, RayUnreachableError } from '../../../src/ray/errors.ts';
+import { type RayHead, startRayHead } from '../../support/ray-head.ts';
+
+const join = functionRef('posixpath:join');
+const limit = { timeoutMs: 30_000 };
+
+async function worksWith(head: RayHead, credentials: Parameters<typeof connect>[1]): Promise<void> {
+  await using ray = await connect(head.address, { ...credentials, selfTest: false });
+  const log = new Promise<void>((resolve) => ray.onLog(() => resolve()));
+  void log;
+  assert.equal(await ray.call(join, ['a', 'b'], {}, { ...limit, numCpus: 0 }), 'a/b');
+  assert.equal((await ray.nodes()).length, 1);
+}
+
+describe('a head with TLS and a token', () => {
+  test('lets in who has both, from the environment that Ray itself reads', async (t) => {
+    await using head = await startRayHead({ tls: true });
+    const { token, tls } = head.credentials;
+    assert.ok(token !== undefined && tls !== undefined);
+    await worksWith(head, credentialsFromEnvironment(head.environment));
+
+    await t.test('a certificate for another name, when told so', async () => {
+      await worksWith(head, { token, tls: { ...tls, serverName: 'localhost' } });
+    });
+
+    const quick = { connectTimeoutMs: 1_500, selfTest: false };
+    await t.test('without a certificate nobody answers', async () => {
+      await assert.rejects(
+        connect(head.address, { token, tls: { ca: tls.ca ?? '' }, ...quick }),
+        RayUnreachableError,
+      );
+    });
+    await t.test('nor in plain text', async () => {
+      await assert.rejects(connect(head.address, { token, ...quick }), RayUnreachableError);
+    });
+    await t.test('a certificate alone is not enough', async (sub) => {
+      if (!(await tokensAreKnown(head))) return sub.skip('this Ray has no tokens');
+      await assert.rejects(connect(head.address, { tls, ...quick }), RayAuthenticationError);
+    });
+  });
+});
+
+describe('a head with a token', () => {
+  test('tells the wrong token from none, and neither gets in', async (t) => {
+    await using head = await startRayHead();
+    if (!(await tokensAreKnown(head))) return t.skip('this Ray has no tokens');
+    const wrong = connect(head.address, { token: 'wrong', selfTest: false });
+    await assert.rejects(wrong, (error) => {
+      return error instanceof RayAuthenticationError && /RAY_AUTH_TOKEN/.test(error.message);
+    });
+    await assert.rejects(connect(head.address, { selfTest: false }), RayAuthenticationError);
+    assert.equal(await answersWithoutToken(head.address), false);
+    await worksWith(head, credentialsFromEnvironment(head.environment));
+  });
+});
+
+test('a head without a token is open to anyone, and a needless token does no harm', async () => {
+  await using head = await startRayHead({ token: false });
+  assert.equal(await answersWithoutToken(head.address), true);
+  await worksWith(head, { token: 'needless' });
+});
+
+/** Tokens came with Ray 2.52: before, every cluster is open. */
+async function tokensAreKnown(head: RayHead): Promise<boolean> {
+  await using ray = await connect(head.address, {
+    ...head.credentials,
+    selfTest: false,
+    reconnectGraceMs: 0,
+  });
+  const [major = 0, minor = 0] = ray.rayVersion.split('.').map(Number);
+  return major > 2 || minor >= 52;
+}

@@ -1,0 +1,233 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createChannel } from '../../src/ray/channel.ts';
+import type { RayCredentials, TlsOptions } from '../../src/ray/credentials.ts';
+
+const START_TIMEOUT_MS = 90_000;
+const STOP_TIMEOUT_MS = 20_000;
+
+/** What a test wants of its head. */
+export interface RayHeadOptions {
+  /** With token authentication; on unless false. */
+  readonly token?: boolean;
+  /** With mutual TLS, on certificates made for this head. */
+  readonly tls?: boolean;
+  readonly numCpus?: number;
+  readonly numGpus?: number;
+  /** Folders from which the cluster can import. */
+  readonly pythonPath?: readonly string[];
+}
+
+/** A Ray head of one node, alive until disposed of. */
+export interface RayHead extends AsyncDisposable {
+  /** `ray://127.0.0.1:port`. */
+  readonly address: string;
+  readonly port: number;
+  readonly credentials: RayCredentials;
+  /** The environment in which Python programs talk to this head. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** kill -9 of everything that belongs to the head. */
+  kill(): Promise<void>;
+}
+
+/** The interpreter that tests run Ray with: RAY_PYTHON, else the one of the repository. */
+export function rayPython(): string {
+  return resolve(process.env.RAY_PYTHON ?? '.venv/bin/python');
+}
+
+/**
+ * Starts a head. Tests that do so run inside a network namespace with nothing but loopback: Ray binds to
+ * whatever it finds.
+ */
+export async function startRayHead(options: RayHeadOptions = {}): Promise<RayHead> {
+  const directory = mkdtempSync('/tmp/rh-');
+  const mark = randomUUID();
+  const port = await freePort(20_000, 22_900);
+  const token = options.token === false ? undefined : randomBytes(24).toString('hex');
+  const tls = options.tls === true ? makeCertificates(directory) : undefined;
+  const environment = rayEnvironment({ token, tls, pythonPath: options.pythonPath ?? [] });
+  const output: Buffer[] = [];
+  const child = spawn(rayCommand(), await startArguments(directory, port, options), {
+    env: { ...process.env, ...environment, ECHELON_RAY_HEAD: mark },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const kill = async (): Promise<void> => {
+    await killMarked(mark);
+    await ended;
+  };
+  const credentials: RayCredentials = {
+    ...(token === undefined ? {} : { token }),
+    ...(tls === undefined ? {} : { tls: tls.options }),
+  };
+  try {
+    await untilAnswering(`127.0.0.1:${port}`, credentials, ended);
+  } catch (error) {
+    await kill();
+    throw new Error(`Ray did not start:\n${Buffer.concat(output)}`, { cause: error });
+  }
+  return {
+    address: `ray://127.0.0.1:${port}`,
+    port,
+    credentials,
+    environment,
+    kill,
+    [Symbol.asyncDispose]: async () => {
+      await kill();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function rayCommand(): string {
+  return join(dirname(rayPython()), 'ray');
+}
+
+async function startArguments(directory: string, port: number, options: RayHeadOptions): Promise<string[]> {
+  return [
+    'start',
+    '--head',
+    '--block',
+    '--node-ip-address=127.0.0.1',
+    '--port=0',
+    `--ray-client-server-port=${port}`,
+    // Several heads may run at once in a namespace: no fixed ports.
+    '--min-worker-port=0',
+    '--max-worker-port=0',
+    `--dashboard-agent-listen-port=${await freePort(52_000, 53_000)}`,
+    '--include-dashboard=false',
+    '--disable-usage-stats',
+    `--temp-dir=${directory}`,
+    '--object-store-memory=250000000',
+    `--num-cpus=${options.numCpus ?? 2}`,
+    `--num-gpus=${options.numGpus ?? 1}`,
+  ];
+}
+
+interface Certificates {
+  readonly options: TlsOptions;
+  readonly paths: { readonly ca: string; readonly cert: string; readonly key: string };
+}
+
+function rayEnvironment({
+  token,
+  tls,
+  pythonPath,
+}: {
+  token: string | undefined;
+  tls: Certificates | undefined;
+  pythonPath: readonly string[];
+}): Record<string, string> {
+  return {
+    RAY_USAGE_STATS_ENABLED: '0',
+    // Session processes of closed connections need not linger.
+    TIMEOUT_FOR_SPECIFIC_SERVER_S: '5',
+    ...(token === undefined
+      ? { RAY_AUTH_MODE: 'disabled' }
+      : { RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: token }),
+    ...(tls === undefined
+      ? {}
+      : {
+          RAY_USE_TLS: '1',
+          RAY_TLS_CA_CERT: tls.paths.ca,
+          RAY_TLS_SERVER_CERT: tls.paths.cert,
+          RAY_TLS_SERVER_KEY: tls.paths.key,
+        }),
+    ...(pythonPath.length === 0
+      ? {}
+      : { PYTHONPATH: pythonPath.map((path) => resolve(path)).join(delimiter) }),
+  };
+}
+
+/** An authority and one certificate for 127.0.0.1, both sides' alike, as Ray has it. */
+function makeCertificates(directory: string): Certificates {
+  const at = (name: string): string => join(directory, name);
+  const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
+  const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl(
+    'req',
+    '-x509',
+    ...ec,
+    '-keyout',
+    at('ca.key'),
+    '-out',
+    at('ca.pem'),
+    '-subj',
+    '/CN=test-ca',
+    '-days',
+    '2',
+  );
+  openssl('req', ...ec, '-keyout', at('node.key'), '-out', at('node.csr'), '-subj', '/CN=node');
+  writeFileSync(at('names'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
+  const sign = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-days', '2'];
+  openssl('x509', '-req', '-in', at('node.csr'), ...sign, '-extfile', at('names'), '-out', at('node.pem'));
+  const paths = { ca: at('ca.pem'), cert: at('node.pem'), key: at('node.key') };
+  const pem = (path: string): string => readFileSync(path, 'utf8');
+  return { paths, options: { ca: pem(paths.ca), cert: pem(paths.cert), key: pem(paths.key) } };
+}
+
+async function untilAnswering(
+  address: string,
+  credentials: RayCredentials,
+  ended: Promise<void>,
+): Promise<void> {
+  const channel = createChannel({ address, token: credentials.token, tls: credentials.tls });
+  const over = ended.then(() => {
+    throw new Error('it ended');
+  });
+  try {
+    await Promise.race([channel.waitUntilAnswering(START_TIMEOUT_MS), over]);
+  } finally {
+    over.catch(() => {});
+    channel.close();
+  }
+}
+
+/** Everything started for one head carries its mark in the environment; nothing else does. */
+async function killMarked(mark: string): Promise<void> {
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  for (;;) {
+    const pids = marked(mark);
+    if (pids.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`processes of Ray do not end: ${pids.join(', ')}`);
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It ended by itself.
+      }
+    }
+    await sleep(20);
+  }
+}
+
+function marked(mark: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`ECHELON_RAY_HEAD=${mark}`);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+async function freePort(from: number, to: number): Promise<number> {
+  for (;;) {
+    const port = from + Math.floor(Math.random() * (to - from));
+    const free = await new Promise<boolean>((done) => {
+      const server = createServer();
+      server.once('error', () => done(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => done(true)));
+    });
+    if (free) return port;
+  }
+}
