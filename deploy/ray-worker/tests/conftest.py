@@ -36,7 +36,8 @@ class Client:
     """Calls a ray-worker as the dispatcher does."""
 
     def __init__(self, address: str, token: str, credentials: grpc.ChannelCredentials | None = None) -> None:
-        options = [("grpc.max_receive_message_length", 4 << 20)]
+        # Its own connection: a shared one may be to a server that has been killed since.
+        options = [("grpc.max_receive_message_length", 4 << 20), ("grpc.use_local_subchannel_pool", 1)]
         self.channel = (
             grpc.secure_channel(address, credentials, options) if credentials
             else grpc.insecure_channel(address, options)

@@ -1,0 +1,122 @@
+from pathlib import Path
+
+import pytest
+from test_eventlog import read_all
+
+from echelon_rayworker import recorder as module
+from echelon_rayworker.drain import Run
+from echelon_rayworker.eventlog import EventLogWriter, read_progress
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.recorder import MIN_BUDGET_BYTES, Recorder
+from echelon_rayworker.spooltail import SpooledBatch
+
+MEBIBYTE = 1024 * 1024
+
+
+def run(size: int, count: int = 1) -> Run:
+    return Run(pb.LogLines.STDOUT, ["x" * (size // count - 1)] * count, size)
+
+
+def batch(step: int, size: int, rows: int = 3) -> SpooledBatch:
+    half = size // 2
+    return SpooledBatch([
+        pb.AttemptEvent(batch=pb.BatchChunk(step=step, batch=77, index=i, count=2, data=bytes(half), rows=rows))
+        for i in range(2)
+    ])
+
+
+def metric(step: int) -> pb.AttemptEvent:
+    return pb.AttemptEvent(metrics=pb.Metrics(step=step, values={"x": 1.0}))
+
+
+def make(directory: Path, budget: int = MIN_BUDGET_BYTES) -> tuple[Recorder, EventLogWriter]:
+    log = EventLogWriter(str(directory))
+    return Recorder(log, str(directory), budget), log
+
+
+def bodies(events: list[pb.AttemptEvent]) -> list[str]:
+    return [event.WhichOneof("body") for event in events]
+
+
+def test_lines_go_first_then_batches_and_small_events_always_fit(tmp_path: Path) -> None:
+    recorder, _ = make(tmp_path)
+    recorder.lines(run(MEBIBYTE * 45 // 100))
+    recorder.lines(run(MEBIBYTE // 10, count=4))  # past one half
+    recorder.report(batch(1, MEBIBYTE * 40 // 100))
+    recorder.report(batch(2, MEBIBYTE * 10 // 100, rows=9))  # past nine tenths
+    for step in range(1, 2001):
+        recorder.report(metric(step))
+    assert recorder.commit(everything=True)
+    events = read_all(tmp_path)
+    assert bodies(events[:4]) == ["log", "batch", "batch", "gap"]
+    gap = events[3].gap
+    assert (gap.what, gap.step, gap.count, gap.rows, gap.bytes) == (pb.Gap.BATCH, 2, 1, 9, MEBIBYTE // 10 // 2 * 2)
+    assert sum(event.HasField("metrics") for event in events) == 2000
+    last = events[-1].gap
+    assert (last.what, last.count, last.bytes) == (pb.Gap.LOGS, 4, MEBIBYTE // 10)
+    assert "budget" in last.reason and "budget" in gap.reason
+
+
+def test_one_marker_stands_for_a_dropped_run(tmp_path: Path) -> None:
+    recorder, _ = make(tmp_path)
+    recorder.lines(run(10))
+    for _ in range(5):
+        recorder.lines_dropped(3, 100, "printed too fast")
+    recorder.lines(run(20))
+    recorder.commit(everything=True)
+    events = read_all(tmp_path)
+    assert bodies(events) == ["log", "gap", "log"]
+    assert (events[1].gap.count, events[1].gap.bytes, events[1].gap.reason) == (15, 500, "printed too fast")
+
+
+def test_batches_are_numbered_over_what_was_recorded(tmp_path: Path) -> None:
+    recorder, _ = make(tmp_path)
+    recorder.report(batch(5, 100))
+    recorder.report(batch(6, MEBIBYTE))
+    recorder.report(batch(7, 100))
+    recorder.commit(everything=True)
+    numbers = [(e.batch.step, e.batch.batch) for e in read_all(tmp_path) if e.HasField("batch")]
+    assert numbers == [(5, 1), (5, 1), (7, 2), (7, 2)]
+
+
+def test_small_events_are_on_disk_at_once_and_lines_a_little_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    recorder, _ = make(tmp_path)
+    recorder.lines(run(10))
+    assert not recorder.commit() and read_progress(str(tmp_path)).last_sequence == 0
+    now[0] += module.LINES_COMMIT_SECONDS * 1.01
+    assert recorder.commit() and read_progress(str(tmp_path)).last_sequence == 1
+    recorder.lines(run(10))
+    recorder.event(metric(1))
+    assert recorder.commit() and read_progress(str(tmp_path)).last_sequence == 3
+
+
+def test_a_refusing_disk_is_tried_again_and_the_order_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    recorder, log = make(tmp_path)
+    commit = log.commit
+
+    def refuse() -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(log, "commit", refuse)
+    recorder.event(metric(1))
+    assert not recorder.commit() and recorder.blocked
+    recorder.lines(run(10))
+    recorder.report(batch(2, 100))
+    recorder.event(metric(3))
+    monkeypatch.setattr(log, "commit", commit)
+    assert not recorder.commit()  # not before its time
+    now[0] += module.RETRY_SECONDS
+    assert recorder.commit(everything=True) and not recorder.blocked
+    assert bodies(read_all(tmp_path)) == ["metrics", "gap", "metrics", "gap"]
+
+
+def test_lines_from_the_spool_obey_the_same_order(tmp_path: Path) -> None:
+    recorder, _ = make(tmp_path)
+    recorder.report(pb.AttemptEvent(log=pb.LogLines(source=pb.LogLines.STDERR, lines=["from a node"])))
+    recorder.lines(run(MEBIBYTE))
+    recorder.commit(everything=True)
+    assert bodies(read_all(tmp_path)) == ["log", "gap"]

@@ -1,0 +1,86 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from echelon_rayworker import spool as spool_module
+from echelon_rayworker.framing import encode_frame
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.spool import CHUNK_BYTES, Spool
+from echelon_rayworker.spooltail import SpooledBatch, SpoolTail
+
+
+def kinds(reports: list) -> list[str]:
+    return ["whole batch" if isinstance(r, SpooledBatch) else r.WhichOneof("body") for r in reports]
+
+
+def drain(tail: SpoolTail) -> list:
+    found = []
+    while reports := tail.poll():
+        found += reports
+    return found
+
+
+def test_reports_are_followed_as_they_are_written(tmp_path: Path) -> None:
+    spool, tail = Spool(str(tmp_path)), SpoolTail(str(tmp_path))
+    assert tail.poll() == []
+    for step in range(1, 4):
+        spool.stage(f"step {step}")
+        spool.batch(step, os.urandom(CHUNK_BYTES + 1), rows=1)
+        reports = drain(tail)
+        assert kinds(reports) == ["stage", "whole batch"] and len(reports[1].chunks) == 2
+
+
+def test_segments_are_removed_only_when_asked_and_only_complete_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_module, "SEGMENT_BYTES", 1000)
+    spool, tail = Spool(str(tmp_path)), SpoolTail(str(tmp_path))
+    for step in range(100):
+        spool.metrics(step, {"x": 1.0})
+    assert len(list(tmp_path.iterdir())) > 3
+    assert len(drain(tail)) == 100
+    assert len(list(tmp_path.iterdir())) > 3
+    tail.remove_consumed()
+    assert len(list(tmp_path.iterdir())) == 1
+    spool.stage("goes on")
+    assert kinds(drain(tail)) == ["stage"]
+
+
+def test_a_batch_without_its_end_becomes_a_gap(tmp_path: Path) -> None:
+    spool, tail = Spool(str(tmp_path)), SpoolTail(str(tmp_path))
+    spool.batch(4, bytes(2 * CHUNK_BYTES), rows=8)
+    (path,) = tmp_path.iterdir()
+    os.truncate(path, path.stat().st_size - 1)
+    assert drain(tail) == []
+    (gap,) = tail.finish()
+    assert (gap.gap.what, gap.gap.step, gap.gap.rows, gap.gap.bytes) == (pb.Gap.BATCH, 4, 8, CHUNK_BYTES)
+
+
+def test_batches_of_several_writers_do_not_mix(tmp_path: Path) -> None:
+    tail = SpoolTail(str(tmp_path))
+    first, second = Spool(str(tmp_path)), Spool(str(tmp_path))
+    data = {1: os.urandom(3 * CHUNK_BYTES), 2: os.urandom(3 * CHUNK_BYTES)}
+    first.batch(1, data[1], rows=1)
+    second.batch(2, data[2], rows=1)
+    for batch in drain(tail):
+        assert b"".join(chunk.batch.data for chunk in batch.chunks) == data[batch.chunks[0].batch.step]
+
+
+def test_foreign_and_forbidden_events_are_not_taken_over(tmp_path: Path) -> None:
+    forged = pb.AttemptEvent(sequence=9, ended=pb.Ended(cause=pb.Ended.SUCCEEDED)).SerializeToString()
+    started = pb.AttemptEvent(started=pb.Started(pid=1)).SerializeToString()
+    fine = pb.AttemptEvent(sequence=5, stage=pb.Stage(name="fine")).SerializeToString()
+    frames = b"".join(map(encode_frame, [forged, started, b"\xff\xff\xff", fine]))
+    (tmp_path / "host-1-aa-000001.spool").write_bytes(frames)
+    (tmp_path / "notes.txt").write_text("not a segment")
+    reports = drain(SpoolTail(str(tmp_path)))
+    assert kinds(reports) == ["gap", "stage"] and reports[1].sequence == 0
+
+
+def test_a_damaged_segment_is_a_gap_and_the_next_is_read(tmp_path: Path) -> None:
+    fine = encode_frame(pb.AttemptEvent(stage=pb.Stage(name="fine")).SerializeToString())
+    (tmp_path / "host-1-aa-000001.spool").write_bytes(fine + bytes(50))
+    (tmp_path / "host-1-aa-000002.spool").write_bytes(fine)
+    reports = drain(SpoolTail(str(tmp_path)))
+    assert kinds(reports) == ["stage", "gap", "stage"] and reports[1].gap.bytes == 50
