@@ -7,7 +7,7 @@ import { type App, type AppDeps, DEFAULT_LIMITS, type RouteDeps } from './deps.t
 import { addAuth } from './plugins/auth.ts';
 import { addBoard } from './plugins/board.ts';
 import { addBodyParsers } from './plugins/body.ts';
-import { addErrors } from './plugins/errors.ts';
+import { addErrors, answerProblem } from './plugins/errors.ts';
 import { addLimits } from './plugins/limits.ts';
 import { addOpenApi } from './plugins/openapi.ts';
 import { addSecurity } from './plugins/security.ts';
@@ -82,6 +82,11 @@ function createServer({ limits, log }: RouteDeps): App {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     handlerTimeout: limits.explainTimeoutMs,
     clientErrorHandler: answerClientError,
+    // A path that cannot be decoded never reaches a route or a hook.
+    frameworkErrors: (error, request, reply) =>
+      answerProblem(error, request, reply.header('x-content-type-options', 'nosniff')),
+    // Long ids are answered like unknown ones.
+    routerOptions: { maxParamLength: limits.headerBytes },
     http: {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.requestTimeoutMs,

@@ -23,7 +23,6 @@ const KNOWN: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', 'Send the body as application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid-request', "The body's length is not what its header says."],
   FST_ERR_BAD_URL: ['invalid-request', 'The path is not well formed.'],
-  FST_ERR_MAX_PARAM_LENGTH: ['not-found', 'There is nothing at this path.'],
   // Handlers wait for the store and nothing else, so a handler without an answer is a store without one.
   FST_ERR_HANDLER_TIMEOUT: [
     'store-unavailable',

@@ -15,7 +15,7 @@ export function addErrors(app: App): void {
     paths.set(url, path);
   });
 
-  app.setErrorHandler((error, request, reply) => answer(error, request, reply));
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply));
 
   app.setNotFoundHandler((request, reply) => {
     const pathname = request.url.split('?', 1)[0]!;
@@ -27,11 +27,12 @@ export function addErrors(app: App): void {
     const error = elsewhere
       ? new EchelonError('method-not-allowed', `${request.method} is not possible here.`)
       : new EchelonError('not-found', 'There is nothing at this path.');
-    return answer(error, request, reply);
+    return answerProblem(error, request, reply);
   });
 }
 
-function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+/** Answers with the problem document of whatever was thrown. */
+export function answerProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = toEchelonError(thrown);
   if (error.status >= 500) request.log.error({ err: thrown }, 'request failed');
   if (error.retry && !reply.hasHeader('retry-after')) reply.header('retry-after', '1');

@@ -57,6 +57,8 @@ export function addEvents(app: App, deps: RouteDeps): void {
           ...(reply.getHeaders() as OutgoingHttpHeaders),
           'content-type': 'text/event-stream; charset=utf-8',
           'x-accel-buffering': 'no',
+          // A stream that has ended must not keep a server from closing.
+          connection: 'close',
         });
         const { end, error } = await sendEvents({
           response: reply.raw,

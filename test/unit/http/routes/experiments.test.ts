@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import type { ExperimentSpec } from '../../../../src/schemas/spec.ts';
+import { appFor, LOCAL, REPLAY } from '../../../support/http-app.ts';
+import { storeFor } from '../../../support/store.ts';
+
+const scope = { after };
+const { store } = await storeFor(scope);
+const joined: [string, number][] = [];
+const { call } = await appFor(scope, { store, join: async (id, priority) => void joined.push([id, priority]) });
+
+async function submit(spec: object = REPLAY): Promise<string> {
+  const response = await call('POST', '/v1/experiments', { body: spec });
+  assert.equal(response.statusCode, 202, response.body);
+  return response.json().id;
+}
+
+describe('POST /v1/experiments', () => {
+  test('stores the spec with its defaults and fingerprint, and joins the line', async () => {
+    const spec: ExperimentSpec = { ...LOCAL, priority: 7, estimator: { name: 'hgpo', historyLength: 1 } };
+    const response = await call('POST', '/v1/experiments', { body: spec });
+    const { id } = response.json();
+    assert.equal(response.statusCode, 202);
+    assert.equal(response.headers.location, `/v1/experiments/${id}`);
+    const record = await store.get(id);
+    assert.deepEqual(record?.submitted, spec);
+    assert.equal((record?.resolved as { rollout: { groups: number } }).rollout.groups, 8);
+    assert.ok(record?.defaults.includes('/rollout/groups') && !record.defaults.includes('/priority'));
+    assert.match(record?.fingerprint ?? '', /^hgpo\(K=1,/);
+    assert.equal(record?.state, 'queued');
+    assert.deepEqual(joined.at(-1), [id, 7]);
+  });
+
+  test('answers a repeated key with the same id and an equal body, and joins once', async () => {
+    const headers = { 'idempotency-key': 'key-1' };
+    const before = joined.length;
+    const first = await call('POST', '/v1/experiments', { body: { ...REPLAY, priority: 1 }, headers });
+    const again = await call('POST', '/v1/experiments', { body: { priority: 1, ...REPLAY }, headers });
+    assert.equal(again.statusCode, 202);
+    assert.equal(again.body, first.body);
+    assert.equal(joined.length, before + 1);
+    const other = await call('POST', '/v1/experiments', { body: REPLAY, headers });
+    assert.equal(other.statusCode, 409);
+    assert.equal(other.json().code, 'idempotency-conflict');
+  });
+
+  test('refuses keys that are too long or not plain text', async () => {
+    for (const key of ['x'.repeat(256), 'a b', '']) {
+      const response = await call('POST', '/v1/experiments', { body: REPLAY, headers: { 'idempotency-key': key } });
+      assert.equal(response.statusCode, 400, key);
+      assert.equal(response.json().problems[0].field, 'idempotency-key');
+    }
+  });
+
+  test('is accepted also where its job fails or never settles', async (t) => {
+    const joins = [
+      async () => Promise.reject(new Error('no line')),
+      () => {
+        throw new Error('no line at all');
+      },
+      () => new Promise<void>(() => {}),
+    ];
+    for (const join of joins) {
+      const { call: submitWith } = await appFor(t, { store, join: join as () => Promise<void> });
+      const response = await submitWith('POST', '/v1/experiments', { body: REPLAY });
+      assert.equal(response.statusCode, 202);
+      assert.equal((await store.get(response.json().id))?.state, 'queued');
+    }
+  });
+
+  test('knows the clusters', async () => {
+    await store.putCluster({
+      name: 'gpu-one',
+      address: '127.0.0.1:1',
+      token: 'secret',
+      ca: null,
+      backfill: false,
+      generation: null,
+      lastSeenAt: null,
+      nodes: [],
+    });
+    await submit({ ...REPLAY, cluster: 'gpu-one' });
+    const response = await call('POST', '/v1/experiments', { body: { ...REPLAY, cluster: 'gpu-onee' } });
+    assert.equal(response.statusCode, 400);
+    assert.equal(response.json().problems[0].field, '/cluster');
+    assert.match(response.json().problems[0].message, /did you mean gpu-one\?/);
+  });
+
+  test('changes nothing where the spec is not valid', async () => {
+    const before = await store.counts();
+    const contradictory = { ...LOCAL, estimator: { name: 'grpo', gamma: 1 } };
+    for (const body of [{ ...LOCAL, K: 2 }, contradictory, null, [], 'x']) {
+      const response = await call('POST', '/v1/experiments', { body });
+      assert.equal(response.statusCode, 400, JSON.stringify(body));
+      assert.equal(response.json().code, 'invalid-spec');
+    }
+    assert.deepEqual(await store.counts(), before);
+  });
+});
+
+describe('GET /v1/experiments/:id', () => {
+  test('tells the place in the line, and 404 for what is not there', async () => {
+    const id = await submit({ ...REPLAY, priority: -100 });
+    const answer = (await call('GET', `/v1/experiments/${id}`)).json();
+    assert.equal(answer.position.rank, answer.position.length);
+    for (const other of ['exp-00000000000000000000', 'x', '..%2f..', '%00', `exp-${'0'.repeat(5000)}`]) {
+      const response = await call('GET', `/v1/experiments/${other}`);
+      assert.equal(response.statusCode, 404, other);
+      assert.equal(response.json().code, 'not-found');
+    }
+  });
+});
+
+describe('GET /v1/experiments', () => {
+  test('pages through everything once, newest first', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) ids.push(await submit({ ...REPLAY, project: 'paged' }));
+    const seen: string[] = [];
+    let url = '/v1/experiments?project=paged&limit=2';
+    for (let pages = 0; pages < 9; pages++) {
+      const page = (await call('GET', url)).json();
+      seen.push(...page.items.map((item: { id: string }) => item.id));
+      if (page.next === null) break;
+      url = `/v1/experiments?project=paged&limit=2&cursor=${page.next}`;
+    }
+    assert.deepEqual(seen, ids.reverse());
+  });
+
+  test('refuses cursors that were made up or belong to another list', async () => {
+    const page = (await call('GET', '/v1/experiments?limit=1')).json();
+    assert.equal((await call('GET', `/v1/experiments?limit=1&cursor=${page.next}`)).statusCode, 200);
+    const [place] = page.next.split('.');
+    for (const url of [`?state=queued&cursor=${page.next}`, `?cursor=${place}`, `?cursor=${place}.AAAA`, '?cursor=x', '?cursor=']) {
+      const response = await call('GET', `/v1/experiments${url}`);
+      assert.equal(response.statusCode, 400, url);
+      assert.equal(response.json().code, 'invalid-cursor', url);
+    }
+  });
+
+  test('refuses parameters that are unknown or not what they should be', async () => {
+    for (const [query, field] of [
+      ['limit=0', 'limit'],
+      ['limit=201', 'limit'],
+      ['limit=0x10', 'limit'],
+      ['limit=1e1', 'limit'],
+      ['limit=%201', 'limit'],
+      ['limit=1&limit=2', 'limit'],
+      ['state=quued', 'state'],
+      ['stat=queued', 'stat'],
+      ['__proto__=1', '__proto__'],
+      ['access_token=x', 'access_token'],
+    ]) {
+      const response = await call('GET', `/v1/experiments?${query}`);
+      assert.equal(response.statusCode, 400, query);
+      assert.equal(response.json().problems[0].field, field, query);
+    }
+  });
+});
+
+describe('POST /v1/experiments/:id/cancel', () => {
+  test('ends one that waits, once', async () => {
+    const id = await submit();
+    const response = await call('POST', `/v1/experiments/${id}/cancel`);
+    assert.equal(response.statusCode, 202);
+    assert.equal(response.json().state, 'cancelled');
+    assert.equal(response.json().position, null);
+    const again = await call('POST', `/v1/experiments/${id}/cancel`);
+    assert.equal(again.statusCode, 409);
+    assert.equal(again.json().code, 'already-final');
+  });
+
+  test('takes no body, and no id that is not there', async () => {
+    const id = await submit();
+    assert.equal((await call('POST', `/v1/experiments/${id}/cancel`, { body: { force: true } })).statusCode, 400);
+    assert.equal((await store.get(id))?.state, 'queued');
+    assert.equal((await call('POST', '/v1/experiments/exp-00000000000000000000/cancel')).statusCode, 404);
+  });
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { entryId } from '../../../src/core/ids.ts';
+import type { AttemptEvent, StreamEntry } from '../../../src/core/events.ts';
+import { type EventStreamOptions, formatEntry, type StreamEnd, sendEvents } from '../../../src/http/sse.ts';
+import { openStream } from '../../support/event-stream.ts';
+import type { Scope } from '../../support/store.ts';
+
+function entry(sequence: number, text = 'x'): StreamEntry {
+  const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [text], cutBytes: 0 };
+  return { id: entryId(1, sequence), at: sequence, event };
+}
+
+/** A server with one stream; `end` is how it came to its end. */
+async function serve(scope: Scope, options: Partial<EventStreamOptions> & Pick<EventStreamOptions, 'entries'>) {
+  const { promise: end, resolve } = Promise.withResolvers<{ end: StreamEnd; error?: unknown }>();
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    void sendEvents({
+      response,
+      closing: new AbortController().signal,
+      heartbeatMs: 60_000,
+      stallMs: 60_000,
+      bufferBytes: 64 * 1024,
+      ...options,
+    }).then(resolve);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  scope.after(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, port, end };
+}
+
+/** Waits until the signal aborts. */
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+describe('sendEvents', () => {
+  test('sends all entries in order and says that they are all', async (t) => {
+    const { url, end } = await serve(t, {
+      async *entries() {
+        for (let sequence = 1; sequence <= 100; sequence++) yield entry(sequence, 'line\nbreak');
+      },
+    });
+    const events = await (await openStream(t, url)).rest();
+    assert.equal(events.length, 101);
+    assert.equal(events.at(-1)?.event, 'end');
+    events.slice(0, -1).forEach((event, index) => {
+      assert.deepEqual(JSON.parse(event.data), entry(index + 1, 'line\nbreak'));
+      assert.equal(event.id, entryId(1, index + 1));
+      assert.equal(event.event, 'log');
+    });
+    assert.deepEqual(await end, { end: 'complete' });
+  });
+
+  test('cuts a client that does not read, having taken a bounded number of entries for it', async (t) => {
+    let taken = 0;
+    const text = 'x'.repeat(16 * 1024);
+    const { port, end } = await serve(t, {
+      stallMs: 100,
+      async *entries() {
+        for (;;) yield entry(++taken, text);
+      },
+    });
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    assert.deepEqual(await end, { end: 'stalled' });
+    // What the two kernels' buffers hold, and the stream's own: without a bound the loop above never ends.
+    assert.ok(taken * text.length < 64 * 1024 * 1024, `${taken} entries`);
+  });
+
+  test('stops taking entries when the client goes away', async (t) => {
+    let aborted = false;
+    const { url, end } = await serve(t, {
+      async *entries(signal) {
+        yield entry(1);
+        await untilAborted(signal);
+        aborted = true;
+      },
+    });
+    const stream = await openStream(t, url);
+    await stream.next();
+    await stream.close();
+    assert.deepEqual(await end, { end: 'gone' });
+    assert.ok(aborted);
+  });
+
+  test('gives signs of life while nothing happens', async (t) => {
+    const go = Promise.withResolvers<void>();
+    const { url } = await serve(t, {
+      heartbeatMs: 5,
+      async *entries() {
+        await go.promise;
+        yield entry(1);
+      },
+    });
+    const stream = await openStream(t, url);
+    const rest = stream.rest();
+    while (stream.comments.length < 2) await pause(1);
+    go.resolve();
+    assert.equal((await rest).length, 2);
+  });
+
+  test('ends without an end event where entries fail, or the server closes', async (t) => {
+    const failure = new Error('lost');
+    const failing = await serve(t, {
+      // biome-ignore lint/correctness/useYield: it fails before it has anything
+      async *entries() {
+        throw failure;
+      },
+    });
+    const stream = await openStream(t, failing.url);
+    assert.deepEqual(await stream.rest(), []);
+    assert.deepEqual(await failing.end, { end: 'failed', error: failure });
+
+    const closing = new AbortController();
+    const closed = await serve(t, {
+      closing: closing.signal,
+      async *entries(signal) {
+        yield entry(1);
+        await untilAborted(signal);
+      },
+    });
+    const second = await openStream(t, closed.url);
+    await second.next();
+    closing.abort();
+    assert.deepEqual(await second.rest(), []);
+  });
+});
+
+test('formatEntry puts an entry on lines of its own', () => {
+  const text = formatEntry(entry(2, 'a\n\nb'));
+  assert.match(text, /^id: 1-2097152\nevent: log\ndata: \{.*\}\n\n$/);
+});
