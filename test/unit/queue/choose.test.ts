@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { type ChoiceCluster, choose, freeOn } from '../../../src/queue/choose.ts';
+import type { ClusterNode, Reservation, Waiting } from '../../../src/store/store.ts';
+
+function node(id: string, gpus: number, cpus: number, used: Partial<ClusterNode> = {}): ClusterNode {
+  return { id, gpusTotal: gpus, cpusTotal: cpus, gpusUsed: 0, cpusUsed: 0, ...used };
+}
+
+function cluster(name: string, nodes: ClusterNode[], more: Partial<ChoiceCluster> = {}): ChoiceCluster {
+  return { name, backfill: false, answering: true, nodes, ...more };
+}
+
+function waits(experiment: string, gpus: number, cpus = 1, more: Partial<Waiting> = {}): Waiting {
+  return {
+    experiment,
+    name: experiment,
+    project: 'p',
+    priority: 0,
+    cluster: null,
+    gpus,
+    cpus,
+    submittedAt: 0,
+    reason: null,
+    ...more,
+  };
+}
+
+const none = new Map<string, Reservation[]>();
+const started = (choice: ReturnType<typeof choose>) => choice.start.map((start) => start.experiment);
+
+describe('choose', () => {
+  test('starts in the order of the line what fits on one node', () => {
+    const clusters = [cluster('a', [node('n', 4, 16)])];
+    const choice = choose({
+      waiting: [waits('x', 2), waits('y', 2), waits('z', 1)],
+      clusters,
+      reservations: none,
+    });
+    assert.deepEqual(choice.start, [
+      { experiment: 'x', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
+      { experiment: 'y', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
+    ]);
+    assert.match(choice.reasons.get('z') ?? '', /needs 1 GPU and 1 CPU on one node; .* 0 GPUs/);
+    assert.deepEqual(choice.open, []);
+  });
+
+  test('never adds up the room of two nodes', () => {
+    const clusters = [cluster('a', [node('m', 4, 8), node('n', 8, 8)])];
+    const reservations = new Map([['a', [{ experiment: 'o', node: 'n', gpus: 4, cpus: 1 }]]]);
+    const choice = choose({ waiting: [waits('x', 8)], clusters, reservations });
+    assert.deepEqual(choice.start, []);
+  });
+
+  test('takes the fullest node that has room', () => {
+    const clusters = [cluster('a', [node('large', 8, 8), node('small', 2, 8)])];
+    const choice = choose({ waiting: [waits('x', 1), waits('y', 8)], clusters, reservations: none });
+    assert.deepEqual(
+      choice.start.map((start) => start.node),
+      ['small', 'large'],
+    );
+  });
+
+  test('makes those behind wait for one that does not fit, unless the cluster allows backfill', () => {
+    const nodes = [node('n', 4, 16, { gpusUsed: 2 })];
+    const waiting = [waits('large', 4), waits('small', 1)];
+    const strict = choose({ waiting, clusters: [cluster('a', nodes)], reservations: none });
+    assert.deepEqual(started(strict), []);
+    assert.match(strict.reasons.get('small') ?? '', /waits behind large/);
+    const filled = choose({
+      waiting,
+      clusters: [cluster('a', nodes, { backfill: true })],
+      reservations: none,
+    });
+    assert.deepEqual(started(filled), ['small']);
+  });
+
+  test('lets nobody be held up by an experiment for another cluster', () => {
+    const clusters = [cluster('a', [node('n', 4, 8, { gpusUsed: 4 })]), cluster('b', [node('n', 4, 8)])];
+    const waiting = [waits('x', 4, 1, { cluster: 'a' }), waits('y', 4, 1, { cluster: 'b' })];
+    assert.deepEqual(started(choose({ waiting, clusters, reservations: none })), ['y']);
+  });
+
+  test('says of one that can never fit that it cannot, and passes it', () => {
+    const clusters = [cluster('a', [node('n', 4, 8)])];
+    const choice = choose({ waiting: [waits('x', 5), waits('y', 1)], clusters, reservations: none });
+    assert.deepEqual(started(choice), ['y']);
+    assert.match(choice.reasons.get('x') ?? '', /can never fit: needs 5 GPUs .* at most 4 GPUs and 8 CPUs/);
+  });
+
+  test('starts nothing on a cluster that does not answer, and keeps the place there', () => {
+    const silent = cluster('a', [node('n', 4, 8)], { answering: false });
+    const choice = choose({ waiting: [waits('x', 1)], clusters: [silent], reservations: none });
+    assert.deepEqual(started(choice), []);
+    assert.match(choice.reasons.get('x') ?? '', /ray-worker of a does not answer/);
+    const unknown = choose({
+      waiting: [waits('x', 1, 1, { cluster: 'z' })],
+      clusters: [],
+      reservations: none,
+    });
+    assert.match(unknown.reasons.get('x') ?? '', /no cluster z/);
+    const empty = choose({ waiting: [waits('x', 1)], clusters: [], reservations: none });
+    assert.match(empty.reasons.get('x') ?? '', /no cluster is known/);
+  });
+
+  test('counts what Ray uses and what was handed out once, by the larger', () => {
+    const held = [{ experiment: 'o', node: 'n', gpus: 3, cpus: 2 }];
+    assert.deepEqual(freeOn(node('n', 8, 16, { gpusUsed: 2, cpusUsed: 5 }), held), { gpus: 5, cpus: 11 });
+  });
+
+  test('counts decimal fractions of CPUs without rounding errors', () => {
+    const waiting = Array.from({ length: 10 }, (_, index) => waits(`x${index}`, 0, 0.1));
+    const choice = choose({ waiting, clusters: [cluster('a', [node('n', 0, 1)])], reservations: none });
+    assert.equal(choice.start.length, 10);
+  });
+});
+
+/*
+ * Histories: arrivals and ends in any order on one or two clusters. After each event the choice is made and carried
+ * out, as the dispatcher does.
+ */
+interface Running extends Reservation {
+  cluster: string;
+}
+
+const shapes = fc.array(
+  fc.record({
+    backfill: fc.boolean(),
+    nodes: fc.array(
+      fc.record({ gpus: fc.integer({ min: 0, max: 8 }), cpus: fc.integer({ min: 1, max: 16 }) }),
+      {
+        minLength: 1,
+        maxLength: 3,
+      },
+    ),
+  }),
+  { minLength: 1, maxLength: 2 },
+);
+const events = fc.array(
+  fc.oneof(
+    fc.record({
+      kind: fc.constant('arrive' as const),
+      gpus: fc.integer({ min: 0, max: 8 }),
+      cpus: fc.integer({ min: 1, max: 16 }),
+      priority: fc.integer({ min: -1, max: 1 }),
+      pinned: fc.option(fc.integer({ min: 0, max: 1 })),
+    }),
+    fc.record({ kind: fc.constant('end' as const), which: fc.nat() }),
+  ),
+  { maxLength: 40 },
+);
+
+function simulate(
+  clusters: ChoiceCluster[],
+  history: typeof events extends fc.Arbitrary<infer T> ? T : never,
+  check: (before: Waiting[], choice: ReturnType<typeof choose>, running: Running[]) => void,
+): { waiting: Waiting[]; running: Running[]; settle(): void } {
+  let waiting: Waiting[] = [];
+  let running: Running[] = [];
+  function step(): void {
+    const reservations = new Map(
+      clusters.map(({ name }) => [name, running.filter((item) => item.cluster === name)]),
+    );
+    const before = waiting;
+    const choice = choose({ waiting, clusters, reservations });
+    running = [...running, ...choice.start];
+    const gone = new Set(choice.start.map((start) => start.experiment));
+    waiting = waiting.filter((item) => !gone.has(item.experiment));
+    check(before, choice, running);
+  }
+  let number = 0;
+  for (const event of history) {
+    if (event.kind === 'arrive') {
+      number += 1;
+      const pinned = event.pinned === null ? null : (clusters[event.pinned]?.name ?? null);
+      const { gpus, cpus, priority } = event;
+      waiting = [
+        ...waiting,
+        waits(`e${number}`, gpus, cpus, { priority, cluster: pinned, submittedAt: number }),
+      ]
+        // As the store keeps the line: by priority, then first come first served.
+        .toSorted((a, b) => b.priority - a.priority || a.submittedAt - b.submittedAt);
+    } else if (running.length > 0) running = running.toSpliced(event.which % running.length, 1);
+    step();
+  }
+  return {
+    get waiting() {
+      return waiting;
+    },
+    get running() {
+      return running;
+    },
+    settle() {
+      for (let rounds = 0; running.length > 0 && rounds < 1000; rounds += 1) {
+        running = running.slice(1);
+        step();
+      }
+    },
+  };
+}
+
+function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): ChoiceCluster[] {
+  return shape.map(({ backfill, nodes }, index) =>
+    cluster(
+      `c${index}`,
+      nodes.map(({ gpus, cpus }, at) => node(`n${at}`, gpus, cpus)),
+      { backfill },
+    ),
+  );
+}
+
+const couldRunOn = (item: Waiting, { name, nodes }: ChoiceCluster) =>
+  (item.cluster === null || item.cluster === name) &&
+  nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
+
+describe('over any history, the choice', () => {
+  test('hands out no more than a node has, and says of everybody else why', () => {
+    fc.assert(
+      fc.property(shapes, events, (shape, history) => {
+        const clusters = build(shape);
+        simulate(clusters, history, (before, choice, running) => {
+          for (const { name, nodes } of clusters)
+            for (const at of nodes) {
+              const here = running.filter((item) => item.cluster === name && item.node === at.id);
+              assert.ok(here.reduce((sum, item) => sum + item.gpus, 0) <= at.gpusTotal);
+              assert.ok(here.reduce((sum, item) => sum + item.cpus, 0) <= at.cpusTotal);
+            }
+          assert.equal(choice.start.length + choice.reasons.size, before.length);
+        });
+      }),
+    );
+  });
+
+  // Fails when a blocked experiment does not hold its place.
+  test('starts nobody on a strict cluster past one that waits for it', () => {
+    fc.assert(
+      fc.property(shapes, events, (shape, history) => {
+        const clusters = build(shape);
+        simulate(clusters, history, (before, choice) => {
+          const starts = new Map(choice.start.map((start) => [start.experiment, start.cluster]));
+          for (const strict of clusters.filter((item) => !item.backfill)) {
+            const first = before.findIndex(
+              (item) => !starts.has(item.experiment) && couldRunOn(item, strict),
+            );
+            if (first < 0) continue;
+            for (const item of before.slice(first)) assert.notEqual(starts.get(item.experiment), strict.name);
+          }
+        });
+      }),
+    );
+  });
+
+  test('leaves nobody behind that fits anywhere, once the others have ended', () => {
+    fc.assert(
+      fc.property(shapes, events, (shape, history) => {
+        const clusters = build(shape);
+        const simulation = simulate(clusters, history, () => {});
+        simulation.settle();
+        for (const item of simulation.waiting)
+          assert.ok(!clusters.some((one) => couldRunOn(item, one)), `${item.experiment} starved`);
+      }),
+    );
+  });
+
+  // One large experiment against a stream of small ones that would fill every hole for ever.
+  test('starts a large one on a strict cluster although small ones never stop coming', () => {
+    const clusters = [cluster('a', [node('n', 8, 64)])];
+    let running: Running[] = [];
+    let waiting: Waiting[] = [];
+    for (let round = 0; round < 50; round += 1) {
+      if (round === 5) waiting.push(waits('large', 8));
+      waiting.push(waits(`small${round}a`, 1), waits(`small${round}b`, 1));
+      if (running.length > 6) running = running.slice(1);
+      if (round > 5) running = running.slice(1);
+      const choice = choose({ waiting, clusters, reservations: new Map([['a', running]]) });
+      running = [...running, ...choice.start];
+      const gone = new Set(started(choice));
+      if (gone.has('large')) return;
+      waiting = waiting.filter((item) => !gone.has(item.experiment));
+    }
+    assert.fail('the large one starved');
+  });
+});

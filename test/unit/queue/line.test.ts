@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { Redis } from 'ioredis';
+import { createLine, type Line } from '../../../src/queue/line.ts';
+import { until } from '../../support/dispatch.ts';
+import { type RedisServer, startRedis } from '../../support/redis.ts';
+
+describe('the line', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let line: Line;
+  before(async () => {
+    server = await startRedis({ appendfsync: 'no' });
+    redis = new Redis(server.url, { maxRetriesPerRequest: 1 });
+  });
+  beforeEach(async (t) => {
+    await redis.flushall();
+    line = createLine({ redis, prefix: '{test}', onError: (error) => assert.fail(error) });
+    const opened = line;
+    (t as { after(release: () => Promise<void>): void }).after(() => opened.close());
+  });
+  after(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  test('holds an experiment once, under its own id, with nothing but a pointer', async () => {
+    await line.join('exp-a', 0);
+    await line.join('exp-a', 0);
+    assert.deepEqual(await line.ids(), new Set(['exp-a']));
+    const job = await line.queues[0]?.getJob('exp-a');
+    assert.deepEqual(job?.data, { experiment: 'exp-a' });
+    for (const key of await redis.keys('*')) assert.ok(key.startsWith('{test}:bull:'), key);
+  });
+
+  test('is served by priority, then in the order of arrival', async () => {
+    await line.join('exp-low', -100);
+    await line.join('exp-first', 0);
+    await line.join('exp-second', 0);
+    await line.join('exp-high', 100);
+    const seen: string[] = [];
+    const serving = line.serve(
+      async (experiment) => {
+        seen.push(experiment);
+        return { done: true };
+      },
+      { concurrency: 1 },
+    );
+    await until(() => seen.length === 4, 'all are served');
+    await serving.close(1000);
+    assert.deepEqual(seen, ['exp-high', 'exp-first', 'exp-second', 'exp-low']);
+    assert.deepEqual(await line.ids(), new Set());
+  });
+
+  test('parks an experiment whose turn has not come, and wakes it', async () => {
+    await line.join('exp-a', 0);
+    let looks = 0;
+    const serving = line.serve(
+      async () => {
+        looks += 1;
+        return looks === 1 ? { done: false, parkMs: 60_000 } : { done: true };
+      },
+      { concurrency: 4 },
+    );
+    await until(async () => (await line.counts()).delayed === 1, 'it is parked');
+    assert.equal(await line.ensure('exp-a', 0), 'ready');
+    await until(() => looks === 2, 'it is looked at again');
+    await serving.close(1000);
+  });
+
+  test('asks again after a handler that threw', async () => {
+    const errors: Error[] = [];
+    const own = createLine({ redis, prefix: '{test}', onError: (error) => errors.push(error) });
+    await own.join('exp-a', 0);
+    let looks = 0;
+    const serving = own.serve(
+      async () => {
+        looks += 1;
+        if (looks === 1) throw new Error('broken');
+        return { done: true };
+      },
+      { concurrency: 1 },
+    );
+    await until(() => looks === 2, 'it is looked at again');
+    await serving.close(1000);
+    await own.close();
+    assert.equal(errors[0]?.message, 'broken');
+  });
+
+  test('puts an experiment into the line again although its earlier job is kept for the board', async () => {
+    await line.join('exp-a', 0);
+    let looks = 0;
+    const serving = line.serve(
+      async () => {
+        looks += 1;
+        return { done: true };
+      },
+      { concurrency: 1 },
+    );
+    await until(async () => (await line.counts()).completed === 1, 'the first place is done with');
+    assert.equal(await line.ensure('exp-a', 0), 'ready');
+    await until(() => looks === 2, 'the second is looked at');
+    await serving.close(1000);
+  });
+
+  test('tells an active job from one that is ready, and lets the others leave', async () => {
+    await line.join('exp-a', 0);
+    const release = Promise.withResolvers<void>();
+    let active = false;
+    const serving = line.serve(
+      async () => {
+        active = true;
+        await release.promise;
+        return { done: true };
+      },
+      { concurrency: 1 },
+    );
+    await until(() => active, 'it is active');
+    assert.equal(await line.ensure('exp-a', 0), 'active');
+    await line.join('exp-b', 0);
+    assert.equal(await line.ensure('exp-b', 0), 'ready');
+    await line.leave('exp-b');
+    await line.leave('exp-a');
+    assert.deepEqual(await line.ids(), new Set(['exp-a']));
+    release.resolve();
+    await serving.close(1000);
+  });
+});
