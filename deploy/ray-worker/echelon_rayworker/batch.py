@@ -1,0 +1,344 @@
+"""Advantage batches from a trainer's arrays, as bytes for the spool or as a file for `echelon verify`.
+
+    columns = dict(
+        estimator=dict(name="hgpo", history_length=2, mode="mean_std_norm", gamma=0.95, invalid_action_penalty=0.1),
+        group=uid, trajectory=traj_uid, observation=anchor_obs, reward=rewards, action_valid=is_action_valid,
+        step_reward=step_rewards, advantage=advantages[:, 0],
+    )
+    spool.batch(step, build_batch(**columns, provenance=dict(training_step=step, group_size=8)), rows=len(uid))
+    write_batch_file("step-12.json.gz", [columns])
+
+One entry a row in every column, rows in the order in which the trainer computed. Only the standard library is used,
+and the protobuf message is written field by field, so that this file can be loaded into any trainer's process.
+The message's definition is proto/echelon/batch/v1/batch.proto.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+import os
+import re
+import struct
+import sys
+from array import array
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Any, Hashable, Iterable, Mapping, Sequence
+
+FORMAT = "echelon-batch/1"
+
+_BATCH_FIELDS = {
+    "format": 1, "name": 2, "provenance": 3, "estimator": 4, "rows": 5, "group": 6, "group_names": 7,
+    "trajectory": 8, "trajectory_names": 9, "step": 10, "observation": 11, "observation_digests": 12,
+    "observation_texts": 13, "reward": 14, "action_valid": 15, "token_level_reward_sum": 16,
+    "response_length": 17, "reported_step_reward": 18, "reported_advantage": 19,
+}  # fmt: skip
+_PROVENANCE_FIELDS = {
+    "experiment": 1, "attempt": 2, "training_step": 3, "group_size": 4, "groups": 5, "rows_collected": 6,
+    "producer": 7,
+}  # fmt: skip
+_ESTIMATOR_FIELDS = {
+    "name": 1, "history_length": 2, "mode": 3, "length_weight_alpha": 4, "base_group": 5,
+    "step_advantage_weight": 6, "normalize_by_std": 7, "gamma": 8, "invalid_action_penalty": 9, "epsilon": 10,
+    "deviation": 11, "precision": 12,
+}  # fmt: skip
+_DOUBLES = frozenset(("length_weight_alpha", "step_advantage_weight", "gamma", "invalid_action_penalty", "epsilon"))
+# What the recipe does where a trainer's configuration says nothing.
+_ESTIMATOR_DEFAULTS = {
+    "length_weight_alpha": 1.0,
+    "step_advantage_weight": 1.0,
+    "normalize_by_std": True,
+    "epsilon": 1e-6,
+}
+_REQUIRED = {
+    "hgpo": ("history_length", "mode", "gamma", "invalid_action_penalty"),
+    "gigpo": ("mode", "gamma", "invalid_action_penalty"),
+}
+
+# Column → its name in a file, array type code.
+_COLUMNS = {
+    "step": ("step", "i"),
+    "reward": ("reward", "d"),
+    "action_valid": ("actionValid", "B"),
+    "token_level_reward_sum": ("tokenLevelRewardSum", "d"),
+    "response_length": ("responseLength", "i"),
+    "step_reward": ("stepReward", "f"),
+    "advantage": ("advantage", "f"),
+}
+_REPORTED = ("step_reward", "advantage")
+
+
+def build_batch(
+    *,
+    estimator: Mapping[str, Any],
+    group: Sequence[Hashable],
+    trajectory: Sequence[Hashable],
+    observation: Sequence[Any] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+    name: str = "",
+    texts: bool = False,
+    **columns: Any,
+) -> bytes:
+    """A serialized `AdvantageBatch`.
+
+    `columns` are step, reward, action_valid, token_level_reward_sum, response_length, step_reward and advantage, as
+    lists, arrays or tensors; one that the trainer does not have is left out (`step` too: give it only from what
+    numbers the steps, never from the rows' order). `observation` holds the anchor observations, equal as in Python;
+    with `texts` they are part of the batch, else only their digests. `estimator` and `provenance` have the fields
+    of the messages of these names. Raises ValueError or TypeError, naming the field.
+    """
+    groups, group_names = _named(group)
+    trajectories, trajectory_names = _named(trajectory)
+    arrays = {"group": groups, "trajectory": trajectories, **_arrays(columns)}
+    if observation is not None:
+        arrays["observation"], dictionary = _dictionary(observation)
+    else:
+        dictionary = []
+    _same_length(arrays)
+    fields: dict[str, Any] = {
+        "format": FORMAT,
+        "name": name,
+        "provenance": _message(_checked("provenance", provenance or {}, _PROVENANCE_FIELDS), _PROVENANCE_FIELDS),
+        "estimator": _message(_estimator(estimator), _ESTIMATOR_FIELDS),
+        "rows": len(groups),
+        "group_names": group_names,
+        "trajectory_names": trajectory_names,
+        "observation_digests": b"".join(digest(text) for text in dictionary),
+        "observation_texts": dictionary if texts else [],
+    }
+    for column, values in arrays.items():
+        fields[f"reported_{column}" if column in _REPORTED else column] = _little_endian(values)
+    return _message(fields, _BATCH_FIELDS)
+
+
+def write_batch_file(path: str | os.PathLike[str], batches: Iterable[Mapping[str, Any]], source: str = "") -> None:
+    """Writes an `echelon-batch/1` file, in gzip where the name ends in .gz; `batches` are arguments of build_batch.
+
+    Without `texts`, an observation stands in the file as the hexadecimal digits of its digest.
+    """
+    content = {"format": FORMAT, "source": source, "batches": [_json_batch(**batch) for batch in batches]}
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    with open(path, "wb") as file:
+        file.write(gzip.compress(text, 9, mtime=0) if str(path).endswith(".gz") else text)
+
+
+def read_batch_file(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """The batches of an `echelon-batch/1` file as arguments of build_batch."""
+    with open(path, "rb") as file:
+        data = file.read()
+    content = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a file of the format {FORMAT}")
+    return [_arguments(batch) for batch in content["batches"]]
+
+
+def canonical_text(observation: Any) -> str:
+    """Texts are equal where observations are: numbers by value (1, 1.0 and True are one), lists, tuples and flattened
+    arrays by their elements, a mapping as the list of its sorted pairs. It is JSON without spaces.
+    """
+    value = observation
+    if isinstance(value, str):
+        quoted = json.dumps(value, ensure_ascii=False)
+        return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", quoted)
+    if value is None:
+        return "null"
+    if isinstance(value, (bool, int, float)):
+        return _number_text(value)
+    if isinstance(value, Mapping):
+        pairs = sorted(value.items())
+        return f"[{','.join(f'[{canonical_text(key)},{canonical_text(item)}]' for key, item in pairs)}]"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(canonical_text(item) for item in value)}]"
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):  # an array, a tensor or a scalar of one
+        return canonical_text(value.flatten().tolist() if getattr(value, "shape", ()) else value.item())
+    raise TypeError(f"an observation of type {type(value).__name__} has no equality to group by")
+
+
+def digest(canonical: str) -> bytes:
+    """The 16 bytes that stand for an observation on the wire."""
+    return hashlib.sha256(canonical.encode("utf-8")).digest()[:16]
+
+
+def _number_text(value: bool | int | float) -> str:
+    """As JavaScript writes the number, so that both sides have one text for one value."""
+    if not isinstance(value, float):
+        try:
+            if float(value) != value:
+                return str(value)
+        except OverflowError:
+            return str(value)
+        value = float(value)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value == 0 or 1e-6 <= abs(value) < 1e21:
+        text = format(Decimal(repr(abs(value))), "f").removesuffix(".0")
+        return f"-{text}" if value < 0 else text
+    digits, _, exponent = repr(value).partition("e")
+    return f"{digits}e{int(exponent):+d}"
+
+
+def _listed(values: Any) -> list[Any]:
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def _arrays(columns: Mapping[str, Any]) -> dict[str, array]:
+    _checked("column", columns, _COLUMNS)
+    arrays = {}
+    for column, values in columns.items():
+        if values is None:
+            continue
+        code = _COLUMNS[column][1]
+        listed = _listed(values)
+        try:
+            arrays[column] = array(code, [bool(value) for value in listed] if code == "B" else listed)
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{column}: {error}") from None
+    return arrays
+
+
+def _same_length(arrays: Mapping[str, array]) -> None:
+    rows = len(arrays["group"])
+    for column, values in arrays.items():
+        if len(values) != rows:
+            raise ValueError(f"{column} has {len(values)} entries, group has {rows}: every column has one a row")
+
+
+def _named(ids: Sequence[Hashable]) -> tuple[array, list[str]]:
+    """Indices into the distinct ids, and these as texts."""
+    known: dict[Hashable, int] = {}
+    index = array("i", (known.setdefault(one, len(known)) for one in _listed(ids)))
+    names = [str(one) for one in known]
+    return index, names if len(set(names)) == len(names) else [repr(one) for one in known]
+
+
+def _dictionary(observations: Sequence[Any]) -> tuple[array, list[str]]:
+    """Indices into the distinct observations, and their canonical texts. One that holds a NaN is equal to none."""
+    known: dict[str, int] = {}
+    index = array("i")
+    for row, observation in enumerate(observations):
+        text = canonical_text(observation)
+        if "NaN" in text and not isinstance(observation, str):
+            text = f"{text}#{row}"
+        index.append(known.setdefault(text, len(known)))
+    return index, list(known)
+
+
+def _checked(kind: str, given: Mapping[str, Any], known: Iterable[str]) -> Mapping[str, Any]:
+    for key in given:
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            raise ValueError(f"{kind} has no {key!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
+    return given
+
+
+def _estimator(estimator: Mapping[str, Any]) -> dict[str, Any]:
+    stated = {**_ESTIMATOR_DEFAULTS, **_checked("estimator", estimator, _ESTIMATOR_FIELDS)}
+    for key in ("name", *_REQUIRED.get(str(stated.get("name")), ())):
+        if key not in stated:
+            raise ValueError(f"estimator.{key} is missing: without it the advantages cannot be recomputed")
+    return stated
+
+
+def _varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*encoded, value))
+
+
+def _message(fields: Mapping[str, Any], numbers: Mapping[str, int]) -> bytes:
+    """Protobuf's encoding of the fields, in the order of their numbers; zeros and empty texts are left out."""
+    parts = []
+    for name, number in numbers.items():
+        value = fields.get(name)
+        if name in _DOUBLES:
+            if value:
+                parts.append(_varint(number << 3 | 1) + struct.pack("<d", value))
+        elif isinstance(value, (bool, int)):
+            if value < 0:
+                raise ValueError(f"{name} is negative")
+            if value:
+                parts.append(_varint(number << 3) + _varint(int(value)))
+        elif value:
+            for item in value if isinstance(value, list) else [value]:
+                data = item if isinstance(item, bytes) else str(item).encode("utf-8", "replace")
+                parts.append(_varint(number << 3 | 2) + _varint(len(data)) + data)
+    return b"".join(parts)
+
+
+def _little_endian(values: array) -> bytes:
+    if sys.byteorder == "big":
+        values = array(values.typecode, values)
+        values.byteswap()
+    return values.tobytes()
+
+
+def _camel(name: str) -> str:
+    return re.sub("_([a-z])", lambda match: match[1].upper(), name)
+
+
+def _snake(name: str) -> str:
+    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", name)
+
+
+def _short(value: float) -> float | None:
+    """The float of fewest digits that is the same float32, so that files stay small; None for what JSON has not."""
+    if not math.isfinite(value):
+        return None
+    for digits in range(1, 9):
+        candidate = float(f"{value:.{digits}g}")
+        if struct.pack("<f", candidate) == struct.pack("<f", value):
+            return candidate
+    return value
+
+
+def _json_batch(
+    *, estimator, group, trajectory, observation=None, provenance=None, name="", texts=False, **columns
+) -> dict[str, Any]:
+    params = {_camel(key): value for key, value in _estimator(estimator).items()}
+    params["estimator"] = params.pop("name")
+    batch: dict[str, Any] = {"name": name, "params": params}
+    if provenance:
+        stated = _checked("provenance", provenance, _PROVENANCE_FIELDS)
+        batch["provenance"] = {_camel(key): value for key, value in stated.items()}
+    arrays = _arrays(columns)
+    for key, ids in (("group", group), ("trajectory", trajectory)):
+        index, names = _named(ids)
+        arrays[key] = index
+        batch[key] = [names[one] for one in index]
+    if observation is not None:
+        index, dictionary = _dictionary(observation)
+        arrays["observation"] = index
+        batch["observationIndex"] = index.tolist()
+        batch["observations"] = [json.loads(text) if texts else digest(text).hex() for text in dictionary]
+    _same_length(arrays)
+    for column, (key, code) in _COLUMNS.items():
+        if column in arrays:
+            values = arrays[column].tolist()
+            into = batch.setdefault("reported", {}) if column in _REPORTED else batch
+            into[key] = [_short(v) for v in values] if code == "f" else values
+            if code == "B":
+                into[key] = [bool(value) for value in values]
+    return batch
+
+
+def _arguments(batch: Mapping[str, Any]) -> dict[str, Any]:
+    """What build_batch takes, from a batch of a file."""
+    params = {_snake(key): value for key, value in batch["params"].items()}
+    params["name"] = params.pop("estimator", "hgpo")
+    provenance = {_snake(key): value for key, value in batch.get("provenance", {}).items()}
+    if "group_size" in params:
+        provenance.setdefault("group_size", params.pop("group_size"))
+    arguments = {"estimator": params, "name": batch.get("name", ""), "provenance": provenance}
+    arguments.update(group=batch["group"], trajectory=batch["trajectory"], observation=batch.get("observation"))
+    if "observationIndex" in batch:
+        arguments["observation"] = [batch["observations"][index] for index in batch["observationIndex"]]
+    for column, (key, code) in _COLUMNS.items():
+        values = (batch.get("reported", {}) if column in _REPORTED else batch).get(key)
+        if values is not None:
+            arguments[column] = [math.nan if value is None else value for value in values] if code == "f" else values
+    return arguments
