@@ -1,0 +1,240 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Redis } from 'ioredis';
+import type { NumberedEvent } from '../../src/core/events.ts';
+import { newExperimentId } from '../../src/core/ids.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import { createKeys } from '../../src/store/keys.ts';
+import type { Archive, Store, SubmitInput } from '../../src/store/store.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+
+/*
+ * The store against the bare primitive, in one run and on one server, the arms in turn: what is said is a ratio.
+ * Times are printed as information about the machine, never to be compared with those of another.
+ */
+
+const archive: Archive = {
+  put: () => Promise.reject(new Error('nothing here is long')),
+  get: () => Promise.reject(new Error('nothing here is long')),
+};
+
+interface Sample {
+  name: string;
+  ratio: number[];
+}
+
+/** `--rounds`, `--events` (appended per round and arm), `--depths` (waiting experiments, by comma), `--fsync`. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '9' },
+      events: { type: 'string', default: '6400' },
+      depths: { type: 'string', default: '1000,100000' },
+      fsync: { type: 'string', default: 'always' },
+    },
+  });
+  const rounds = Number(values.rounds);
+  const appendfsync = values.fsync === 'everysec' ? 'everysec' : values.fsync === 'no' ? 'no' : 'always';
+  const server = await startRedis({ appendfsync });
+  const redis = new Redis(server.port, { maxRetriesPerRequest: null });
+  try {
+    const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];
+    console.log(
+      `node ${process.version}, redis ${version}, appendfsync ${appendfsync}, ${cpus().length} cores`,
+    );
+    await benchAppend(redis, { rounds, events: Number(values.events) });
+    await benchDepth(server, redis, { rounds, depths: values.depths.split(',').map(Number) });
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
+}
+
+function logEvent(sequence: number): NumberedEvent {
+  const lines = [`step ${sequence}: a line of a log as long as such lines are, about eighty letters in all`];
+  return { sequence, at: 1_700_000_000_000, event: { type: 'log', source: 'stdout', lines, cutBytes: 0 } };
+}
+
+function metricsEvent(sequence: number): NumberedEvent {
+  const values = Object.fromEntries(
+    Array.from({ length: 40 }, (_v, at) => [`group/metric-${at}`, at / sequence]),
+  );
+  return { sequence, at: 1_700_000_000_000, event: { type: 'metrics', step: sequence, values } };
+}
+
+/** Append of the store, in calls of 128, against plain XADD of the same fields, pipelined in the same way. */
+async function benchAppend(
+  redis: Redis,
+  { rounds, events }: { rounds: number; events: number },
+): Promise<void> {
+  const store = createStore({ redis, archive, prefix: 'bench-append' });
+  for (const [name, make] of [
+    ['log lines', logEvent],
+    ['40 metrics', metricsEvent],
+  ] as const) {
+    const source = Array.from({ length: events }, (_v, at) => make(at + 1));
+    const sample: Sample = { name: `append of ${name}, ratio to plain XADD (rate)`, ratio: [] };
+    const rates: number[] = [];
+    for (let round = -1; round < rounds; round++) {
+      const bareMs = await timed(() => plainXadd(redis, `{bench-append}:plain:${name}:${round}`, source));
+      const lease = await runningLease(store);
+      const storeMs = await timed(() => store.append(lease, source));
+      if (round < 0) continue; // warms both arms
+      sample.ratio.push(bareMs / storeMs);
+      rates.push((events / storeMs) * 1000);
+    }
+    print(sample, `${Math.round(median(rates))} events/s`);
+  }
+  await store.close();
+}
+
+async function plainXadd(redis: Redis, key: string, source: readonly NumberedEvent[]): Promise<void> {
+  for (let at = 0; at < source.length; at += 128) {
+    const commands = redis.pipeline();
+    for (const item of source.slice(at, at + 128)) {
+      commands.xadd(key, '*', 't', item.event.type, 'a', String(item.at), 'd', JSON.stringify(item.event));
+    }
+    await commands.exec();
+  }
+}
+
+/** Claim, page and position at several depths of the line, against the first depth. */
+async function benchDepth(
+  server: RedisServer,
+  redis: Redis,
+  { rounds, depths }: { rounds: number; depths: number[] },
+): Promise<void> {
+  const arms: { depth: number; store: Store; redis: Redis }[] = [];
+  for (const depth of depths) {
+    const own = new Redis(server.port, { maxRetriesPerRequest: null });
+    const prefix = `bench-${depth}`;
+    const store = createStore({ redis: own, archive, prefix });
+    const before = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+    const ms = await timed(() => submitMany(store, depth));
+    const after = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+    const waiting = await own.zcard(createKeys(prefix).line);
+    console.log(
+      `depth ${waiting}: ${Math.round((depth / ms) * 1000)} submits/s at 256 in flight, ` +
+        `${Math.round((after - before) / depth)} B each`,
+    );
+    arms.push({ depth, store, redis: own });
+  }
+  const steps: [string, (store: Store) => Promise<unknown>][] = [
+    ['claim and end', claimAndEnd],
+    ['cancel', cancelOne],
+    ['page of 50', (store) => store.list({ limit: 50 })],
+    ['page of 50 of a state', (store) => store.list({ limit: 50, state: 'queued', project: 'default' })],
+    ['position', async (store) => store.position((await store.waitingIds(1))[0]!)],
+  ];
+  for (const [name, step] of steps) {
+    const times = arms.map((): number[] => []);
+    for (let round = -1; round < rounds; round++) {
+      for (const [index, { store }] of arms.entries()) {
+        const ms = await timed(async () => {
+          for (let at = 0; at < 30; at++) await step(store);
+        });
+        if (round >= 0) times[index]!.push(ms / 30);
+      }
+    }
+    for (const [index, { depth }] of arms.entries()) {
+      if (index === 0) continue;
+      const ratio = times[index]!.map((ms, round) => ms / times[0]![round]!);
+      print(
+        { name: `${name} at depth ${depth}, ratio to depth ${depths[0]} (time)`, ratio },
+        `${median(times[index]!).toFixed(3)} ms`,
+      );
+    }
+  }
+  for (const { store, redis: own } of arms) {
+    await store.close();
+    own.disconnect();
+  }
+}
+
+async function submitMany(store: Store, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 256) {
+    await Promise.all(Array.from({ length: Math.min(256, count - at) }, () => store.submit(input())));
+  }
+}
+
+async function claimAndEnd(store: Store): Promise<void> {
+  const [experiment] = await store.waitingIds(1);
+  const { version } = await store.reservations('c');
+  const claim = await store.claim({
+    experiment: experiment!,
+    cluster: 'c',
+    node: 'n',
+    gpus: 1,
+    cpus: 1,
+    reservationVersion: version,
+    dispatcher: 'd',
+    leaseMs: 60_000,
+  });
+  if (claim.outcome !== 'claimed') throw new Error(claim.outcome);
+  await store.end(claim.lease, { to: 'queued', reason: 'bench' });
+}
+
+async function cancelOne(store: Store): Promise<void> {
+  const { id } = await store.submit(input());
+  await store.cancel(id, 'bench');
+}
+
+async function runningLease(store: Store) {
+  const { id } = await store.submit(input());
+  const { version } = await store.reservations('c');
+  const claim = await store.claim({
+    experiment: id,
+    cluster: 'c',
+    node: 'n',
+    gpus: 1,
+    cpus: 1,
+    reservationVersion: version,
+    dispatcher: 'd',
+    leaseMs: 600_000,
+  });
+  if (claim.outcome !== 'claimed') throw new Error(claim.outcome);
+  await store.confirm(claim.lease);
+  return claim.lease;
+}
+
+function input(): SubmitInput {
+  const spec = {
+    engine: 'local',
+    name: 'bench',
+    estimator: { name: 'hgpo', historyLength: 2 },
+    note: 'x'.repeat(300),
+  };
+  return {
+    id: newExperimentId(),
+    project: 'default',
+    name: 'bench',
+    priority: 0,
+    cluster: null,
+    gpus: 1,
+    cpus: 1,
+    submitted: spec,
+    resolved: { ...spec, more: 'x'.repeat(700) },
+    defaults: ['/more'],
+    fingerprint: null,
+  };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function print({ name, ratio }: Sample, information: string): void {
+  const spread = `${Math.min(...ratio).toFixed(2)}–${Math.max(...ratio).toFixed(2)}`;
+  console.log(
+    `${name}: median ${median(ratio).toFixed(2)} (${spread}, ${ratio.length} rounds); ${information}`,
+  );
+}
+
+if (import.meta.main) await run(process.argv.slice(2));

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { STATES, type State, TRANSITIONS } from '../../../src/core/states.ts';
+import { createKeys } from '../../../src/store/keys.ts';
+import type { Lease } from '../../../src/store/store.ts';
+import { redisFor } from '../../support/redis.ts';
+import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
+
+const keys = createKeys('echelon');
+
+describe('end', () => {
+  /* Seen to fail where end.lua does not look at the states that the decision may follow. */
+  test('follows the table of states and nothing else', async (t) => {
+    const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
+    for (const from of ['launching', 'running'] as const) {
+      for (const to of ['queued', 'succeeded', 'failed', 'cancelled'] as const) {
+        const { id } = await store.submit(submitInput());
+        const lease = await claimed(store, id);
+        if (from === 'running') await store.confirm(lease);
+        const end = store.end(lease, { to, reason: 'because' });
+        if (TRANSITIONS[from].includes(to)) {
+          assert.equal(await end, to);
+          assert.deepEqual((await store.get(id))?.reason, 'because');
+        } else {
+          await assert.rejects(end, coded('internal'), `${from} → ${to}`);
+          assert.equal((await store.get(id))?.state, from);
+          assert.equal((await store.renew([lease], 1000))[0]?.status, 'held');
+        }
+      }
+    }
+  });
+
+  test('gives back the reservation and the lease, and wakes the line', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const lease = await running(store);
+    const woken = Promise.withResolvers<void>();
+    const stop = await store.onWake((topic) => topic === 'line' && woken.resolve());
+    await store.end(lease, { to: 'failed', reason: '' });
+    await woken.promise;
+    await stop();
+    assert.deepEqual((await store.reservations('local')).items, []);
+    assert.equal(await redis.zcard(keys.leases), 0);
+    assert.ok((await store.get(lease.experiment))?.endedAt);
+  });
+});
+
+describe('confirm', () => {
+  test('may be repeated, and leaves a cancelling experiment cancelling', async (t) => {
+    const { store } = await storeFor(t);
+    const { id } = await store.submit(submitInput());
+    const lease = await claimed(store, id);
+    assert.equal(await store.confirm(lease), 'running');
+    const started = (await store.get(id))?.startedAt;
+    assert.equal(await store.confirm(lease), 'running');
+    assert.equal((await store.get(id))?.startedAt, started);
+    assert.equal((await store.read(id, undefined, 10)).length, 3);
+
+    const second = (await store.submit(submitInput())).id;
+    const other = await claimed(store, second);
+    await store.cancel(second, '');
+    assert.equal(await store.confirm(other), 'cancelling');
+    assert.ok((await store.attempts(second))[0]?.confirmedAt);
+  });
+});
+
+describe('renew', () => {
+  test('tells of each lease whether it is held, and the state', async (t) => {
+    const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
+    const leases: Lease[] = [];
+    for (let n = 0; n < 230; n++) leases.push(await running(store));
+    await store.cancel(leases[1]!.experiment, '');
+    await store.end(leases[2]!, { to: 'failed', reason: '' });
+    const renewals = await store.renew(leases, 60_000);
+    assert.equal(renewals.length, leases.length);
+    const expected = new Map<number, [string, State]>([
+      [1, ['held', 'cancelling']],
+      [2, ['lost', 'failed']],
+    ]);
+    renewals.forEach((renewal, at) => {
+      assert.equal(renewal.lease, leases[at]);
+      assert.deepEqual([renewal.status, renewal.state], expected.get(at) ?? ['held', 'running']);
+      assert.ok(STATES.includes(renewal.state));
+    });
+    assert.deepEqual(await store.renew([], 1), []);
+  });
+
+  test('saves a lease that ran out but that nobody took', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const lease = await running(store);
+    await redis.zadd(keys.leases, 1, lease.experiment);
+    assert.equal((await store.renew([lease], 60_000))[0]?.status, 'held');
+    assert.deepEqual(await store.takeOver({ dispatcher: 'd', leaseMs: 1, limit: 5 }), []);
+  });
+});
+
+describe('takeOver', () => {
+  test('takes no more than it is asked to, and nothing twice', async (t) => {
+    const { store } = await storeFor(t);
+    const leases = [await running(store), await running(store), await running(store)];
+    await store.release(leases);
+    const take = () => store.takeOver({ dispatcher: 'd', leaseMs: 60_000, limit: 2 });
+    const taken = [await take(), await take(), await take()];
+    assert.deepEqual(
+      taken.map((some) => some.length),
+      [2, 1, 0],
+    );
+    assert.deepEqual(
+      taken
+        .flat()
+        .map((one) => one.lease.experiment)
+        .sort(),
+      leases.map((lease) => lease.experiment).sort(),
+    );
+  });
+});

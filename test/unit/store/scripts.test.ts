@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { Redis } from 'ioredis';
+import { loadScripts, SCRIPT_NAMES, scriptText } from '../../../src/store/scripts.ts';
+import { redisFor } from '../../support/redis.ts';
+
+const FOLDER = new URL('../../../src/store/lua/', import.meta.url);
+
+/** Steps that only add telemetry or new work; the server refuses them when it has no memory. */
+const REFUSED_WITHOUT_MEMORY = ['append', 'submit'];
+
+describe('scripts', () => {
+  test('every file is a script and every script has a file', async () => {
+    const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.lua'));
+    assert.deepEqual(files.sort(), SCRIPT_NAMES.map((name) => `${name}.lua`).sort());
+  });
+
+  test('each says what it takes and returns, and may run at full memory unless it adds', async () => {
+    for (const name of SCRIPT_NAMES) {
+      const text = await readFile(new URL(`${name}.lua`, FOLDER), 'utf8');
+      assert.match(text, /^#!lua/, name);
+      for (const word of ['KEYS[1]', 'ARGV', 'Returns'])
+        assert.ok(text.includes(`-- ${word}`), `${name}: ${word}`);
+      const flagged = /^#!lua flags=(allow-oom|no-writes)\n/.test(text);
+      assert.equal(flagged, !REFUSED_WITHOUT_MEMORY.includes(name), name);
+      assert.ok(!scriptText(name).includes('-- include'), name);
+    }
+  });
+
+  test('they are known again after the server forgot them, and take bytes', async (t) => {
+    const server = await redisFor(t);
+    const redis = new Redis(server.port);
+    t.after(() => redis.disconnect());
+    const run = loadScripts(redis, '{p}');
+    assert.equal(await run('put-cluster', ['a', new Uint8Array([0, 255])]), 1);
+    await redis.script('FLUSH');
+    assert.equal(await run('remove-cluster', ['a']), 1);
+    assert.equal(await run('remove-cluster', ['a']), 0);
+    const wide = new Uint8Array([9, 9, 0, 255, 9]).subarray(2, 4);
+    await run('put-cluster', ['b', wide]);
+    assert.deepEqual(await redis.hgetBuffer('{p}:clusters', 'b'), Buffer.from([0, 255]));
+  });
+});
