@@ -37,6 +37,8 @@ export interface FakeRayWorker {
   onLaunch: (line: LaunchLine) => Promise<void>;
   /** What really started, from the synced file. */
   launches(): LaunchLine[];
+  /** Number of the last event of an attempt that was handed to the transport. */
+  sent(experiment: string, attempt: number): number;
   /** Drivers that run now. */
   running(): LaunchLine[];
   /** How often two drivers of one experiment ran at the same time. */
@@ -76,6 +78,7 @@ interface Attempt extends LaunchLine {
   stop: AbortController;
   killed: boolean;
   changed: EventEmitter;
+  sent: number;
 }
 
 interface Fence {
@@ -191,6 +194,7 @@ export async function startFakeRayWorker({
       stop: new AbortController(),
       killed: false,
       changed: new EventEmitter().setMaxListeners(0),
+      sent: 0,
     };
     attempts.set(keyOf(record), record);
     void drive(record, readDriver(args));
@@ -257,6 +261,7 @@ export async function startFakeRayWorker({
       const event = known.events[next];
       if (event) {
         next += 1;
+        known.sent = next;
         if (!call.write(event)) await once(call, 'drain', { signal: broken.signal }).catch(() => {});
         if (event.ended) return call.end();
       } else await once(known.changed, 'changed', { signal: broken.signal }).catch(() => {});
@@ -354,6 +359,7 @@ export async function startFakeRayWorker({
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as LaunchLine),
+    sent: (experiment, attempt) => attempts.get(keyOf({ experiment, attempt }))?.sent ?? 0,
     running: () =>
       [...attempts.values()]
         .filter((attempt) => !attempt.ended)

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { newExperimentId } from '../../../src/core/ids.ts';
+import { createRayWorkerClient } from '../../../src/rpc/client.ts';
+import type { LaunchPlan, RayWorkerClient } from '../../../src/rpc/ray-worker.ts';
+import { RayWorkerError } from '../../../src/rpc/status.ts';
+import {
+  type FakeDriver,
+  type FakeRayWorker,
+  fakeArguments,
+  startFakeRayWorker,
+} from '../../support/fake-ray-worker.ts';
+
+const fault = (name: string) => (error: unknown) => error instanceof RayWorkerError && error.fault === name;
+
+const plan = (driver: FakeDriver): LaunchPlan => ({
+  engine: 'replay',
+  module: 'fake',
+  arguments: fakeArguments(driver),
+  environment: {},
+  gpus: 0,
+  cpus: 1,
+  gracePeriodMs: 100,
+  files: { 'a.txt': 'text', b: new Uint8Array([1]) },
+});
+
+describe('the client of a ray-worker', () => {
+  let directory: string;
+  let rayWorker: FakeRayWorker;
+  let client: RayWorkerClient;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'echelon-client-'));
+    rayWorker = await startFakeRayWorker({ directory });
+    client = createRayWorkerClient({ address: rayWorker.address, token: rayWorker.token, ca: null });
+  });
+  after(async () => {
+    client.close();
+    await rayWorker.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('repeats an idempotent call that found nobody, three times in all', async (t) => {
+    let calls = 0;
+    rayWorker.onLaunch = async () => {
+      calls += 1;
+      rayWorker.launchFault = calls < 3 ? 'unavailable' : 'none';
+    };
+    t.after(() => {
+      rayWorker.onLaunch = async () => {};
+      rayWorker.launchFault = 'none';
+    });
+    assert.deepEqual(await client.launch(newExperimentId(), 1, plan({})), { outcome: 'started' });
+    assert.equal(calls, 3);
+    calls = -100;
+    await assert.rejects(client.launch(newExperimentId(), 1, plan({})), fault('unreachable'));
+    assert.equal(calls, -97);
+  });
+
+  test('repeats nothing that was refused', async (t) => {
+    let calls = 0;
+    rayWorker.onLaunch = async () => {
+      calls += 1;
+    };
+    rayWorker.launchFault = 'invalid';
+    t.after(() => {
+      rayWorker.onLaunch = async () => {};
+      rayWorker.launchFault = 'none';
+    });
+    await assert.rejects(client.launch(newExperimentId(), 1, plan({})), fault('invalid'));
+    assert.equal(calls, 1);
+  });
+
+  test('gives up a call when it is told to, before and during it', async (t) => {
+    await assert.rejects(client.describe(AbortSignal.abort()), fault('aborted'));
+    const arrived = Promise.withResolvers<void>();
+    rayWorker.onLaunch = async () => arrived.resolve();
+    rayWorker.launchFault = 'never-answer';
+    t.after(() => {
+      rayWorker.onLaunch = async () => {};
+      rayWorker.launchFault = 'none';
+    });
+    const given = new AbortController();
+    const call = client.launch(newExperimentId(), 1, plan({}), given.signal);
+    await arrived.promise;
+    given.abort();
+    await assert.rejects(call, fault('aborted'));
+  });
+
+  test('does not read ahead of a slow consumer', async () => {
+    const id = newExperimentId();
+    const parts = 200;
+    await client.launch(id, 1, plan({ steps: parts, batchBytes: 500_000, delayMs: 0 }));
+    const total = 2 + parts * 3;
+    let seen = 0;
+    let most = 0;
+    for await (const { sequence } of client.attach(id, 1, 0, new AbortController().signal)) {
+      seen += 1;
+      assert.equal(sequence, seen);
+      // A turn of the event loop for each event: without back pressure all would have been sent by the first few.
+      await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, rayWorker.sent(id, 1) - seen);
+    }
+    assert.equal(seen, total);
+    assert.ok(most < total / 4, `${most} of ${total} were on their way`);
+  });
+
+  test('says of a ray-worker that is away that it is unreachable', async () => {
+    const nobody = createRayWorkerClient({ address: '127.0.0.1:1', token: 'x', ca: null, tries: 1 });
+    await assert.rejects(nobody.describe(), fault('unreachable'));
+    await assert.rejects(async () => {
+      for await (const _ of nobody.attach('exp-a', 1, 0, new AbortController().signal)) assert.fail();
+    }, fault('unreachable'));
+    nobody.close();
+  });
+
+  test('finds a ray-worker again that was away', async () => {
+    await client.describe();
+    await rayWorker.down();
+    await assert.rejects(client.describe(), fault('unreachable'));
+    await rayWorker.up();
+    for (;;) {
+      const answer = await client.describe().catch((error: RayWorkerError) => error);
+      if (!(answer instanceof RayWorkerError)) break;
+      assert.equal(answer.fault, 'unreachable');
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { fromGrpc, RayWorkerError } from '../../../src/rpc/status.ts';
+
+function serviceError(code: status): ServiceError {
+  return Object.assign(new Error(`${code}`), { code, details: 'details', metadata: new Metadata() });
+}
+
+describe('fromGrpc', () => {
+  test('gives every gRPC status a fault and a registered code', () => {
+    for (const code of Object.values(status).filter((value) => typeof value === 'number')) {
+      const error = fromGrpc(serviceError(code), 'Launch at h:1');
+      assert.ok(error.fault);
+      assert.match(error.message, /^Launch at h:1: [A-Z_]+: details$/);
+      assert.ok(error.status >= 400);
+    }
+  });
+
+  test('says retry exactly where the same call may succeed later', () => {
+    const retried = [
+      status.UNAVAILABLE,
+      status.DEADLINE_EXCEEDED,
+      status.INTERNAL,
+      status.RESOURCE_EXHAUSTED,
+    ];
+    for (const code of retried) assert.equal(fromGrpc(serviceError(code), 'x').retry, true, status[code]);
+    const final = [status.INVALID_ARGUMENT, status.NOT_FOUND, status.UNAUTHENTICATED, status.DATA_LOSS];
+    for (const code of final) assert.equal(fromGrpc(serviceError(code), 'x').retry, false, status[code]);
+  });
+
+  test('knows our own abort from a cancellation by the other side', () => {
+    const error = serviceError(status.CANCELLED);
+    assert.equal(fromGrpc(error, 'x').fault, 'unreachable');
+    assert.equal(fromGrpc(error, 'x', AbortSignal.abort()).fault, 'aborted');
+  });
+
+  test('takes anything else for unreachable, and what is ours as it is', () => {
+    assert.equal(fromGrpc(new Error('boom'), 'x').fault, 'unreachable');
+    assert.equal(fromGrpc(undefined, 'x').fault, 'unreachable');
+    assert.equal(fromGrpc({ code: 'ECONNRESET' }, 'x').fault, 'unreachable');
+    const ours = new RayWorkerError('damaged', 'm');
+    assert.equal(fromGrpc(ours, 'x'), ours);
+  });
+});
