@@ -9,7 +9,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { channelCredentials, type TlsOptions } from './credentials.ts';
-import { RayError, RayUnreachableError } from './errors.ts';
+import { RayClosedError, RayError, RayUnreachableError } from './errors.ts';
 import { ClusterInfoKind, UNARY } from './protocol.ts';
 import { errorFromStatus } from './status.ts';
 
@@ -57,12 +57,14 @@ export interface RayChannel {
   ping(timeoutMs?: number): Promise<void>;
   /** Pings until someone answers; gives up after `timeoutMs`, and at once when refused for its credentials. */
   waitUntilAnswering(timeoutMs: number): Promise<void>;
-  close(): void;
+  /** Ends the channel; calls made later reject with `reason`. */
+  close(reason?: Error): void;
 }
 
 /** Opens a channel; nothing is sent before the first call. */
 export function createChannel({ address, token, tls }: ChannelOptions): RayChannel {
   const client = new Client(address, channelCredentials(tls), grpcOptions(tls));
+  let closed: Error | undefined;
   const metadataOf = (entries: Readonly<Record<string, string>>): Metadata => {
     const metadata = new Metadata();
     for (const [key, value] of Object.entries(entries)) metadata.set(key, value);
@@ -76,6 +78,7 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
     { what, clientId, timeoutMs = UNARY_TIMEOUT_MS, metadata = {} }: CallOptions,
   ): Promise<Response> =>
     new Promise((resolve, reject) => {
+      if (closed !== undefined) return reject(closed);
       client.makeUnaryRequest(
         method.path,
         method.requestSerialize,
@@ -119,7 +122,10 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
         metadataOf(metadata),
       ),
     waitUntilAnswering: (timeoutMs) => waitUntilAnswering(ping, { address, timeoutMs, tls }),
-    close: () => client.close(),
+    close: (reason = new RayClosedError()) => {
+      closed ??= reason;
+      client.close();
+    },
   };
 }
 

@@ -71,6 +71,10 @@ export interface RayConnection extends AsyncDisposable, Cluster {
   ): Promise<unknown>;
   /** Asks a task to stop; `force` kills its process. */
   cancel(ref: ObjectRef, options?: { readonly force?: boolean; readonly recursive?: boolean }): Promise<void>;
+  /**
+   * Creates an actor; resolves before its constructor has run (see `ActorHandle.ready`). Others find its name
+   * only once it is ready.
+   */
   createActor(cls: RemoteClass, args?: Args, kwargs?: Kwargs, options?: ActorOptions): Promise<ActorHandle>;
   /** Finds a named actor; throws RayPythonError (ValueError) where there is none. */
   getActor(name: string, options?: { readonly namespace?: string }): Promise<ActorHandle>;
@@ -157,7 +161,7 @@ function assemble(
   const logs = createLogStream(channel, clientId);
   const closed = dataPath.ended.then((reason): CloseReason => {
     logs.close();
-    channel.close();
+    channel.close(reason);
     return reason instanceof RayClosedError ? { kind: 'closed' } : { kind: 'lost', error: reason };
   });
   const close = async (): Promise<void> => {
@@ -174,7 +178,7 @@ function assemble(
     rayVersion,
     pythonVersion,
     warnings: traits.warning === undefined ? [] : [traits.warning],
-    kv: createKv(channel, clientId),
+    kv: createKv(channel, clientId, once),
     closed,
     get reconnects() {
       return dataPath.reconnects;
@@ -186,7 +190,7 @@ function assemble(
       >,
     namedActors: async ({ allNamespaces = false } = {}) =>
       parseNamedActors(await remote.namedActors(allNamespaces), namespace),
-    uploadPackage: (zip) => uploadPackage(channel, clientId, zip),
+    uploadPackage: (zip) => uploadPackage(channel, zip),
     put: (value) => remote.put(value),
     get: (ref, { timeoutMs } = {}) => remote.get(ref, timeoutMs),
     release: (ref) => remote.release(ref),

@@ -26,8 +26,7 @@ export interface Kv {
  * The store through unary calls. Calls survive a broken connection: reads are repeated, changes are repeated
  * under the same id, and the server answers a change that it has already made from memory.
  */
-export function createKv(channel: RayChannel, clientId: string): Kv {
-  const once = createIdempotency();
+export function createKv(channel: RayChannel, clientId: string, once: Idempotency): Kv {
   const read = (what: string) => ({ what, clientId, retry: true });
   return {
     async get(key, options = {}) {
@@ -63,8 +62,9 @@ export function createKv(channel: RayChannel, clientId: string): Kv {
 export type Idempotency = <T>(change: (metadata: Record<string, string>) => Promise<T>) => Promise<T>;
 
 /**
- * The server remembers one answer per "thread" and expects ids to grow within it, so changes that run at the
- * same time each take a thread of their own; threads are used again, to keep that memory small.
+ * The server remembers one answer per "thread" of a session, whatever the method, and expects ids to grow within
+ * it: a session has one of these. Changes that run at the same time each take a thread of their own; threads
+ * are used again, to keep that memory small.
  */
 export function createIdempotency(): Idempotency {
   const free: string[] = [];

@@ -30,7 +30,10 @@ export interface ActorOptions extends ResourceOptions {
   readonly namespace?: string;
   /** `detached`: lives on after the session. */
   readonly lifetime?: 'detached' | 'non_detached';
-  /** Yields the actor of that name where it exists already. Needs `name`. */
+  /**
+   * Yields the actor of that name where it exists already. Needs `name`, and wants `lifetime: 'detached'`: the
+   * server keeps one handle per actor and session, and asking again replaces the one that keeps other actors alive.
+   */
   readonly getIfExists?: boolean;
   readonly maxRestarts?: number;
   readonly maxTaskRetries?: number;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { RayChannel } from './channel.ts';
-import { createKv } from './kv.ts';
+import { createIdempotency, createKv } from './kv.ts';
 import { UNARY } from './protocol.ts';
 
 /** How long an uploaded package is kept before anything refers to it, as Ray does. */
@@ -18,9 +18,11 @@ export function packageUri(zip: Uint8Array): string {
  * Uploads a zip unless the cluster has it already; returns its URI. It lives in the memory of the head: keep
  * it small (Ray refuses more than 512 MiB).
  */
-export async function uploadPackage(channel: RayChannel, clientId: string, zip: Uint8Array): Promise<string> {
+export async function uploadPackage(channel: RayChannel, zip: Uint8Array): Promise<string> {
   const uri = packageUri(zip);
-  const kv = createKv(channel, clientId);
+  // An id without a session: the proxy of the head answers itself. The servers of sessions cannot pin.
+  const clientId = randomUUID().replaceAll('-', '');
+  const kv = createKv(channel, clientId, createIdempotency());
   const known = await kv.exists(uri);
   // Pinned in either case: a package that is there may be about to be collected.
   await channel.call(

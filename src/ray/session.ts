@@ -43,6 +43,7 @@ export interface Session {
  * Throws RaySessionRefusedError with the server's reason, RayTimeoutError, RayVersionError.
  */
 export async function startSession(channel: RayChannel, options: SessionOptions): Promise<Session> {
+  for (const zip of options.packages) await uploadPackage(channel, zip);
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOnce(channel, options);
@@ -60,7 +61,6 @@ function isWorthRepeating(error: RayError): boolean {
 
 async function startOnce(channel: RayChannel, options: SessionOptions): Promise<Session> {
   const clientId = randomUUID().replaceAll('-', '');
-  for (const zip of options.packages) await uploadPackage(channel, clientId, zip);
   let chunkBytes = CHUNK_BYTES;
   const dataPath = new DataPath({
     open: (reconnecting) =>

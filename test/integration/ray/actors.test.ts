@@ -88,18 +88,20 @@ describe('an actor', () => {
 
 describe('a named actor', () => {
   test('is found by name and namespace, and created once', async () => {
-    const options = { name: 'one', getIfExists: true } as const;
+    const options = { name: 'one', getIfExists: true, lifetime: 'detached' } as const;
     const [first, second] = await Promise.all([
       ray.createActor(Counter, [], {}, options),
       ray.createActor(Counter, [], {}, options),
     ]);
     assert.equal(first.hex, second.hex);
+    await first.ready(limit);
     assert.equal((await ray.getActor('one')).hex, first.hex);
     assert.deepEqual(await ray.namedActors(), [{ name: 'one', namespace: 'tests' }]);
     await assert.rejects(ray.createActor(Counter, [], {}, { name: 'one' }), (error) => {
       return error instanceof RayPythonError && /already|ActorAlreadyExists/i.test(error.message);
     });
     const elsewhere = await ray.createActor(Counter, [], {}, { name: 'two', namespace: 'elsewhere' });
+    await elsewhere.ready(limit);
     assert.deepEqual(
       (await ray.namedActors({ allNamespaces: true })).toSorted((a, b) => a.name.localeCompare(b.name)),
       [

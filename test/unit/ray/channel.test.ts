@@ -31,6 +31,12 @@ test('nobody there: an error that names the address and a likely reason', async 
   channel.close();
 });
 
+test('a closed channel says why', async () => {
+  const channel = createChannel({ address: '127.0.0.1:1' });
+  channel.close(new RangeError('over'));
+  await assert.rejects(channel.ping(), RangeError);
+});
+
 test('a stream that ended without a status counts as unavailable', () => {
   assert.equal(streamStatus(undefined), 14);
   assert.equal(streamStatus(Object.assign(new Error('x'), { code: 5 })), 5);

@@ -106,7 +106,10 @@ describe('after a broken connection', () => {
     const breakInstead = once((reply: DataResponse) => reply.get?.chunk_id === 3);
     await withLine({ run, chunkBytes: 5, breakInstead }, async ({ ray, path }) => {
       const id = idOf(await task(path).answer);
-      assert.equal(Buffer.from((await path.ask({ kind: 'get', id }).answer) as Uint8Array).toString(), 'argument in several chunks');
+      assert.equal(
+        Buffer.from((await path.ask({ kind: 'get', id }).answer) as Uint8Array).toString(),
+        'argument in several chunks',
+      );
       assert.deepEqual(
         ray.received.flatMap(({ get }) => (get ? [get.start_chunk_id] : [])),
         [0, 3],

@@ -7,7 +7,7 @@ import { startFakeRay } from '../../support/fake-ray.ts';
 test('put, get, exists, list and delete', async () => {
   await using ray = await startFakeRay();
   const channel = createChannel({ address: ray.address });
-  const kv = createKv(channel, 'c');
+  const kv = createKv(channel, 'c', createIdempotency());
   assert.equal(await kv.get('k'), undefined);
   assert.equal(await kv.put('k', ''), true);
   assert.deepEqual([...((await kv.get('k')) ?? [1])], []);

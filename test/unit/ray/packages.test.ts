@@ -14,10 +14,10 @@ test('a package is uploaded once', async () => {
   await using ray = await startFakeRay();
   const channel = createChannel({ address: ray.address });
   const zip = Buffer.from('zip');
-  const uri = await uploadPackage(channel, 'c', zip);
+  const uri = await uploadPackage(channel, zip);
   assert.equal(String(ray.kv.get(uri)), 'zip');
   ray.kv.set(uri, Buffer.from('what is there stays'));
-  assert.equal(await uploadPackage(channel, 'c', zip), uri);
+  assert.equal(await uploadPackage(channel, zip), uri);
   assert.equal(String(ray.kv.get(uri)), 'what is there stays');
   channel.close();
 });
