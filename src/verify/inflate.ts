@@ -10,12 +10,12 @@ export function isGzip(bytes: Uint8Array): boolean {
 }
 
 /** Unpacks gzip, in bounded memory. Throws a BatchFormatError where it is damaged, cut off or unfolds too far. */
-export function inflate(bytes: Uint8Array, file: string): Uint8Array {
+export function inflate(bytes: Uint8Array, file: string, maxBytes: number = MAX_INFLATED_BYTES): Uint8Array {
   try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_INFLATED_BYTES });
+    return gunzipSync(bytes, { maxOutputLength: maxBytes });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      const expected = `at most ${MAX_INFLATED_BYTES} bytes after unpacking`;
+      const expected = `at most ${maxBytes} bytes after unpacking`;
       throw new BatchFormatError({ code: 'too-large', file, expected, found: 'more' }, { cause });
     }
     const found = (cause as Error).message;

@@ -44,5 +44,11 @@ function canonicalObject(value: Record<string, unknown>): string {
 
 /** What people see: a text observation as it is, anything else as its canonical text. */
 export function labelOf(canonical: string): string {
-  return canonical.startsWith('"') ? (JSON.parse(canonical) as string) : canonical;
+  if (!canonical.startsWith('"')) return canonical;
+  try {
+    return JSON.parse(canonical) as string;
+  } catch {
+    // Written by another producer, as it was.
+    return canonical;
+  }
 }

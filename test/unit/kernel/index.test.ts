@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  clusterLevels,
+  fingerprint,
+  gigpo,
+  grpo,
+  hgpo,
+  internTexts,
+  rloo,
+  stepReturns,
+} from '../../../src/kernel/index.ts';
+
+test('the package export has what its users are told of', () => {
+  const functions = { clusterLevels, fingerprint, gigpo, grpo, hgpo, internTexts, rloo, stepReturns };
+  for (const [name, value] of Object.entries(functions)) assert.equal(typeof value, 'function', name);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { BatchFormatError } from '../../../src/verify/format-error.ts';
+import { readBatchFile } from '../../../src/verify/read.ts';
+import { encodeBatch } from '../../../src/verify/wire.ts';
+import { sampleFile } from './sample-batch.ts';
+
+test('JSON and protobuf, plain and in gzip, are told apart', () => {
+  const json = sampleFile();
+  const wire = encodeBatch(readBatchFile(json, 'f')[0]!);
+  const marked = Buffer.concat([Buffer.from('\uFEFF \n'), json]);
+  for (const bytes of [json, gzipSync(json), wire, gzipSync(wire), marked]) {
+    assert.equal(readBatchFile(bytes, 'f')[0]?.name, 'two');
+  }
+});
+
+test('anything else is refused in words', () => {
+  for (const text of ['', 'group,trajectory', '\u0000\u0001']) {
+    assert.throws(
+      () => readBatchFile(Buffer.from(text), 'x.csv'),
+      (error) => {
+        assert.ok(error instanceof BatchFormatError && error.code === 'unreadable');
+        assert.match(
+          error.message,
+          /x.csv: expected echelon-batch\/1, as JSON or protobuf, plain or in gzip/,
+        );
+        return true;
+      },
+    );
+  }
+});
