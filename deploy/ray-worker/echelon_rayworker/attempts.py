@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Mapping, Optional
 
 from echelon_rayworker import launch, recovery
-from echelon_rayworker.eventlog import Progress, read_last_event, read_progress
+from echelon_rayworker.eventlog import DataLoss, Progress, read_last_event, read_progress
 from echelon_rayworker.files import lock_file, make_directories, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.supervisor import DEFAULT_GRACE_MS
@@ -137,7 +137,10 @@ class AttemptStore:
     def sweep(self) -> None:
         """Ends the attempts whose supervisors died; to be called at the start and every second or so."""
         for directory in list(self._open):
-            self._end_of(directory)
+            try:
+                self._end_of(directory)
+            except Exception as error:  # noqa: BLE001 - one attempt's trouble must not end the watch over the others
+                print(f"{directory}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
 
     def _directory(self, experiment: str, attempt: int) -> str:
         return os.path.join(self._experiments, experiment, "attempts", str(attempt))
@@ -156,31 +159,36 @@ class AttemptStore:
             return ended
         # Looked at first: a supervisor that ends in between has recorded the end before it lets go.
         supervised = recovery.is_supervised(directory)
-        progress = read_progress(directory)
-        if not progress.ended and not supervised:
+        progress = _progress_or_none(directory)
+        if not supervised and (progress is None or not progress.ended):
             try:
                 recovery.recover(directory)
             except OSError:
                 return None  # the disk is full: the next sweep tries again
             progress = read_progress(directory)
-        return self._remember_end(directory, progress)
+        return self._remember_end(directory, progress) if progress and progress.ended else None
 
-    def _remember_end(self, directory: str, progress: Progress) -> Optional[pb.Ended]:
-        if not progress.ended:
-            return None
-        event = read_last_event(directory, progress)
-        assert event is not None
-        self._ended[directory] = event.ended
+    def _remember_end(self, directory: str, progress: Progress) -> pb.Ended:
+        try:
+            event = read_last_event(directory, progress)
+            ended = event.ended if event else pb.Ended()
+        except DataLoss as error:
+            ended = pb.Ended(message=f"it has ended; how is lost: {error}")
+        self._ended[directory] = ended
         self._open.discard(directory)
-        return event.ended
+        return ended
 
     def _status(self, experiment: str, attempt: int) -> pb.AttemptStatus:
         directory = self._directory(experiment, attempt)
         ended = self._end_of(directory)
         launched = os.stat(os.path.join(directory, launch.LAUNCH_FILE)).st_mtime_ns
+        brief = pb.Ended()
+        if ended is not None:
+            brief.CopyFrom(ended)
+            del brief.last_lines[:]  # a list of many failed attempts must fit into one message
         return pb.AttemptStatus(
-            experiment=experiment, attempt=attempt, running=ended is None, ended=ended,
-            last_sequence=read_progress(directory).last_sequence, launched_at_unix_ms=launched // 1_000_000,
+            experiment=experiment, attempt=attempt, running=ended is None,
+            ended=None if ended is None else brief, last_sequence=read_progress(directory).last_sequence, launched_at_unix_ms=launched // 1_000_000,
         )
 
     def _start(self, request: pb.LaunchRequest) -> None:
@@ -277,6 +285,14 @@ class AttemptStore:
 
     def _fence_path(self, experiment: str) -> str:
         return os.path.join(self._experiments, experiment, "fence.json")
+
+
+def _progress_or_none(directory: str) -> Optional[Progress]:
+    """The progress; None where its record is damaged (the next commit, or the recovery, makes it anew)."""
+    try:
+        return read_progress(directory)
+    except DataLoss:
+        return None
 
 
 def _fenced(attempt: int, reason: str) -> pb.LaunchResponse:

@@ -13,8 +13,10 @@ event with sequence n is recorded once, and n+1 only after n.
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
+import threading
 import time
 import zlib
 from dataclasses import dataclass
@@ -243,11 +245,14 @@ def _scan_segment(path: str) -> tuple[list[int], int]:
 
 
 class EventLogReader:
-    """Reads the events after one number, in order, as far as they are on disk; not thread-safe."""
+    """Reads the events after one number, in order, as far as they are on disk. ``close`` may be called from another
+    thread than a ``read`` that is under way; a read after it is an OSError."""
 
     def __init__(self, directory: str, after: int) -> None:
         """OutOfRange: ``after`` is larger than the last number."""
         self._directory = directory
+        self._lock = threading.Lock()
+        self._closed = False
         self._fd = -1
         self._offset = 0
         self._next = after + 1
@@ -263,6 +268,12 @@ class EventLogReader:
     def read(self, last_sequence: int) -> list[bytes]:
         """Some of the next events up to ``last_sequence`` (which the progress must have named), serialized, about
         ``READ_BYTES`` at a time; an empty list if there are none. DataLoss: the next one is damaged."""
+        with self._lock:
+            return self._read(last_sequence)
+
+    def _read(self, last_sequence: int) -> list[bytes]:
+        if self._closed:
+            raise OSError(errno.EBADF, "the reader is closed")
         if self._next > last_sequence:
             return []
         if self._fd < 0:
@@ -291,9 +302,11 @@ class EventLogReader:
 
     def close(self) -> None:
         """Closes the file."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        with self._lock:
+            self._closed = True
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
 
     def _seek(self) -> None:
         segments = [first for first in list_segments(self._directory) if first <= self._next]

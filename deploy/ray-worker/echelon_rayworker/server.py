@@ -16,7 +16,6 @@ import json
 import os
 import secrets
 import signal
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Callable, Mapping, Optional
@@ -110,6 +109,8 @@ class RayWorkerServer:
         )
         token = options.token or _state_token(options.state_dir)
         service = RayWorkerService(store, token, self._executor, self._view_cluster)
+        # Before the first call, so that none meets an attempt whose supervisor died while nobody looked.
+        await asyncio.get_running_loop().run_in_executor(self._executor, store.sweep)
         port = await self._listen(service)
         self._sweeper = asyncio.create_task(self._sweep(store))
         host = options.advertised_host or options.host
@@ -160,11 +161,8 @@ class RayWorkerServer:
     async def _sweep(self, store: AttemptStore) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            try:
-                await loop.run_in_executor(self._executor, store.sweep)
-            except Exception as error:  # noqa: BLE001 - one attempt's trouble must not end the watch over the others
-                print(f"sweep: {type(error).__name__}: {error}", file=sys.stderr)
             await asyncio.sleep(SWEEP_SECONDS)
+            await loop.run_in_executor(self._executor, store.sweep)
 
 
 def view_this_machine() -> ClusterView:

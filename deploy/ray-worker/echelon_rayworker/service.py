@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import shutil
 import sys
@@ -108,7 +109,6 @@ class RayWorkerService(grpc.GenericRpcHandler):
         directory = self._store.find(request.experiment, request.attempt)
         if directory is None:
             await context.abort(grpc.StatusCode.NOT_FOUND, "the attempt is not known here")
-        loop = asyncio.get_running_loop()
         reader = await self._blocking(context, lambda: EventLogReader(directory, request.after))
         try:
             idle = 0
@@ -127,7 +127,9 @@ class RayWorkerService(grpc.GenericRpcHandler):
                     idle += 1
                     await asyncio.sleep(POLL_SECONDS if idle < IDLE_AFTER_POLLS else IDLE_POLL_SECONDS)
         finally:
-            loop.call_soon(reader.close)
+            # Not here: a read of a cancelled call may still be under way in its thread.
+            with contextlib.suppress(RuntimeError):
+                self._executor.submit(reader.close)
 
     async def _blocking(self, context: grpc.aio.ServicerContext, function, inline: bool = False):
         """Runs something that blocks, in a thread unless ``inline``; each known error gets its status here."""

@@ -98,6 +98,27 @@ def test_attach_to_a_damaged_log_is_data_loss_and_works_behind_the_damage(client
     assert client.events(after=1) == events[1:]
 
 
+def test_a_damaged_progress_is_mended_and_hides_no_other_attempt(client: Client, server: Server) -> None:
+    client.launch("metrics=2", experiment="damaged")
+    events = client.events("damaged")
+    client.launch("wait=/nonexistent", experiment="other")
+    server.kill()
+    (server.attempt_dir("damaged") / "events-progress").write_bytes(b"x" * 36)
+    server.start()
+    again = server.client()
+    assert again.events("damaged") == events
+    assert {s.experiment: s.running for s in again.list()} == {"damaged": False, "other": True}
+    again.close()
+
+
+def test_a_list_of_many_failed_attempts_fits_into_one_message(client: Client) -> None:
+    for attempt in range(1, 4):
+        client.launch("lines=100", "exit=1", attempt=attempt)
+        client.events(attempt=attempt)
+    assert [s.ended.cause for s in client.list()] == [pb.Ended.FAILED] * 3
+    assert all(not s.ended.last_lines for s in client.list())
+
+
 def test_many_streams_of_one_attempt_get_the_same_events(client: Client, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     client.launch(f"ticks={gate}")
