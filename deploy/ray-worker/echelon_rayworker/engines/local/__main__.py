@@ -1,0 +1,63 @@
+"""`python -m echelon_rayworker.engines.local key=value …`: one training run on the Ray at RAY_ADDRESS."""
+
+from __future__ import annotations
+
+import os
+
+# Before numpy: one thread gives the same bits in every run, and leaves the other cores to the actors.
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import signal
+import sys
+from pathlib import Path
+
+from echelon_rayworker.spool import Spool
+
+from ..arguments import parse_or_exit
+from .checkpoints import OtherSettings
+from .pools import RayPool
+from .settings import KEYS, settings_of
+from .trainer import Trainer
+
+
+def connect(**options: object) -> None:
+    """Connects to the Ray at RAY_ADDRESS; its processes find this package where this one does."""
+    import ray  # slow to import
+
+    root = str(Path(__file__).resolve().parents[3])
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    ray.init(
+        address=os.environ.get("RAY_ADDRESS", "auto"),
+        runtime_env={"env_vars": {"PYTHONPATH": path}},
+        log_to_driver=False,
+        logging_level="warning",
+        **options,
+    )
+
+
+def _stop(number: int, _frame: object) -> None:
+    sys.exit(128 + number)
+
+
+def main() -> None:
+    settings = settings_of(parse_or_exit(sys.argv[1:], KEYS))
+    signal.signal(signal.SIGTERM, _stop)
+    spool = Spool.from_environment()
+    try:
+        spool.stage("connecting")
+        connect()
+        # Ray puts a handler of its own in place.
+        signal.signal(signal.SIGTERM, _stop)
+        spool.stage("building environments")
+        pool = RayPool(settings.rollout, settings.groups, settings.evaluation_games, settings.actors)
+        Trainer(settings, pool, spool).run()
+    except OtherSettings as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    finally:
+        spool.close()
+
+
+if __name__ == "__main__":
+    main()

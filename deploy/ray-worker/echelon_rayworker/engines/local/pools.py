@@ -1,0 +1,108 @@
+"""Who plays: Ray actors, each with a share of the games, or this process itself."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from .policy import Choices
+from .rollout import Collected, RolloutSettings, collect, evaluate
+
+ACTOR_CPUS = 0.1  # actors wait most of the time; all must fit beside the driver on two CPUs
+
+
+class Pool(Protocol):
+    def collect(self, weights: np.ndarray, step: int) -> Collected:
+        """One training step's trajectories of all groups."""
+
+    def evaluate(self, weights: np.ndarray) -> float:
+        """Success rate on the held-out games."""
+
+
+def _shares(count: int, parts: int) -> list[list[int]]:
+    return [part.tolist() for part in np.array_split(np.arange(count), min(parts, count))]
+
+
+class InProcessPool:
+    """Plays here, split as `actors` actors would, so that the sums are the same to the bit."""
+
+    def __init__(self, settings: RolloutSettings, groups: int, games: int, actors: int = 2):
+        self._settings = settings
+        self._groups, self._games = _shares(groups, actors), _shares(games, actors)
+
+    def collect(self, weights: np.ndarray, step: int) -> Collected:
+        return joined([collect(self._settings, weights, step, groups) for groups in self._groups])
+
+    def evaluate(self, weights: np.ndarray) -> float:
+        return float(np.mean([won for games in self._games for won in evaluate(self._settings, weights, games)]))
+
+
+class RayPool:
+    """Plays in Ray actors. They keep nothing between calls, so Ray may restart them and repeat a call."""
+
+    def __init__(self, settings: RolloutSettings, groups: int, games: int, actors: int):
+        import ray
+
+        self._ray = ray
+        self._groups, self._games = _shares(groups, actors), _shares(games, actors)
+        remote = ray.remote(num_cpus=ACTOR_CPUS, max_restarts=-1, max_task_retries=3)(RolloutActor)
+        self._actors = [remote.remote(settings) for _ in range(max(len(self._groups), len(self._games)))]
+        ray.get([actor.ready.remote() for actor in self._actors])
+
+    def collect(self, weights: np.ndarray, step: int) -> Collected:
+        shared = self._ray.put(weights)
+        calls = [actor.collect.remote(shared, step, share) for actor, share in zip(self._actors, self._groups)]
+        return joined(self._ray.get(calls))
+
+    def evaluate(self, weights: np.ndarray) -> float:
+        shared = self._ray.put(weights)
+        calls = [actor.evaluate.remote(shared, share) for actor, share in zip(self._actors, self._games)]
+        return float(np.mean([won for share in self._ray.get(calls) for won in share]))
+
+
+class RolloutActor:
+    def __init__(self, settings: RolloutSettings):
+        self._settings = settings
+
+    def ready(self) -> bool:
+        return True
+
+    def collect(self, weights: np.ndarray, step: int, groups: list[int]) -> Collected:
+        return collect(self._settings, weights, step, groups)
+
+    def evaluate(self, weights: np.ndarray, games: list[int]) -> list[bool]:
+        return evaluate(self._settings, weights, games)
+
+
+def joined(parts: list[Collected]) -> Collected:
+    """The rows of several shares, one after another."""
+
+    def rows(name: str) -> np.ndarray:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return Collected(
+        group=rows("group"),
+        trajectory=rows("trajectory"),
+        step=rows("step"),
+        reward=rows("reward"),
+        action_valid=rows("action_valid"),
+        response_length=rows("response_length"),
+        observations=[text for part in parts for text in part.observations],
+        choices=_joined_choices([part.choices for part in parts]),
+        pick=rows("pick"),
+    )
+
+
+def _joined_choices(parts: list[Choices]) -> Choices:
+    def starts(name: str) -> np.ndarray:
+        lengths = np.concatenate([np.diff(getattr(part, name)) for part in parts])
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+
+    return Choices(
+        context=np.concatenate([part.context for part in parts]),
+        context_start=starts("context_start"),
+        candidate_start=starts("candidate_start"),
+        command=np.concatenate([part.command for part in parts]),
+        command_start=starts("command_start"),
+    )

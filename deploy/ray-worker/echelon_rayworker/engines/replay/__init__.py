@@ -1,0 +1,1 @@
+"""Streams recorded advantage batches; for demonstrations and tests."""
