@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+describe('the packed tarball, installed elsewhere with its production dependencies only', () => {
+  let place: string;
+  let files: string[];
+
+  before(async () => {
+    place = await mkdtemp(join(tmpdir(), 'echelon-package-'));
+    const { stdout } = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', place]);
+    const packed = JSON.parse(stdout.slice(stdout.indexOf('['))) as {
+      filename: string;
+      files: { path: string }[];
+    }[];
+    files = packed[0]!.files.map(({ path }) => path);
+    await run('tar', ['-xzf', join(place, packed[0]!.filename), '-C', place]);
+    await mkdir(join(place, 'node_modules'));
+    await rename(join(place, 'package'), join(place, 'node_modules/echelon'));
+    // As npm would lay them out, but from the checkout: this needs no network.
+    const listed = await run('npm', ['ls', '--omit=dev', '--all', '--parseable', '--loglevel=silent']).catch(
+      (error) => error,
+    );
+    for (const path of (listed.stdout as string).split('\n').filter(Boolean).slice(1)) {
+      const at = join(place, relative(resolve('.'), path));
+      if (at.split('node_modules').length > 2) continue;
+      await mkdir(dirname(at), { recursive: true });
+      await symlink(path, at);
+    }
+  });
+  after(() => rm(place, { recursive: true, force: true }));
+
+  const node = (code: string) => run(process.execPath, ['--input-type=module', '-e', code], { cwd: place });
+  const echelon = (...args: string[]) =>
+    run(process.execPath, [join(place, 'node_modules/echelon/dist/cli/main.js'), ...args], { cwd: place });
+
+  test('says what it can do', async () => {
+    const { stdout } = await echelon('--help');
+    for (const command of ['up', 'submit', 'watch', 'verify', 'doctor'])
+      assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+  });
+
+  test('its kernel computes', async () => {
+    const { stdout } = await node(`
+      import { grpo } from 'echelon/kernel';
+      console.log(JSON.stringify([...grpo(Int32Array.of(0, 0, 0), Float64Array.of(1, 2, 6), { normalizeByStd: false, epsilon: 1e-6, deviation: 'sample', singleton: 'raw' })]));`);
+    assert.deepEqual(JSON.parse(stdout), [-2, -1, 3]);
+  });
+
+  test('its verifier and its Ray client can be imported', async () => {
+    const { stdout } = await node(`
+      import { verifyBatch } from 'echelon/verify';
+      import { connect } from 'echelon/ray';
+      console.log(typeof verifyBatch, typeof connect);`);
+    assert.equal(stdout, 'function function\n');
+  });
+
+  test('it verifies a recorded batch', async () => {
+    const { stdout } = await echelon('verify', resolve('test/golden/hgpo.json'), '--json');
+    const { batches } = JSON.parse(stdout) as { batches: { ok: boolean }[] };
+    assert.equal(batches.length, 45);
+    assert.ok(batches.every(({ ok }) => ok));
+  });
+
+  test('it contains what it needs and nothing else', async () => {
+    assert.ok(files.includes('deploy/ray-worker/echelon_rayworker/supervisor.py'));
+    assert.ok(files.some((path) => path.endsWith('.lua')));
+    assert.ok(files.includes('LICENSE'));
+    const foreign = files.filter((path) =>
+      /(^|\/)(test|tests|node_modules|__pycache__|scripts)\/|\.pyc$|(^|\/)\.|^src\//.test(path),
+    );
+    assert.deepEqual(foreign, []);
+    assert.notEqual((await readdir(join(place, 'node_modules'))).length, 0);
+  });
+});
