@@ -3,7 +3,7 @@ import { GIGPO_RECIPE } from './gigpo.ts';
 import type { GrpoParameters } from './grpo.ts';
 import { GRPO_RECIPE } from './grpo.ts';
 import type { HgpoParameters } from './hgpo.ts';
-import { HGPO_RECIPE } from './hgpo.ts';
+import { completeHgpo, HGPO_RECIPE } from './hgpo.ts';
 import type { RlooParameters } from './rloo.ts';
 import { RLOO_RECIPE } from './rloo.ts';
 
@@ -33,19 +33,20 @@ export function fingerprint<N extends EstimatorName>(
 
 const parts: { readonly [N in EstimatorName]: (parameters: Partial<EstimatorParameters[N]>) => string[] } = {
   hgpo: (parameters) => {
-    const p = { ...HGPO_RECIPE, ...parameters };
+    const p = completeHgpo(parameters);
     const normalized = p.mode === 'mean_std_norm';
     return [
       `K=${p.historyLength}`,
       p.mode,
       `alpha=${number(p.lengthWeightAlpha)}`,
       `base=${p.baseGroup ? 'on' : 'off'}`,
-      ...(normalized ? [`std=${p.deviation}`, `eps=${number(p.epsilon)}`] : []),
+      ...(normalized ? [`std=${p.deviation}`] : []),
+      `eps=${number(p.epsilon)}`,
       `singleton=${p.singleton}`,
       `zero=${p.zero}`,
       `weight=k+${p.weightOffset}`,
       ...(normalized ? unusual('eps-place', p.epsilonPlace, HGPO_RECIPE.epsilonPlace) : []),
-      ...unusual('weight-eps', number(p.weightEpsilon), number(HGPO_RECIPE.weightEpsilon)),
+      ...unusual('weight-eps', number(p.weightEpsilon), number(p.epsilon)),
       ...(p.baseGroup && normalized ? unusual('base-std', p.baseDeviation, HGPO_RECIPE.baseDeviation) : []),
       ...(p.baseGroup ? unusual('base-singleton', p.baseSingleton, HGPO_RECIPE.baseSingleton) : []),
       ...(p.baseGroup ? unusual('base-over', p.baseStatistics, HGPO_RECIPE.baseStatistics) : []),

@@ -25,7 +25,7 @@ export interface HgpoParameters {
   readonly zero: 'drop' | 'keep';
   /** 2 in the recipe, 1 in the paper. */
   readonly weightOffset: 1 | 2;
-  /** Added to the sum of the weights. */
+  /** Added to the sum of the weights. Left out: `epsilon`, as in the recipe. */
   readonly weightEpsilon: number;
   readonly baseDeviation: Deviation;
   readonly baseSingleton: GroupSingleton;
@@ -50,12 +50,17 @@ export const HGPO_RECIPE: HgpoParameters = {
   baseStatistics: 'rows',
 };
 
+/** All parameters of HGPO, what is left out being as in the recipe. */
+export function completeHgpo(parameters: Partial<HgpoParameters>): HgpoParameters {
+  return { ...HGPO_RECIPE, weightEpsilon: parameters.epsilon ?? HGPO_RECIPE.epsilon, ...parameters };
+}
+
 /**
  * HGPO: hierarchy-of-groups policy optimisation (verl-agent, recipe/hgpo/core_hgpo.py).
  *
  *   C_k(i)  rows of i's group that agree with i in the last k + 1 observations, k = 0..min(K, step of i)
  *   a_k(i)  = (G_i − mean C_k) / (std C_k + ε)   or, in mean_norm, G_i − mean C_k
- *   A(i)    = Σ w_k·a_k(i) / (Σ w_k + 1e-6),  w_k = (k + 2)^α, over the levels with |C_k| ≥ 2 and a_k(i) ≠ 0
+ *   A(i)    = Σ w_k·a_k(i) / (Σ w_k + ε),  w_k = (k + 2)^α, over the levels with |C_k| ≥ 2 and a_k(i) ≠ 0
  *
  * With `baseGroup` the group's own normalised score takes part with weight 1. In: step returns G (and scores),
  * one per row. Out: one advantage per row, float64; 0 where no level is left. A state met twice in one
@@ -68,7 +73,7 @@ export function hgpo(
   parameters: Partial<HgpoParameters> = {},
   score?: Float64Array,
 ): Float64Array {
-  const p = { ...HGPO_RECIPE, ...parameters };
+  const p = completeHgpo(parameters);
   checkHistoryLength(p.historyLength);
   checkLength('observation', steps.observation, steps.rows);
   checkLength('stepReturn', stepReturn, steps.rows);

@@ -15,6 +15,11 @@ describe('fingerprint', () => {
 
   test('what cannot change the number is not in it', () => {
     const plain = fingerprint('hgpo', { mode: 'mean_norm' });
+    // The weights' epsilon follows the other one unless it is given.
+    assert.equal(
+      fingerprint('hgpo', { epsilon: 1e-3 }),
+      fingerprint('hgpo', { epsilon: 1e-3, weightEpsilon: 1e-3 }),
+    );
     assert.equal(
       fingerprint('hgpo', { mode: 'mean_norm', deviation: 'sample', epsilonPlace: 'floor' }),
       plain,

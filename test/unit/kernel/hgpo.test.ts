@@ -295,6 +295,16 @@ describe('hgpo: parameters and bad calls', () => {
     assertClose(hgpo(chain.steps, chain.stepReturn, p), [0, 1.5, 0, -1.5]);
   });
 
+  test('epsilon stands in both denominators, as in the recipe', () => {
+    const two = group([
+      [0, 0, 4],
+      [1, 0, 0],
+    ]);
+    const p = { historyLength: 0, mode: 'mean_norm' as const, lengthWeightAlpha: 0 };
+    assertClose(hgpo(two.steps, two.stepReturn, { ...p, epsilon: 1 }), [1, -1]);
+    assertClose(hgpo(two.steps, two.stepReturn, { ...p, epsilon: 1, weightEpsilon: 0 }), [2, -2]);
+  });
+
   test('an epsilon of 0 does not spoil equal returns', () => {
     const p = { epsilon: 0, zero: 'keep' as const, singleton: 'zero' as const };
     const a = hgpo(b.steps, b.stepReturn, p);

@@ -26,7 +26,7 @@ test('the fingerprint is that of the stated estimator', () => {
   const { estimator } = read();
   assert.equal(
     batchFingerprint(estimator),
-    'hgpo(K=1,mean_norm,alpha=1,base=off,singleton=drop,zero=drop,weight=k+2)',
+    'hgpo(K=1,mean_norm,alpha=1,base=off,eps=1e-6,singleton=drop,zero=drop,weight=k+2)',
   );
   assert.ok(!('name' in kernelParameters(estimator)));
   assert.ok(
