@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createClusterRefresh, toChoiceCluster, toClusterNodes } from '../../../src/dispatch/clusters.ts';
+import type { RayWorkerClient, RayWorkerDescription } from '../../../src/rpc/ray-worker.ts';
+import { RayWorkerError } from '../../../src/rpc/status.ts';
+import type { Cluster, Store } from '../../../src/store/store.ts';
+import { QUIET, until } from '../../support/dispatch.ts';
+
+const DESCRIPTION: RayWorkerDescription = {
+  version: '0.1.0',
+  generation: 'g2',
+  rayVersion: '2',
+  pythonVersion: '3',
+  nodeId: 'n',
+  sharedRoot: '/',
+  engines: [],
+  freeDiskBytes: 0,
+  nodes: [
+    { id: 'n', address: 'h', alive: true, cpusTotal: 8, gpusTotal: 4, cpusAvailable: 6, gpusAvailable: 1 },
+    {
+      id: 'dead',
+      address: 'h',
+      alive: false,
+      cpusTotal: 8,
+      gpusTotal: 4,
+      cpusAvailable: 8,
+      gpusAvailable: 4,
+    },
+  ],
+};
+const CLUSTER: Cluster = {
+  name: 'a',
+  address: 'h:1',
+  token: 't',
+  ca: null,
+  backfill: true,
+  generation: 'g1',
+  lastSeenAt: 100,
+  nodes: [],
+};
+
+describe('clusters', () => {
+  test('have the nodes that are alive, with what Ray counts as used', () => {
+    assert.deepEqual(toClusterNodes(DESCRIPTION), [
+      { id: 'n', cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 3 },
+    ]);
+  });
+
+  test('answer while they were seen lately', () => {
+    const at = (now: number) => toChoiceCluster(CLUSTER, { now, staleMs: 50 }).answering;
+    assert.deepEqual([at(150), at(151)], [true, false]);
+    assert.equal(toChoiceCluster({ ...CLUSTER, lastSeenAt: null }, { now: 0, staleMs: 50 }).answering, false);
+  });
+
+  test('are written as they describe themselves; a silent one keeps its figures and holds nobody up', async () => {
+    const silent = { ...CLUSTER, name: 'b' };
+    const put: Cluster[] = [];
+    let refreshed = 0;
+    const answers: Record<string, () => Promise<RayWorkerDescription>> = {
+      a: async () => DESCRIPTION,
+      b: async () => {
+        throw new RayWorkerError('unreachable', 'away');
+      },
+    };
+    const loop = createClusterRefresh({
+      store: {
+        clusters: async () => [silent, CLUSTER],
+        putCluster: async (cluster: Cluster) => void put.push(cluster),
+      } as unknown as Store,
+      rayWorkers: {
+        of: async (name) => ({ describe: answers[name] }) as unknown as RayWorkerClient,
+        update: () => {},
+        close: () => {},
+      },
+      everyMs: 2 ** 30,
+      now: () => 500,
+      log: QUIET,
+      onRefresh: () => {
+        refreshed += 1;
+      },
+    });
+    loop.start();
+    await until(() => refreshed === 1, 'one has answered');
+    await loop.stop();
+    assert.deepEqual(put, [
+      { ...CLUSTER, generation: 'g2', lastSeenAt: 500, nodes: toClusterNodes(DESCRIPTION) },
+    ]);
+  });
+});

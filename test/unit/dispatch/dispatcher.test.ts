@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+
+describe('createDispatcher', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench();
+  });
+  after(() => bench.stop());
+
+  test('counts what it has in hand, renews it, and lets go of what it lost', async () => {
+    const dispatcher = await bench.dispatcher();
+    const id = await bench.submit({ hang: true });
+    await bench.reaches(id, 'running');
+    assert.deepEqual(dispatcher.stats(), { attempts: 1, verifying: 0 });
+    const expiry = async () => Number(await bench.redis.zscore('{echelon}:leases', id));
+    const first = await expiry();
+    await until(async () => (await expiry()) > first, 'the lease is renewed');
+    // Somebody else's token: what a takeover leaves behind.
+    await bench.redis.hset(`{echelon}:x:${id}`, 'token', 'another');
+    await until(() => dispatcher.stats().attempts === 0, 'it lets go');
+    assert.equal((await bench.store.get(id))?.state, 'running');
+    // The other never renews: the lease runs out, and the attempt is taken over and kept.
+    await until(() => dispatcher.stats().attempts === 1, 'it takes over');
+    assert.equal((await bench.store.get(id))?.attempt, 1);
+    await bench.store.cancel(id, 'test');
+    await bench.reaches(id, 'cancelled');
+    await dispatcher.stop({ handOver: true });
+  });
+
+  test('lets its leases go when it stops, and claims nothing more', async () => {
+    const dispatcher = await bench.dispatcher({ leaseMs: 60_000 });
+    const id = await bench.submit({ hang: true });
+    await bench.reaches(id, 'running');
+    await dispatcher.stop({ handOver: true });
+    assert.equal(Number(await bench.redis.zscore('{echelon}:leases', id)), 0);
+    const late = await bench.submit({});
+    const next = await bench.dispatcher(TEST_TIMES);
+    await until(() => next.stats().attempts > 0, 'the next one takes over');
+    await bench.reaches(late, 'succeeded');
+    await bench.store.cancel(id, 'test');
+    await bench.reaches(id, 'cancelled');
+    assert.equal(bench.rayWorker.launches().filter((line) => line.experiment === id).length, 1);
+  });
+});

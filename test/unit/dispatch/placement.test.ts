@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { createPlacement, type Placement } from '../../../src/dispatch/placement.ts';
+import type { JobPlace } from '../../../src/queue/line.ts';
+import type { Cluster, Lease, Reservation, Store, Waiting } from '../../../src/store/store.ts';
+import { QUIET, until } from '../../support/dispatch.ts';
+
+const CLUSTER: Cluster = {
+  name: 'c',
+  address: '',
+  token: '',
+  ca: null,
+  backfill: false,
+  generation: null,
+  lastSeenAt: 0,
+  nodes: [{ id: 'n', cpusTotal: 2, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }],
+};
+
+function waits(experiment: string): Waiting {
+  return {
+    experiment,
+    name: '',
+    project: '',
+    priority: 0,
+    cluster: null,
+    gpus: 0,
+    cpus: 1,
+    submittedAt: 0,
+    reason: null,
+  };
+}
+
+/** A store of one cluster with two CPUs, as far as a placement asks for it. */
+function bench(t: TestContext, ids: string[]) {
+  const state = {
+    waiting: ids.map(waits),
+    held: [] as Reservation[],
+    version: 0,
+    jobs: new Map<string, JobPlace>(),
+    claims: [] as string[],
+    reasons: new Map<string, string>(),
+    now: 0,
+    beforeClaim: () => {},
+    broken: false,
+  };
+  const leases: Lease[] = [];
+  const store = {
+    async clusters() {
+      if (state.broken) throw new Error('away');
+      return [CLUSTER];
+    },
+    waiting: async (limit: number) => state.waiting.slice(0, limit),
+    reservations: async () => ({ version: state.version, items: [...state.held] }),
+    position: async (id: string) => {
+      const index = state.waiting.findIndex((item) => item.experiment === id);
+      return { rank: index < 0 ? null : index + 1, length: state.waiting.length };
+    },
+    async setWaitingReasons(reasons: ReadonlyMap<string, string>) {
+      for (const [id, reason] of reasons) {
+        assert.notEqual(state.reasons.get(id), reason, 'a reason is written when it changes');
+        state.reasons.set(id, reason);
+        state.waiting = state.waiting.map((item) => (item.experiment === id ? { ...item, reason } : item));
+      }
+    },
+    async claim(input: Parameters<Store['claim']>[0]) {
+      state.beforeClaim();
+      state.claims.push(input.experiment);
+      if (!state.waiting.some((item) => item.experiment === input.experiment))
+        return { outcome: 'not-waiting' };
+      if (input.reservationVersion !== state.version) return { outcome: 'changed' };
+      state.version += 1;
+      state.waiting = state.waiting.filter((item) => item.experiment !== input.experiment);
+      state.held.push({ experiment: input.experiment, node: input.node, gpus: 0, cpus: 1 });
+      return { outcome: 'claimed', lease: { experiment: input.experiment, attempt: 1, token: 't' } };
+    },
+  };
+  const placement: Placement = createPlacement({
+    store: store as unknown as Store,
+    line: {
+      async ensure(id) {
+        return state.jobs.get(id) ?? 'ready';
+      },
+    },
+    dispatcher: 'd',
+    leaseMs: 100,
+    staleMs: 1e6,
+    everyMs: 2 ** 30,
+    now: () => state.now,
+    log: QUIET,
+    onClaimed: (lease) => leases.push(lease),
+  });
+  placement.start();
+  t.after(() => placement.stop());
+  return { state, placement, leases };
+}
+
+describe('placement', () => {
+  test('claims what is chosen and asked for, and lets the others wait', async (t) => {
+    const { state, placement, leases } = bench(t, ['a', 'b', 'c']);
+    const answers = await Promise.all(['a', 'b', 'c', 'z'].map((id) => placement.request(id)));
+    assert.deepEqual(answers, ['claimed', 'claimed', 'wait', 'gone']);
+    assert.deepEqual(
+      leases.map((lease) => lease.experiment),
+      ['a', 'b'],
+    );
+    await placement.stop();
+    assert.match(state.reasons.get('c') ?? '', /needs 1 CPU/);
+  });
+
+  test('claims nothing whose job is in nobody’s hands', async (t) => {
+    const { state, placement } = bench(t, ['a', 'b']);
+    assert.equal(await placement.request('b'), 'claimed');
+    assert.deepEqual(state.claims, ['b']);
+    await placement.stop();
+  });
+
+  test('chooses again where somebody else took the room in between', async (t) => {
+    const { state, placement } = bench(t, ['a', 'b']);
+    state.beforeClaim = () => {
+      state.beforeClaim = () => {};
+      state.version += 1;
+      state.held.push(
+        { experiment: 'x', node: 'n', gpus: 0, cpus: 1 },
+        { experiment: 'y', node: 'n', gpus: 0, cpus: 1 },
+      );
+    };
+    assert.equal(await placement.request('a'), 'wait');
+    assert.deepEqual(state.claims, ['a']);
+    assert.equal(state.held.length, 2);
+    await placement.stop();
+  });
+
+  test('answers gone for one that was claimed or cancelled in between', async (t) => {
+    const { state, placement } = bench(t, ['a']);
+    state.beforeClaim = () => {
+      state.waiting = [];
+    };
+    assert.equal(await placement.request('a'), 'gone');
+    await placement.stop();
+  });
+
+  // Without this, an experiment whose job died with its BullMQ worker waits for BullMQ to notice.
+  test('claims what has been in hands that do nothing for a lease time', async (t) => {
+    const { state, placement, leases } = bench(t, ['a']);
+    state.jobs.set('a', 'active');
+    placement.poke();
+    await placement.request('z');
+    state.now = 99;
+    await placement.request('z');
+    assert.deepEqual(state.claims, []);
+    state.now = 101;
+    await placement.request('z');
+    await until(() => leases.length === 1, 'it is claimed');
+    await placement.stop();
+  });
+
+  test('holds no job while the store is away, and none after the stop', async (t) => {
+    const { state, placement } = bench(t, ['a']);
+    await placement.request('z'); // the round that began with the start is over
+    state.broken = true;
+    assert.equal(await placement.request('a'), 'wait');
+    state.broken = false;
+    assert.equal(await placement.request('a'), 'claimed');
+    await placement.stop();
+    assert.equal(await placement.request('a'), 'wait');
+  });
+});
