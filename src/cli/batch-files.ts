@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import type { Batch } from '../verify/batch.ts';
 import { closest } from '../verify/closest.ts';
-import { type Batch, BatchFormatError, readBatchFile } from '../verify/index.ts';
+import { BatchFormatError } from '../verify/format-error.ts';
+import { readBatchFile } from '../verify/read.ts';
 import { EXIT } from './exit.ts';
 import { inert } from './output.ts';
 

@@ -1,5 +1,6 @@
-import type { EstimatorName } from '../kernel/index.ts';
-import { type Batch, type EstimatorOverrides, estimate } from '../verify/index.ts';
+import type { EstimatorName } from '../kernel/fingerprint.ts';
+import type { Batch } from '../verify/batch.ts';
+import { type EstimatorOverrides, estimate } from '../verify/estimate.ts';
 import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { inert, json, table } from './output.ts';

@@ -1,4 +1,5 @@
-import { explainRow, formatExplanation } from '../verify/index.ts';
+import { explainRow } from '../verify/explain.ts';
+import { formatExplanation } from '../verify/explain-text.ts';
 import { BatchFileError, orUnreadable, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';

@@ -1,6 +1,6 @@
 import pc from 'picocolors';
-import type { BatchReport, Finding } from '../verify/index.ts';
-import { verifyBatch } from '../verify/index.ts';
+import type { BatchReport, Finding } from '../verify/report.ts';
+import { verifyBatch } from '../verify/verify-batch.ts';
 import { BatchFileError, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { inert, json, table } from './output.ts';

@@ -23,7 +23,7 @@ export interface ClusterBounds {
   readonly pinned: Uint8Array;
   /** 1 where all members are equal. */
   readonly equal: Uint8Array;
-  /** Sum of squares about the float64 mean. */
+  /** Sum of squares about the true mean. */
   readonly squares: Float64Array;
   /** The true deviation. */
   readonly deviation: Float64Array;
@@ -166,33 +166,31 @@ function largestPartialSums(c: number, sums: Sums): number {
 }
 
 function sumSquares({ cluster, value }: ClusterInput, bounds: ClusterBounds): void {
-  const { mean, squares, equal } = bounds;
+  const { trueMean, squares, equal } = bounds;
   for (let row = 0; row < cluster.length; row++) {
     const c = cluster[row]!;
     if (c < 0 || equal[c] === 1) continue;
-    const d = value[row]! - mean[c]!;
+    const d = value[row]! - trueMean[c]!;
     squares[c]! += d * d;
   }
 }
 
 /**
- * Squares about another centre than the mean grow by n t^2, t the distance; the trainer's centre lies within
- * `meanError` of the mean. A pinned mean is that centre already, rounded: a trainer that takes the deviation in
- * higher precision has its squares about the mean before rounding, n (u m)^2 less at most.
+ * Squares about another centre than the mean grow by n t^2, t the distance. The trainer's centre lies within
+ * `meanError` of the mean, or is the pinned one; one that takes the deviation in higher precision has the mean.
  */
 function boundDeviation(c: number, sums: Sums, bounds: ClusterBounds, kind: Deviation): void {
   const { unit, overflow } = bounds.arithmetic;
   const n = bounds.size[c]!;
   const divisor = kind === 'population' ? n : Math.max(1, n - 1);
-  const t = bounds.meanError[c]!;
-  const squares = bounds.squares[c]!;
-  const rounded = bounds.pinned[c] === 1 && bounds.equal[c] === 0 ? unit * Math.abs(bounds.mean[c]!) : 0;
-  const least = Math.max(0, squares - n * rounded * rounded);
+  const t = bounds.pinned[c] === 1 ? Math.abs(bounds.mean[c]! - bounds.trueMean[c]!) : bounds.meanError[c]!;
+  const least = bounds.squares[c]!;
+  const most = least + n * t * t * (1 + 1e-9);
   const relative = (n / 2 + 5) * unit * (1 + n * unit);
   const blur = sums.error[c]! * Math.sqrt(n / divisor) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
   bounds.divisor[c] = divisor;
-  bounds.deviation[c] = Math.sqrt(squares / divisor);
-  bounds.deviationLow[c] = Math.max(0, Math.sqrt(least / divisor) * (1 - relative) - blur);
-  bounds.deviationHigh[c] = Math.sqrt((squares + n * t * t) / divisor) * (1 + relative) + blur;
-  if (squares + n * t * t >= overflow) bounds.overflow[c] = 1;
+  bounds.deviation[c] = Math.sqrt(least / divisor);
+  bounds.deviationLow[c] = Math.max(0, bounds.deviation[c]! * (1 - relative) - blur);
+  bounds.deviationHigh[c] = Math.sqrt(most / divisor) * (1 + relative) + blur;
+  if (most >= overflow) bounds.overflow[c] = 1;
 }

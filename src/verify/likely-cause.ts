@@ -109,7 +109,8 @@ function deviationVariants({ estimator }: Batch, own: Own): Variant[] {
 }
 
 function hgpoVariants(historyLength: number, baseGroup: boolean, own: Own): Variant[] {
-  const lengths = [historyLength - 1, historyLength + 1, 0, historyLength + 2].filter((k) => k >= 0);
+  const near = [historyLength - 1, historyLength + 1, historyLength - 2, historyLength + 2, 0, 1];
+  const lengths = [...new Set(near)].filter((k) => k >= 0 && k !== historyLength);
   return [
     own('levels weigh (k+1)^alpha, as in the paper, instead of (k+2)^alpha', { weightOffset: 1 }),
     own('levels whose advantage is 0 keep their weight', { zero: 'keep' }),

@@ -3,7 +3,7 @@
  * the kernel's (returns.ts); the bound is derived in docs/verification.md.
  */
 
-import { stepReturns } from '../kernel/index.ts';
+import { stepReturns } from '../kernel/returns.ts';
 import type { Arithmetic } from './arithmetic.ts';
 
 /** Returns in float64, and for each the distance within which the trainer's own lies. */

@@ -3,7 +3,9 @@
  * explanation and the diagnosis all read this.
  */
 
-import { clusterLevels, ESTIMATORS, type StepColumns } from '../kernel/index.ts';
+import { clusterLevels } from '../kernel/clusters.ts';
+import { ESTIMATORS } from '../kernel/estimators.ts';
+import type { StepColumns } from '../kernel/steps.ts';
 import type { Combination, RowParts } from './admissible.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { type Batch, kernelParameters } from './batch.ts';

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { FLOAT32 } from '../../../src/verify/arithmetic.ts';
+import { type ClusterBounds, clusterBounds } from '../../../src/verify/cluster-bounds.ts';
+import { lanes, naive, pairwise, randomTree } from '../../support/float32-recipe.ts';
+import { randomFrom } from '../../support/random-batch.ts';
+
+function boundsOf(
+  values: readonly number[],
+  deviation: 'population' | 'sample' = 'population',
+): ClusterBounds {
+  return clusterBounds(
+    { cluster: new Int32Array(values.length), count: 1, value: Float64Array.from(values) },
+    deviation,
+    FLOAT32,
+  );
+}
+
+const float32 = fc.oneof(
+  fc.constant(0),
+  fc.integer({ min: 0, max: 40 }).map((t) => Math.fround(10 * 0.95 ** t)),
+  fc
+    .float({ min: Math.fround(-1e6), max: Math.fround(1e6), noNaN: true })
+    .map((x) => (Math.abs(x) < 1e-30 ? 0 : x)),
+  fc.integer({ min: -20, max: 20 }).map((k) => Math.fround(9.5 + k * 2 ** -20)),
+);
+
+describe('cluster bounds', () => {
+  test('the float32 mean and deviation lie within, in any order', () => {
+    fc.assert(
+      fc.property(fc.array(float32, { minLength: 2, maxLength: 40 }), fc.integer(), (values, seed) => {
+        const bounds = boundsOf(values);
+        for (const sum of [naive, pairwise, lanes(8), lanes(16), randomTree(randomFrom(seed))]) {
+          const mean = Math.fround(sum(values) / values.length);
+          assert.ok(Math.abs(mean - bounds.mean[0]!) <= bounds.meanError[0]!, `mean ${mean}`);
+          const squares = values.map((x) => Math.fround(Math.fround(x - mean) ** 2));
+          const deviation = Math.fround(Math.sqrt(Math.fround(sum(squares) / values.length)));
+          assert.ok(deviation >= bounds.deviationLow[0]! && deviation <= bounds.deviationHigh[0]!);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('equal values with representable sums have one mean, the value itself', () => {
+    for (const value of [0, 10, 9.5, 0.25]) {
+      const bounds = boundsOf(new Array<number>(7).fill(value));
+      assert.deepEqual(
+        [bounds.pinned[0], bounds.mean[0], bounds.deviationHigh[0]! < 1e-12],
+        [1, value, true],
+      );
+    }
+    const awkward = boundsOf(new Array<number>(7).fill(Math.fround(9.025)));
+    assert.equal(awkward.pinned[0], 0);
+    assert.equal(awkward.equal[0], 1);
+  });
+
+  test('values on one lattice have one mean, rounded', () => {
+    const bounds = boundsOf([10, 0, 10]);
+    assert.deepEqual([bounds.pinned[0], bounds.mean[0]], [1, Math.fround(20 / 3)]);
+    assert.equal(bounds.trueMean[0], 20 / 3);
+  });
+
+  test('population and sample deviations differ by their divisor', () => {
+    assert.equal(boundsOf([0, 2]).deviation[0], 1);
+    assert.equal(boundsOf([0, 2], 'sample').deviation[0], Math.SQRT2);
+  });
+
+  test('an error of the inputs widens mean and deviation by it', () => {
+    const input = { cluster: new Int32Array(2), count: 1, value: Float64Array.of(1, 3) };
+    const exact = clusterBounds(input, 'population', FLOAT32);
+    const blurred = clusterBounds({ ...input, valueError: Float64Array.of(0.1, 0.2) }, 'population', FLOAT32);
+    assert.equal(exact.meanError[0], 0);
+    assert.ok(blurred.meanError[0]! >= 0.2 && blurred.meanError[0]! < 0.21);
+    assert.ok(blurred.deviationHigh[0]! - exact.deviationHigh[0]! >= 0.2);
+  });
+
+  test('rows without a cluster count nowhere, and huge values are flagged', () => {
+    const bounds = clusterBounds(
+      { cluster: Int32Array.of(0, -1, 1), count: 2, value: Float64Array.of(1, 5, 3e38) },
+      'population',
+      FLOAT32,
+    );
+    assert.deepEqual([...bounds.size], [1, 1]);
+    assert.deepEqual([...bounds.overflow], [0, 1]);
+  });
+});

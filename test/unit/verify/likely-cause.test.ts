@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EstimatorOverrides } from '../../../src/verify/estimate.ts';
+import { findLikelyCause } from '../../../src/verify/likely-cause.ts';
+import { goldenBatch } from '../../support/golden-batches.ts';
+import { report, reportBy } from '../../support/mutants/tools.ts';
+
+const clean = goldenBatch('walk-K3-mean_std_norm-base0');
+
+/** Rows that a variant changes. */
+function changed(overrides: EstimatorOverrides): { text: string | undefined; share: number | undefined } {
+  const other = reportBy(clean, overrides);
+  const rows = [...other.reportedAdvantage!.keys()].filter(
+    (row) => Math.abs(other.reportedAdvantage![row]! - clean.reportedAdvantage![row]!) > 1e-4,
+  );
+  assert.ok(rows.length > 10);
+  const cause = findLikelyCause(other, rows);
+  return { text: cause?.text, share: cause?.share };
+}
+
+test('names the variant that gives what was reported', () => {
+  for (const [overrides, words] of [
+    [{ deviation: 'sample' }, /sample deviation instead of the population/],
+    [{ weightOffset: 1 }, /\(k\+1\)\^alpha/],
+    [{ historyLength: 1 }, /history length 1 instead of 3/],
+    [{ name: 'gigpo' }, /another estimator: gigpo/],
+    [{ mode: 'mean_norm' }, /mean_norm instead of mean_std_norm/],
+    [{ lengthWeightAlpha: 0 }, /alpha 0/],
+  ] as const) {
+    const { text, share } = changed(overrides);
+    assert.match(text ?? 'none', words);
+    assert.equal(share, 1);
+  }
+});
+
+test('names nothing where nothing fits, and zeros for what they are', () => {
+  const noise = report(
+    clean,
+    clean.reportedAdvantage!.map((a, row) => a + 0.37 * (row % 5)),
+  );
+  assert.equal(findLikelyCause(noise, [1, 2, 3, 4]), undefined);
+  assert.match(
+    findLikelyCause(report(clean, new Float64Array(clean.rows)), [3])?.text ?? '',
+    /all of them are 0/,
+  );
+  assert.equal(findLikelyCause(clean, []), undefined);
+});

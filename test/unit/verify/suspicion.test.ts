@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Batch } from '../../../src/verify/batch.ts';
+import { findSuspicions } from '../../../src/verify/suspicion.ts';
+import { type HandRow, handBatch } from '../../support/hand-batch.ts';
+
+const codes = (batch: Batch): string[] => findSuspicions(batch).map((finding) => finding.code);
+
+/** Two trajectories of four steps through states by `state`. */
+function walks(
+  state: (trajectory: number, step: number) => string,
+  more: (t: number, s: number) => Partial<HandRow> = () => ({}),
+): HandRow[] {
+  return [0, 1].flatMap((t) =>
+    [0, 1, 2, 3].map((step) => ({ trajectory: `t${t}`, step, state: state(t, step), ...more(t, step) })),
+  );
+}
+
+describe('suspicions', () => {
+  test('a batch with recurring states raises none', () => {
+    assert.deepEqual(codes(handBatch(walks((_t, s) => `s${s}`))), []);
+    assert.deepEqual(codes(handBatch([])), []);
+  });
+
+  test('no state recurs; trajectories of a group start apart', () => {
+    assert.deepEqual(codes(handBatch(walks((t, s) => `s${t}${s}`))), [
+      'no-state-recurs',
+      'group-starts-differ',
+    ]);
+  });
+
+  test('all observations equal', () => {
+    assert.deepEqual(codes(handBatch(walks(() => 's'))), ['observations-constant']);
+  });
+
+  test('groups of one trajectory', () => {
+    const rows = walks(
+      (_t, s) => `s${s % 2}`,
+      (t) => ({ group: `g${t}` }),
+    );
+    assert.deepEqual(codes(handBatch(rows)), ['groups-of-one']);
+  });
+
+  test('one advantage for all steps, where the estimator is step-wise', () => {
+    const rows = walks(
+      (_t, s) => `s${s}`,
+      (t) => ({ advantage: t === 0 ? 1 : -1 }),
+    );
+    assert.deepEqual(codes(handBatch(rows)), ['advantage-constant']);
+    assert.deepEqual(codes(handBatch(rows, { estimator: { name: 'grpo' } })), []);
+    assert.deepEqual(codes(handBatch(rows.map((row) => ({ ...row, advantage: 0 })))), []);
+  });
+
+  test('advantages that lean to one side', () => {
+    const rows = walks(
+      (_t, s) => `s${s}`,
+      (t, s) => ({ advantage: 0.2 + 0.01 * (t + s) }),
+    );
+    assert.deepEqual(codes(handBatch(rows)), ['group-mean-drift']);
+    assert.deepEqual(
+      codes(handBatch(rows.map((row, i) => ({ ...row, advantage: i % 2 === 0 ? 1 : -1.1 })))),
+      [],
+    );
+  });
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { MAX_LISTED_ROWS } from '../../../src/verify/report.ts';
+import { unverifiedReport, verifyBatch } from '../../../src/verify/verify-batch.ts';
+import { goldenBatch } from '../../support/golden-batches.ts';
+import { handBatch } from '../../support/hand-batch.ts';
+import { reportBy } from '../../support/mutants/tools.ts';
+
+describe('verifyBatch', () => {
+  test('a clean batch is ok, with its fingerprint and diagnosis', () => {
+    const report = verifyBatch(goldenBatch('walk-K2-mean_std_norm-base0'));
+    assert.deepEqual([report.ok, report.exact, report.wrong, report.findings], [true, report.rows, 0, []]);
+    assert.match(report.fingerprint, /^hgpo\(K=2,mean_std_norm/);
+    assert.equal(report.diagnosis?.levels.length, 3);
+  });
+
+  test('counters add up and lists are capped', () => {
+    const report = verifyBatch(reportBy(goldenBatch('alfworld-scale'), { deviation: 'sample' }));
+    assert.equal(report.exact + report.rounding + report.wrong + report.unverifiable, report.rows);
+    assert.ok(report.wrong > MAX_LISTED_ROWS);
+    assert.equal(report.wrongRows.length, MAX_LISTED_ROWS);
+    assert.equal(report.findings[0]?.code, 'wrong-rows');
+    assert.match(report.findings[0]!.message, /Likely cause: the sample deviation/);
+    assert.equal(report.ok, false);
+  });
+
+  test('the same batch gives the same report, as plain JSON', () => {
+    const batch = goldenBatch('late-n7');
+    const report = verifyBatch(batch);
+    assert.deepEqual(JSON.parse(JSON.stringify(report)), report);
+    assert.deepEqual(verifyBatch(batch), report);
+  });
+
+  test('rounding alone is ok, with a warning', () => {
+    const report = verifyBatch(goldenBatch('late-n7'));
+    assert.deepEqual([report.ok, report.wrong], [true, 0]);
+    assert.equal(report.rounding, report.roundingRows.length);
+    assert.ok(report.findings.some((f) => f.code === 'rounding-rows' && f.severity === 'warning'));
+  });
+
+  test('what a batch does not carry is unverifiable, never ok', () => {
+    const { reportedAdvantage: _, ...silent } = goldenBatch('walk-K0-mean_norm-base0');
+    const unreported = verifyBatch(silent);
+    assert.deepEqual([unreported.unverifiable, unreported.ok], [unreported.rows, false]);
+    assert.ok(unreported.findings.some((f) => f.code === 'advantages-missing'));
+    const { observation: _o, ...blind } = goldenBatch('walk-K0-mean_norm-base0');
+    const unseen = verifyBatch(blind);
+    assert.deepEqual([unseen.unverifiable, unseen.exact, unseen.ok], [unseen.rows, 0, false]);
+    assert.match(unseen.findings[0]!.message, /hgpo needs observation/);
+  });
+
+  test('an error of provenance is not ok though all rows are exact', () => {
+    const clean = goldenBatch('one-step-episodes');
+    const report = verifyBatch({ ...clean, provenance: { groupSize: 8 } });
+    assert.deepEqual([report.exact, report.ok], [5, false]);
+  });
+
+  test('values that may overflow are unverifiable and said to be', () => {
+    const rows = [0, 3e38].map((value, i) => ({
+      trajectory: `t${i}`,
+      step: 0,
+      state: 's',
+      return: value,
+      advantage: 0,
+    }));
+    const report = verifyBatch(handBatch(rows));
+    assert.equal(report.unverifiable, 2);
+    assert.ok(report.findings.some((f) => f.code === 'overflow-possible'));
+  });
+
+  test('errors come before warnings', () => {
+    const clean = goldenBatch('all-unique');
+    const report = verifyBatch({ ...clean, provenance: { groupSize: 8 } });
+    assert.deepEqual(
+      report.findings.map((f) => f.severity),
+      ['error', 'warning', 'warning'],
+    );
+  });
+
+  test('an empty batch has nothing wrong', () => {
+    const report = verifyBatch(handBatch([], { estimator: {} }));
+    assert.deepEqual(
+      [report.rows, report.wrong, report.findings.map((f) => f.code)],
+      [0, 0, ['batch-empty']],
+    );
+  });
+
+  test('a batch that was given up has all rows unverifiable', () => {
+    const report = unverifiedReport({ name: 'b', rows: 7, fingerprint: 'f' }, 'Too large.');
+    assert.deepEqual([report.unverifiable, report.ok, report.findings[0]?.severity], [7, false, 'warning']);
+    assert.match(report.findings[0]!.message, /^Too large\. /);
+  });
+});
