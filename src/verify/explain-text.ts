@@ -3,6 +3,7 @@
 import type { ExplainedLevel, RowExplanation } from './explain.ts';
 
 const SHOWN_MEMBERS = 12;
+const WIDTH = 100;
 const LABEL_WIDTH = 72;
 
 /** The explanation as lines of text, ending in a newline. */
@@ -117,9 +118,24 @@ function aggregateLines(e: RowExplanation): string[] {
   if (kept.length === 0) return ['Together: nothing is left to compare, so the advantage is 0.'];
   const terms = kept.map((level) => `${show(level.weight)} * ${show(level.advantage)}`).join(' + ');
   if (e.combination === 'sum')
-    return [kept.length === 1 ? `Together: ${show(e.true)}` : `Together: ${terms} = ${show(e.true)}`];
+    return wrap(`Together: ${kept.length === 1 ? '' : `${terms} = `}${show(e.true)}`);
   const weights = kept.map((level) => show(level.weight)).join(' + ');
-  return [`Together: (${terms}) / (${weights} + ${show(e.weightEpsilon)}) = ${show(e.true)}`];
+  return wrap(`Together: (${terms}) / (${weights} + ${show(e.weightEpsilon)}) = ${show(e.true)}`);
+}
+
+/** Breaks a line in front of a sign, so that none is longer than {@link WIDTH}. */
+function wrap(line: string): string[] {
+  const lines: string[] = [];
+  let current = '';
+  for (const piece of line.split(/ (?=[+/=] )/)) {
+    if (current === '') current = piece;
+    else if (current.length + 1 + piece.length <= WIDTH) current += ` ${piece}`;
+    else {
+      lines.push(current);
+      current = `  ${piece}`;
+    }
+  }
+  return [...lines, current];
 }
 
 /** Seven significant digits: what float32 holds. */

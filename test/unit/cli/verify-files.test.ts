@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { verifyFiles } from '../../../src/cli/verify-files.ts';
+import { encodeBatch } from '../../../src/verify/wire.ts';
+import { captured } from '../../support/captured.ts';
+import { goldenBatch } from '../../support/golden-batches.ts';
+import { reportBy } from '../../support/mutants/tools.ts';
+
+const GOLDEN = 'test/golden/hgpo-large.json.gz';
+
+describe('echelon verify', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'echelon-verify-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function wrongFile(): Promise<string> {
+    const path = join(folder, 'wrong.pb');
+    await writeFile(path, encodeBatch(reportBy(goldenBatch('alfworld-scale'), { weightOffset: 1 })));
+    return path;
+  }
+
+  test('says ok of a clean file', async () => {
+    const streams = captured();
+    assert.equal(await verifyFiles([GOLDEN], {}, streams.io), 0);
+    assert.match(streams.out(), /alfworld-scale +4621 +4621 +0 +0 +0 +ok/);
+    assert.match(streams.out(), /1 of 1 batches ok; 4,621 rows: 4,621 exact/);
+  });
+
+  test('says what is wrong, with exit status 1', async () => {
+    const streams = captured();
+    assert.equal(await verifyFiles([GOLDEN, await wrongFile()], {}, streams.io), 1);
+    assert.match(streams.out(), /NOT OK/);
+    assert.match(
+      streams.out(),
+      /error {3}wrong-rows: 2,939 rows of 4,621: .*Likely cause: levels weigh \(k\+1\)\^alpha/,
+    );
+  });
+
+  test('as JSON, with the promised fields', async () => {
+    const streams = captured();
+    assert.equal(await verifyFiles([await wrongFile()], { json: true }, streams.io), 1);
+    const { batches } = JSON.parse(streams.out()) as { batches: Record<string, unknown>[] };
+    const [batch] = batches;
+    for (const key of [
+      'name',
+      'rows',
+      'exact',
+      'rounding',
+      'wrong',
+      'unverifiable',
+      'wrongRows',
+      'roundingRows',
+    ]) {
+      assert.ok(key in batch!, key);
+    }
+    assert.deepEqual([batch!.ok, batch!.wrong], [false, 2939]);
+    assert.deepEqual(Object.keys((batch!.findings as object[])[0]!), ['code', 'severity', 'rows', 'message']);
+  });
+
+  test('unreadable input is exit status 2 with file, batch, field and what was expected; the rest is reported', async () => {
+    const path = join(folder, 'bad.json');
+    const bad = { name: 'b1', params: { historyLength: 'two' }, group: ['g'], trajectory: ['t'] };
+    await writeFile(path, JSON.stringify({ format: 'echelon-batch/1', batches: [bad] }));
+    const streams = captured();
+    assert.equal(await verifyFiles([path, GOLDEN, join(folder, 'none.json')], {}, streams.io), 2);
+    assert.match(streams.err(), /bad\.json, batch b1, field params\.historyLength: expected an integer/);
+    assert.match(streams.err(), /none\.json: cannot be read \(no such file\)/);
+    assert.match(streams.out(), /1 of 1 batches ok/);
+  });
+
+  test('a batch that lacks columns is not verified, and not ok', async () => {
+    const path = join(folder, 'poor.pb');
+    const { reportedAdvantage: _, ...silent } = goldenBatch('one-step-episodes');
+    await writeFile(path, encodeBatch(silent));
+    const streams = captured();
+    assert.equal(await verifyFiles([path], {}, streams.io), 1);
+    assert.match(streams.out(), /not verified/);
+    assert.match(streams.out(), /warning advantages-missing/);
+  });
+});

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { explain, verify } from '../../../src/verify/pool-thread.ts';
+import { encodeBatch } from '../../../src/verify/wire.ts';
+import { goldenBatch } from '../../support/golden-batches.ts';
+
+const wire = encodeBatch(goldenBatch('alfworld-scale'));
+
+describe('tasks of a worker thread', () => {
+  test('a report within the budget, an unverified one beyond it', () => {
+    const answer = verify({ wire, budgetBytes: 2 ** 28 });
+    assert.ok('value' in answer && answer.value.ok);
+    const poor = verify({ wire, budgetBytes: 2 ** 18 });
+    assert.ok('value' in poor);
+    assert.deepEqual([poor.value.unverifiable, poor.value.findings[0]?.code], [4621, 'budget-exceeded']);
+    assert.match(poor.value.fingerprint, /^hgpo\(/);
+  });
+
+  test('an explanation, or that there is no such row', () => {
+    const answer = explain({ wire, budgetBytes: 2 ** 28, row: 3 });
+    assert.ok('value' in answer && answer.value.row === 3);
+    assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28, row: 4621 }));
+    assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28 }));
+  });
+
+  test('a fault is an answer that survives the way between threads', () => {
+    const answer = verify({ wire: new Uint8Array([10, 99]), budgetBytes: 2 ** 28 });
+    assert.ok('fault' in answer);
+    assert.equal(structuredClone(answer).fault.code, 'unreadable');
+  });
+});
