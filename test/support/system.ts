@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { type Client, createClient } from '../../src/cli/client.ts';
+import { startRedis } from '../../src/cli/local/redis-server.ts';
 import { type LocalStack, startLocalStack } from '../../src/cli/local/stack.ts';
+import type { Accepted } from '../../src/schemas/api.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
@@ -28,7 +31,9 @@ export interface System {
   api: RoleProcess;
   startApi(): Promise<RoleProcess>;
   startDispatcher(): Promise<RoleProcess>;
-  submit(spec: unknown): Promise<Experiment>;
+  /** kill -9 of Redis, then a new one on the same data. */
+  restartRedis(): Promise<void>;
+  submit(spec: unknown): Promise<Accepted>;
   get(id: string): Promise<Experiment>;
   /** Polls an experiment until `holds`; fails with its record when `timeoutMs` are over. */
   until(
@@ -42,7 +47,16 @@ export interface System {
 
 /** Starts Redis, Ray, a ray-worker and an api; dispatchers are the caller's to start. */
 export async function startSystem({ leaseMs = 1500 }: { leaseMs?: number } = {}): Promise<System> {
-  await using resources = new AsyncDisposableStack();
+  const resources = new AsyncDisposableStack();
+  try {
+    return await assemble(resources, leaseMs);
+  } catch (error) {
+    await resources.disposeAsync();
+    throw error;
+  }
+}
+
+async function assemble(resources: AsyncDisposableStack, leaseMs: number): Promise<System> {
   const stateDir = await mkdtemp(join(tmpdir(), 'ech-e2e-'));
   resources.defer(() => rm(stateDir, { recursive: true, force: true }));
   const stack = await startLocalStack({
@@ -77,7 +91,6 @@ export async function startSystem({ leaseMs = 1500 }: { leaseMs?: number } = {})
   const [api, url] = await startApi();
   const client = createClient({ url, token: TOKEN });
   const get = (id: string) => client.get<Experiment>(`/v1/experiments/${id}`);
-  const owned = resources.move();
   return {
     stack,
     stateDir,
@@ -91,7 +104,8 @@ export async function startSystem({ leaseMs = 1500 }: { leaseMs?: number } = {})
           /(dispatching)/,
         )
       )[0],
-    submit: (spec) => client.post<Experiment>('/v1/experiments', spec),
+    restartRedis: () => restartRedis(stateDir, resources),
+    submit: (spec) => client.post<Accepted>('/v1/experiments', spec),
     get,
     async until(id, what, holds, timeoutMs = 60_000) {
       const deadline = Date.now() + timeoutMs;
@@ -103,8 +117,18 @@ export async function startSystem({ leaseMs = 1500 }: { leaseMs?: number } = {})
         await delay(50);
       }
     },
-    stop: () => owned.disposeAsync(),
+    stop: () => resources.disposeAsync(),
   };
+}
+
+async function restartRedis(stateDir: string, resources: AsyncDisposableStack): Promise<void> {
+  const directory = join(stateDir, 'redis');
+  const { stdout } = await promisify(execFile)('pgrep', ['-f', `^[^ ]*(redis|valkey)-server .*${directory}`]);
+  const pid = Number(stdout.trim());
+  process.kill(pid, 'SIGKILL');
+  while (await stat(`/proc/${pid}`).catch(() => undefined)) await delay(10);
+  const { server } = await startRedis({ directory, environment: process.env });
+  resources.defer(() => server.stop(5000));
 }
 
 async function spawnRole(
@@ -132,7 +156,6 @@ async function spawnRole(
 
 /** Processes whose environment names this experiment: its supervisors' drivers and their children. */
 export async function processesOf(experiment: string): Promise<number[]> {
-  const { readdir } = await import('node:fs/promises');
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const marked = await Promise.all(
     pids.map(async (pid) => {

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isFinal } from '../../../src/core/states.ts';
+import type { Experiment } from '../../../src/schemas/experiment.ts';
+import { assertWhole, historyOf } from '../../support/history.ts';
+import { processesOf, type RoleProcess, type System, startSystem } from '../../support/system.ts';
+
+const LEASE_MS = 1500;
+
+/** A training slow enough to be hit in the middle, small enough to end soon. */
+const SLOW = {
+  name: 'slow',
+  engine: 'local',
+  estimator: { name: 'hgpo', historyLength: 2 },
+  rollout: { groups: 2, groupSize: 4 },
+  training: { steps: 12, saveEvery: 2, stepDelaySeconds: 0.3 },
+  evaluation: { games: 4 },
+};
+
+const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
+const atStep = (step: number) => (experiment: Experiment) =>
+  experiment.state === 'running' && experiment.progress.step >= step;
+
+describe('processes are killed or frozen while a training runs on Ray', () => {
+  let system: System;
+  let dispatcher: RoleProcess;
+  before(async () => {
+    system = await startSystem({ leaseMs: LEASE_MS });
+    dispatcher = await system.startDispatcher();
+  });
+  after(() => system?.stop());
+
+  /** Drivers of an experiment: the training's own process, not what it started on Ray. */
+  const driverOf = (id: string): Promise<number[]> =>
+    processesOf(id).then((pids) =>
+      pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engines.local')),
+    );
+
+  async function assertSucceededOnce(id: string): Promise<void> {
+    const experiment = await system.until(id, 'the end', ended, 90_000);
+    assert.equal(experiment.state, 'succeeded', experiment.reason);
+    assert.equal(experiment.attempt, 1);
+    const { rowsSeen, rowsVerified, wrong, batches } = experiment.verification;
+    assert.deepEqual([batches, rowsVerified, wrong], [12, rowsSeen, 0]);
+    assert.deepEqual([...assertWhole(await historyOf(system.client, id)).keys()], [1]);
+    assert.deepEqual(await processesOf(id), []);
+  }
+
+  test('kill -9 of the dispatcher: the training goes on, a second dispatcher attaches, one launch', async () => {
+    const { id } = await system.submit(SLOW);
+    await system.until(id, 'step 2', atStep(2));
+    const [driver] = await driverOf(id);
+    dispatcher.kill('SIGKILL');
+    await dispatcher.ended;
+    dispatcher = await system.startDispatcher();
+    await system.until(id, 'step 6', atStep(6));
+    assert.deepEqual(await driverOf(id), [driver], 'another driver than before');
+    await assertSucceededOnce(id);
+  });
+
+  test('a dispatcher frozen for three lease times and thawed changes nothing', async () => {
+    const { id } = await system.submit(SLOW);
+    await system.until(id, 'step 2', atStep(2));
+    dispatcher.kill('SIGSTOP');
+    const other = await system.startDispatcher();
+    await system.until(id, 'step 4', atStep(4));
+    await delay(3 * LEASE_MS);
+    dispatcher.kill('SIGCONT');
+    await assertSucceededOnce(id);
+    dispatcher.kill('SIGKILL');
+    await dispatcher.ended;
+    dispatcher = other;
+  });
+
+  test('kill -9 of the api: nothing stops, and its streams go on from the last event', async () => {
+    const { id } = await system.submit(SLOW);
+    await system.until(id, 'step 2', atStep(2));
+    system.api.kill('SIGKILL');
+    await system.api.ended;
+    await system.startApi();
+    await assertSucceededOnce(id);
+  });
+
+  test('kill -9 of the ray-worker actor: supervisor and driver live, events go on', async () => {
+    const { id } = await system.submit(SLOW);
+    await system.until(id, 'step 2', atStep(2));
+    const [driver] = await driverOf(id);
+    const actors = execFileSync('pgrep', ['-f', 'ray::RayWorker'], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map(Number);
+    for (const pid of actors) process.kill(pid, 'SIGKILL');
+    await system.until(id, 'step 8', atStep(8));
+    assert.deepEqual(await driverOf(id), [driver]);
+    await assertSucceededOnce(id);
+  });
+
+  test('kill -9 of the driver: attempt 2 goes on from the checkpoint', async () => {
+    const { id } = await system.submit(SLOW);
+    await system.until(id, 'a checkpoint', ({ checkpoint }) => (checkpoint?.step ?? 0) >= 4);
+    for (const pid of await driverOf(id)) process.kill(pid, 'SIGKILL');
+    const experiment = await system.until(id, 'the end', ended, 90_000);
+    assert.deepEqual([experiment.state, experiment.attempt], ['succeeded', 2], experiment.reason);
+    const history = await historyOf(system.client, id);
+    assert.deepEqual([...assertWhole(history).keys()], [1, 2]);
+    const trained = (attempt: number) =>
+      history.flatMap(({ id: at, event }) =>
+        at.startsWith(`${attempt}-`) && event.type === 'batch' && event.index === 0 ? [event.step] : [],
+      );
+    const resumedAt = trained(2)[0]!;
+    assert.ok(resumedAt > 4 && resumedAt <= trained(1).at(-1)! + 1, `resumed at ${resumedAt}`);
+    assert.equal(trained(2).at(-1), 12);
+    assert.deepEqual(await processesOf(id), []);
+  });
+
+  test('kill -9 and restart of Redis: nothing accepted is lost, the training ends well', async () => {
+    const { id } = await system.submit(SLOW);
+    await system.until(id, 'step 2', atStep(2));
+    const waiting = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        system.submit({ name: `queued ${i}`, engine: 'replay', resources: { cpus: 2 } }),
+      ),
+    );
+    await system.restartRedis();
+    for (const { id: queued } of waiting) await system.until(queued, 'known', () => true);
+    await assertSucceededOnce(id);
+    for (const { id: queued } of waiting) {
+      const experiment = await system.until(queued, 'the end', ended, 60_000);
+      assert.deepEqual([experiment.state, experiment.attempt], ['succeeded', 1], experiment.reason);
+    }
+  });
+});
