@@ -41,6 +41,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   });
 
   const app = createServer(deps);
+  addBoundedClose(app);
   addStoreTimeout(app, deps);
   addErrors(app);
   addValidation(app);
@@ -93,6 +94,16 @@ function createServer({ limits, log }: RouteDeps): App {
       connectionsCheckingInterval: Math.min(1000, limits.requestTimeoutMs),
     },
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
+}
+
+/** Closing waits this long for requests in hand; then every connection that is left is cut. */
+const CLOSE_MS = 1500;
+
+/** A connection that was opened and says nothing is not idle to Node: without an end, closing would wait for it. */
+function addBoundedClose(app: App): void {
+  app.addHook('preClose', async () => {
+    setTimeout(() => app.server.closeAllConnections(), CLOSE_MS).unref();
+  });
 }
 
 /** Routes of the API that say nothing else wait for the store only: they answer within its time. */

@@ -27,7 +27,11 @@ export async function addBoard(app: App, queues: readonly Queue[]): Promise<void
         reply.header('allow', 'GET, HEAD');
         throw new EchelonError('method-not-allowed', 'The board is for reading.');
       });
-      await scope.register(adapter.registerPlugin());
+      await scope.register((board, options, done) => {
+        // Its own handler would answer our refusals with 500 and its words.
+        board.setErrorHandler = (() => board) as typeof board.setErrorHandler;
+        adapter.registerPlugin()(board, options, done);
+      });
     },
     { prefix: PREFIX },
   );

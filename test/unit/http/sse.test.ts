@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { entryId } from '../../../src/core/ids.ts';
 import type { AttemptEvent, StreamEntry } from '../../../src/core/events.ts';
+import { entryId } from '../../../src/core/ids.ts';
 import { type EventStreamOptions, formatEntry, type StreamEnd, sendEvents } from '../../../src/http/sse.ts';
 import { openStream } from '../../support/event-stream.ts';
 import type { Scope } from '../../support/store.ts';
@@ -16,7 +16,10 @@ function entry(sequence: number, text = 'x'): StreamEntry {
 }
 
 /** A server with one stream; `end` is how it came to its end. */
-async function serve(scope: Scope, options: Partial<EventStreamOptions> & Pick<EventStreamOptions, 'entries'>) {
+async function serve(
+  scope: Scope,
+  options: Partial<EventStreamOptions> & Pick<EventStreamOptions, 'entries'>,
+) {
   const { promise: end, resolve } = Promise.withResolvers<{ end: StreamEnd; error?: unknown }>();
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -94,7 +94,16 @@ describe('GET /v1/experiments/:id/events', () => {
   test('refuses ids that are none of this experiment', async (t) => {
     const { call } = await served(t);
     const { experiment } = await ended();
-    for (const id of ['x', '-1', '1', '1-', '99999999999-1', '2-1', '1-99999999999999999999', '9'.repeat(5000)]) {
+    for (const id of [
+      'x',
+      '-1',
+      '1',
+      '1-',
+      '99999999999-1',
+      '2-1',
+      '1-99999999999999999999',
+      '9'.repeat(5000),
+    ]) {
       const headers = { 'last-event-id': id };
       const response = await call('GET', `/v1/experiments/${experiment}/events`, { headers });
       assert.equal(response.statusCode, 400, id);

@@ -7,7 +7,10 @@ import { storeFor } from '../../../support/store.ts';
 const scope = { after };
 const { store } = await storeFor(scope);
 const joined: [string, number][] = [];
-const { call } = await appFor(scope, { store, join: async (id, priority) => void joined.push([id, priority]) });
+const { call } = await appFor(scope, {
+  store,
+  join: async (id, priority) => void joined.push([id, priority]),
+});
 
 async function submit(spec: object = REPLAY): Promise<string> {
   const response = await call('POST', '/v1/experiments', { body: spec });
@@ -24,7 +27,7 @@ describe('POST /v1/experiments', () => {
     assert.equal(response.headers.location, `/v1/experiments/${id}`);
     const record = await store.get(id);
     assert.deepEqual(record?.submitted, spec);
-    assert.equal((record?.resolved as { rollout: { groups: number } }).rollout.groups, 8);
+    assert.equal((record!.resolved as { rollout: { groups: number } }).rollout.groups, 8);
     assert.ok(record?.defaults.includes('/rollout/groups') && !record.defaults.includes('/priority'));
     assert.match(record?.fingerprint ?? '', /^hgpo\(K=1,/);
     assert.equal(record?.state, 'queued');
@@ -46,7 +49,10 @@ describe('POST /v1/experiments', () => {
 
   test('refuses keys that are too long or not plain text', async () => {
     for (const key of ['x'.repeat(256), 'a b', '']) {
-      const response = await call('POST', '/v1/experiments', { body: REPLAY, headers: { 'idempotency-key': key } });
+      const response = await call('POST', '/v1/experiments', {
+        body: REPLAY,
+        headers: { 'idempotency-key': key },
+      });
       assert.equal(response.statusCode, 400, key);
       assert.equal(response.json().problems[0].field, 'idempotency-key');
     }
@@ -130,7 +136,13 @@ describe('GET /v1/experiments', () => {
     const page = (await call('GET', '/v1/experiments?limit=1')).json();
     assert.equal((await call('GET', `/v1/experiments?limit=1&cursor=${page.next}`)).statusCode, 200);
     const [place] = page.next.split('.');
-    for (const url of [`?state=queued&cursor=${page.next}`, `?cursor=${place}`, `?cursor=${place}.AAAA`, '?cursor=x', '?cursor=']) {
+    for (const url of [
+      `?state=queued&cursor=${page.next}`,
+      `?cursor=${place}`,
+      `?cursor=${place}.AAAA`,
+      '?cursor=x',
+      '?cursor=',
+    ]) {
       const response = await call('GET', `/v1/experiments${url}`);
       assert.equal(response.statusCode, 400, url);
       assert.equal(response.json().code, 'invalid-cursor', url);
@@ -171,7 +183,10 @@ describe('POST /v1/experiments/:id/cancel', () => {
 
   test('takes no body, and no id that is not there', async () => {
     const id = await submit();
-    assert.equal((await call('POST', `/v1/experiments/${id}/cancel`, { body: { force: true } })).statusCode, 400);
+    assert.equal(
+      (await call('POST', `/v1/experiments/${id}/cancel`, { body: { force: true } })).statusCode,
+      400,
+    );
     assert.equal((await store.get(id))?.state, 'queued');
     assert.equal((await call('POST', '/v1/experiments/exp-00000000000000000000/cancel')).statusCode, 404);
   });

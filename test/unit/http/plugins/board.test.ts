@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Redis } from 'ioredis';
+import { createLine } from '../../../../src/queue/line.ts';
+import { appFor } from '../../../support/http-app.ts';
+import { redisFor } from '../../../support/redis.ts';
+
+const server = await redisFor({ after });
+const redis = new Redis({ port: server.port, host: server.host, maxRetriesPerRequest: null });
+redis.on('error', () => {});
+const line = createLine({ redis, prefix: '{board}', onError: () => {} });
+after(async () => {
+  await line.close();
+  redis.disconnect();
+});
+const { call } = await appFor({ after }, { queues: line.queues });
+const id = 'exp-00000000000000000001';
+await line.join(id, 0);
+
+test('shows the line', async () => {
+  const page = await call('GET', '/queues');
+  assert.equal(page.statusCode, 200);
+  assert.match(page.body, /id="root"/);
+  const { queues } = (await call('GET', '/queues/api/queues?activeQueue=experiments&page=1')).json();
+  assert.equal(queues[0].name, 'experiments');
+  assert.equal(queues[0].readOnlyMode, true);
+  assert.ok(JSON.stringify(queues).includes(id));
+  const script = /src="(static\/js\/main[^"]+)"/.exec(page.body)?.[1];
+  assert.equal((await call('GET', `/queues/${script}`)).statusCode, 200);
+});
+
+test('changes nothing: no other method than GET is taken', async () => {
+  const before = await line.counts();
+  for (const [method, path] of [
+    ['PUT', 'api/queues/experiments/pause'],
+    ['PUT', 'api/queues/experiments/empty'],
+    ['PUT', 'api/queues/experiments/obliterate'],
+    ['PUT', `api/queues/experiments/${id}/clean`],
+    ['POST', 'api/queues/experiments/add'],
+    ['PATCH', `api/queues/experiments/${id}/update-data`],
+    ['DELETE', `api/queues/experiments/${id}`],
+  ] as const) {
+    const response = await call(method, `/queues/${path}`, { body: {} });
+    assert.ok([404, 405].includes(response.statusCode), `${method} ${path}: ${response.statusCode}`);
+  }
+  assert.deepEqual(await line.counts(), before);
+  assert.deepEqual(await line.ids(), new Set([id]));
+});
+
+test('is for those with a token', async () => {
+  for (const path of ['/queues', '/queues/api/queues', '/queues/api/redis/stats']) {
+    assert.equal((await call('GET', path, { token: null })).statusCode, 401, path);
+  }
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { appFor, LOCAL } from '../../../support/http-app.ts';
+
+const { call } = await appFor({ after });
+const TEXT = JSON.stringify(LOCAL);
+const send = (raw: string | Buffer, type?: string, headers = {}) =>
+  call('POST', '/v1/plans', {
+    raw,
+    headers: { ...(type === undefined ? {} : { 'content-type': type }), ...headers },
+  });
+
+describe('a body', () => {
+  test('is taken as application/json in UTF-8', async () => {
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'Application/JSON;charset=UTF-8',
+    ]) {
+      assert.equal((await send(TEXT, type)).statusCode, 200, type);
+    }
+  });
+
+  test('is refused with any other type, whatever it holds', async () => {
+    for (const type of [
+      'text/plain',
+      'application/json\ta',
+      'application/json; charset=utf-16',
+      'application/json, text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/merge-patch+json',
+      'applicationjson',
+      '',
+      'application/json;',
+    ]) {
+      const response = await send(TEXT, type);
+      assert.equal(response.statusCode, 415, JSON.stringify(type));
+      assert.equal(response.json().code, 'unsupported-media-type');
+    }
+  });
+
+  test('is refused without a type or compressed', async () => {
+    assert.equal((await send(TEXT)).statusCode, 415);
+    const bomb = gzipSync(Buffer.alloc(50_000_000, '['));
+    assert.equal((await send(bomb, 'application/json', { 'content-encoding': 'gzip' })).statusCode, 415);
+    assert.equal((await send(bomb, 'application/json')).statusCode, 400);
+    assert.equal((await send(TEXT, 'application/json', { 'content-encoding': 'identity' })).statusCode, 200);
+  });
+
+  test('has a size', async () => {
+    const padded = (bytes: number) => TEXT.padEnd(bytes, ' ');
+    assert.equal((await send(padded(256 * 1024), 'application/json')).statusCode, 200);
+    const response = await send(padded(256 * 1024 + 1), 'application/json');
+    assert.equal(response.statusCode, 413);
+    assert.equal(response.json().code, 'body-too-large');
+  });
+
+  test('must be there where one is asked for, and be JSON', async () => {
+    for (const raw of ['', 'null', '{', '[]', '"x"', '1', '{"a":1}{"b":2}']) {
+      assert.equal((await send(raw, 'application/json')).statusCode, 400, raw);
+    }
+    assert.equal((await call('POST', '/v1/plans')).statusCode, 400);
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { addErrors, answerProblem } from '../../../../src/http/plugins/errors.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { appFor } from '../../../support/http-app.ts';
+
+const { app, call } = await appFor({ after });
+
+describe('failures', () => {
+  test('of a path are 404, of its method 405 with Allow', async () => {
+    assert.equal((await call('GET', '/v1/nothing')).statusCode, 404);
+    const cases = [
+      ['DELETE', '/v1/experiments', 'GET, HEAD, POST'],
+      ['PUT', '/v1/experiments/x', 'GET, HEAD'],
+      ['GET', '/v1/experiments/x/cancel', 'POST'],
+      ['POST', '/v1/queues', 'GET, HEAD'],
+    ] as const;
+    for (const [method, url, allow] of cases) {
+      const response = await call(method, url);
+      assert.equal(response.statusCode, 405, url);
+      assert.equal(response.headers.allow, allow);
+      assert.equal(response.json().code, 'method-not-allowed');
+    }
+  });
+
+  test('are problem documents, also where a path cannot be read', async () => {
+    for (const url of ['/v1/experiments/%', '/%c0%af', '/v1/%zz']) {
+      const response = await app.inject({ url, headers: { host: 'echelon.test' } });
+      assert.equal(response.statusCode, 400, url);
+      assert.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8');
+      assert.equal(response.json().code, 'invalid-request');
+    }
+  });
+
+  test('of ours keep their words in the log', async (t) => {
+    const counts = async () => Promise.reject(new TypeError('secret detail'));
+    const failing = await appFor(t, {
+      store: new Proxy({} as Store, { get: () => counts }),
+    });
+    const response = await failing.call('GET', '/v1/queues');
+    assert.equal(response.statusCode, 500);
+    assert.equal(response.json().retry, true);
+    assert.equal(response.headers['retry-after'], '1');
+    assert.ok(!response.body.includes('secret'));
+    assert.ok(JSON.stringify(failing.logged).includes('secret detail'));
+  });
+
+  test('of a store that hangs are 503 in time', async (t) => {
+    const hanging = await appFor(t, {
+      store: new Proxy({} as Store, { get: () => () => new Promise(() => {}) }),
+      limits: { storeTimeoutMs: 30 },
+    });
+    const response = await hanging.call('GET', '/v1/queues');
+    assert.equal(response.statusCode, 503);
+    assert.equal(response.json().code, 'store-unavailable');
+  });
+});
+
+test('the plugin and its answer are what the app uses', () => {
+  assert.equal(typeof addErrors, 'function');
+  assert.equal(typeof answerProblem, 'function');
+});

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { appFor, LOCAL } from '../../../support/http-app.ts';
+
+test('requests are limited for each token, and the answer says when to go on', async () => {
+  const settings = { tokens: ['token-one', 'token-two'] };
+  const { call } = await appFor({ after }, { settings, limits: { requests: 2, requestWindowMs: 60_000 } });
+  const plan = (token: string) => call('POST', '/v1/plans', { token, body: LOCAL });
+  assert.equal((await plan('token-one')).statusCode, 200);
+  assert.equal((await plan('token-one')).statusCode, 200);
+  const response = await plan('token-one');
+  assert.equal(response.statusCode, 429);
+  assert.equal(response.json().code, 'rate-limited');
+  assert.ok(Number(response.headers['retry-after']) > 0);
+  assert.equal((await plan('token-two')).statusCode, 200);
+  for (let count = 0; count < 5; count++) {
+    assert.equal((await call('GET', '/healthz', { token: null })).statusCode, 200);
+  }
+});

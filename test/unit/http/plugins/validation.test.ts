@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { appFor, LOCAL } from '../../../support/http-app.ts';
+
+const { call } = await appFor({ after });
+
+test('a value of the wrong kind is refused by name and never read as another', async () => {
+  for (const value of [null, true, '4', 4.5, [4], {}]) {
+    const body = { ...LOCAL, estimator: { name: 'hgpo', historyLength: value } };
+    const response = await call('POST', '/v1/plans', { body });
+    assert.equal(response.statusCode, 400);
+    assert.equal(response.json().code, 'invalid-spec');
+    assert.deepEqual(
+      response.json().problems.map(({ field }: { field: string }) => field),
+      ['/estimator/historyLength'],
+    );
+  }
+});
+
+test('nothing is filled in or dropped while validating', async () => {
+  const response = await call('POST', '/v1/plans', { body: { ...LOCAL, extra: undefined, more: 1 } });
+  assert.deepEqual(response.json().problems[0].field, '/more');
+});
+
+test('parameters are read by their schema; unknown ones are refused by name', async () => {
+  const response = await call('GET', '/v1/experiments?limit=abc&offset=1&constructor=1');
+  assert.equal(response.statusCode, 400);
+  assert.deepEqual(
+    response.json().problems.map(({ field }: { field: string }) => field),
+    ['offset', 'constructor', 'limit'],
+  );
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { experimentOf, notFound, streamPlace } from '../../../../src/http/routes/common.ts';
+import type { Experiment } from '../../../../src/schemas/experiment.ts';
+import { NO_STORE } from '../../../support/http-app.ts';
+
+const experiment = { attempt: 2 } as Experiment;
+
+test('experimentOf does not ask the store for an id that cannot exist', async () => {
+  await assert.rejects(experimentOf(NO_STORE, '../../etc/passwd'), { code: 'not-found' });
+  await assert.rejects(experimentOf(NO_STORE, `exp-${'a'.repeat(500)}`), { code: 'not-found' });
+});
+
+test('streamPlace passes ids up to the current attempt', () => {
+  const place = (value: string | undefined) => streamPlace({ value, field: 'after', experiment });
+  assert.equal(place(undefined), undefined);
+  assert.equal(place('2-5'), '2-5');
+  assert.equal(place('0-1'), '0-1');
+  assert.throws(() => place('3-1'), { code: 'invalid-cursor' });
+  assert.throws(() => place(''), { code: 'invalid-cursor' });
+});
+
+test('notFound quotes only the start of an id', () => {
+  assert.ok(notFound('x'.repeat(1000)).message.length < 80);
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { appFor, LOCAL, REPLAY } from '../../../support/http-app.ts';
+
+// Without a store: a dry run stores nothing and asks nothing.
+const { call } = await appFor({ after });
+
+test('shows what a spec means and the exact command', async () => {
+  const response = await call('POST', '/v1/plans', { body: LOCAL });
+  assert.equal(response.statusCode, 200);
+  const plan = response.json();
+  assert.equal(plan.resolved.rollout.groupSize, 8);
+  assert.ok(plan.defaults.includes('/rollout/groupSize'));
+  assert.match(plan.fingerprint, /^hgpo\(K=2,/);
+  assert.equal(plan.plan.module, 'echelon_rayworker.engines.local');
+  assert.ok(plan.commandLine.startsWith('python -m echelon_rayworker.engines.local estimator.name=hgpo '));
+  for (const argument of plan.plan.arguments) assert.ok(plan.commandLine.includes(argument));
+});
+
+test('has no fingerprint for a replay, and no plan for a bad spec', async () => {
+  assert.equal((await call('POST', '/v1/plans', { body: REPLAY })).json().fingerprint, null);
+  const response = await call('POST', '/v1/plans', { body: { ...LOCAL, K: 1 } });
+  assert.equal(response.statusCode, 400);
+  assert.equal(response.json().problems[0].field, '/K');
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { appFor } from '../../../support/http-app.ts';
+import { claimed, storeFor, submitInput } from '../../../support/store.ts';
+
+const scope = { after };
+const { store } = await storeFor(scope);
+const { call } = await appFor(scope, { store });
+
+await store.putCluster({
+  name: 'local',
+  address: '127.0.0.1:9',
+  token: 'CANARY-TOKEN',
+  ca: 'CANARY-CA',
+  backfill: true,
+  generation: 'g1',
+  lastSeenAt: 5,
+  nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 }],
+});
+
+test('GET /v1/queues shows the line in its order with reasons, and what the clusters have', async () => {
+  const { id: low } = await store.submit(submitInput({ priority: -1, name: 'low' }));
+  const { id: high } = await store.submit(submitInput({ priority: 1, name: 'high', gpus: 4 }));
+  const { id: held } = await store.submit(submitInput({ priority: 9, cpus: 3 }));
+  await claimed(store, held);
+  await store.setWaitingReasons(new Map([[high, 'needs 4 GPUs on one node']]));
+  const queue = (await call('GET', '/v1/queues')).json();
+  assert.deepEqual(
+    queue.waiting.map((one: { experiment: string; position: number; reason: string | null }) => [
+      one.position,
+      one.experiment,
+      one.reason,
+    ]),
+    [
+      [1, high, 'needs 4 GPUs on one node'],
+      [2, low, null],
+    ],
+  );
+  assert.equal(queue.counts.queued, 2);
+  assert.equal(queue.counts.launching, 1);
+  assert.equal(queue.accepting, true);
+  assert.equal(queue.verificationBacklog, 0);
+  assert.deepEqual(queue.clusters[0].nodes[0], {
+    id: 'node-1',
+    cpusTotal: 8,
+    gpusTotal: 2,
+    cpusUsed: 1,
+    gpusUsed: 0,
+    cpusReserved: 1,
+    gpusReserved: 0,
+  });
+  assert.deepEqual(queue.clusters[0].experiments, [held]);
+  assert.equal((await call('GET', '/v1/queues?limit=1')).json().waiting.length, 1);
+});
+
+test('GET /v1/clusters shows no secret', async () => {
+  const response = await call('GET', '/v1/clusters');
+  assert.deepEqual(response.json().items[0].tls, true);
+  assert.ok(!response.body.includes('CANARY'));
+  assert.ok(!(await call('GET', '/v1/queues')).body.includes('CANARY'));
+});
