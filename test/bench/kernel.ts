@@ -1,0 +1,211 @@
+import { parseArgs } from 'node:util';
+import { hgpo, internTexts } from '../../src/kernel/index.ts';
+import { orderRows } from '../../src/kernel/order.ts';
+import { buildC } from './kernel-c.ts';
+import type { BenchBatch } from './kernel-data.ts';
+import { benchBatch, benchTexts } from './kernel-data.ts';
+import { compareRecipe } from './kernel-recipe.ts';
+import { splitBatch } from './kernel-threads.ts';
+import type { Timing } from './rounds.ts';
+import { machine, round, timeInTurn } from './rounds.ts';
+
+const SMALL = 10_000;
+
+/**
+ * What the kernel costs: `--steps N` (1000000), `--history K` (4), `--mode`, `--rounds`, `--texts N` (texts of
+ * 1 kB to intern), `--json`, `--recipe DIR` (a checkout of verl-agent, run beside it with `--python`).
+ *
+ * All arms run in one process in turn; the figures are the best round of each, since the machine may have other
+ * users; ratios within a run are what can be compared with another machine's.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      steps: { type: 'string', default: '1000000' },
+      history: { type: 'string', default: '4' },
+      mode: { type: 'string', default: 'mean_std_norm' },
+      rounds: { type: 'string', default: '11' },
+      texts: { type: 'string', default: '200000' },
+      json: { type: 'boolean', default: false },
+      recipe: { type: 'string' },
+      python: { type: 'string', default: '.venv/bin/python' },
+    },
+  });
+  const plan = {
+    steps: positive('--steps', values.steps),
+    historyLength: Number(values.history),
+    mode: values.mode === 'mean_norm' ? ('mean_norm' as const) : ('mean_std_norm' as const),
+    rounds: positive('--rounds', values.rounds),
+    texts: positive('--texts', values.texts),
+  };
+  const report = {
+    ...(await measure(plan)),
+    ...(values.recipe === undefined ? {} : { recipe: await recipeOf(values.recipe, values.python, plan) }),
+  };
+  if (values.json) console.log(JSON.stringify(report, undefined, 2));
+  else print(report);
+}
+
+interface Plan {
+  readonly steps: number;
+  readonly historyLength: number;
+  readonly mode: 'mean_std_norm' | 'mean_norm';
+  readonly rounds: number;
+  readonly texts: number;
+}
+
+async function measure(plan: Plan) {
+  const { steps, historyLength, mode, rounds } = plan;
+  const large = benchBatch(steps);
+  const small = benchBatch(Math.min(SMALL, steps));
+  const parameters = { historyLength, mode };
+  const repeats = Math.max(1, Math.round(100_000 / small.steps.rows));
+  const ids = (batch: BenchBatch, p = parameters) => hgpo(batch.steps, batch.stepReturn, p);
+  const copy = new Uint8Array(375 * 100_000);
+  const copied = new Uint8Array(copy.length);
+  await using halves = await splitBatch(large, parameters, 2);
+  const timing = await timeInTurn(
+    {
+      small: { run: () => repeat(repeats, () => ids(small)), steps: repeats * small.steps.rows },
+      large: { run: () => ids(large), steps },
+      oneThread: { run: () => halves.runOne(), steps: halves.rowsOfOne },
+      twoThreads: { run: () => halves.runAll(), steps },
+      order: { run: () => orderRows(large.steps), steps },
+      levelZero: { run: () => ids(large, { ...parameters, historyLength: 0 }), steps },
+      // What a perfect cache would leave: 75 bytes read and written per step and level, at the speed of a copy.
+      bandwidth: { run: () => copied.set(copy), steps: (2 * copy.length) / (75 * (historyLength + 1)) },
+    },
+    rounds,
+  );
+  const intern = await measureIntern(plan);
+  return {
+    nsPerStep: timing.large.best,
+    steps,
+    historyLength,
+    mode,
+    spread: timing.large,
+    scaling: {
+      from: small.steps.rows,
+      to: steps,
+      small: timing.small,
+      ratio: round(timing.large.best / timing.small.best),
+    },
+    twoThreads: {
+      one: timing.oneThread,
+      two: timing.twoThreads,
+      ratio: round(timing.oneThread.best / timing.twoThreads.best),
+    },
+    fromTexts: {
+      ...intern,
+      nsPerStep: round(intern.intern.best + timing.large.best),
+      stepsPerSecond: Math.round(1e9 / (intern.intern.best + timing.large.best)),
+    },
+    breakdown: breakdownOf(timing, historyLength),
+    c: measureC(large, plan, timing.large.best),
+    machine: machine(),
+    date: new Date().toISOString(),
+  };
+}
+
+type Report = Awaited<ReturnType<typeof measure>> & { recipe?: Awaited<ReturnType<typeof compareRecipe>> };
+
+function breakdownOf(
+  timing: Record<'large' | 'order' | 'levelZero' | 'bandwidth', Timing>,
+  historyLength: number,
+) {
+  const { large, order, levelZero, bandwidth } = timing;
+  return {
+    orderNs: order.best,
+    loadAndLevelZeroNs: round(levelZero.best - order.best),
+    perFurtherLevelNs: historyLength === 0 ? 0 : round((large.best - levelZero.best) / historyLength),
+    bandwidthFloorNs: bandwidth.best,
+  };
+}
+
+async function measureIntern(plan: Plan) {
+  const batch = benchBatch(plan.texts);
+  const texts = benchTexts(batch.steps.observation, 1024);
+  const target = new Uint8Array(texts.bytes.length);
+  const timing = await timeInTurn(
+    {
+      intern: { run: () => internTexts(texts), steps: plan.texts },
+      copy: { run: () => target.set(texts.bytes), steps: plan.texts },
+    },
+    Math.min(plan.rounds, 7),
+  );
+  return { texts: plan.texts, bytesPerText: 1024, ...timing };
+}
+
+function measureC(batch: BenchBatch, plan: Plan, nsPerStep: number) {
+  if (plan.mode !== 'mean_std_norm') return null;
+  using program = buildC(batch, plan.historyLength);
+  if (program === undefined) return null;
+  const c = program.run(5);
+  const { historyLength } = plan;
+  const total = hgpo(batch.steps, batch.stepReturn, { historyLength }).reduce(
+    (sum, a) => sum + Math.abs(a),
+    0,
+  );
+  if (Math.abs(c.total - total) > 1e-6 * total)
+    throw new Error(`C gives Σ|A| = ${c.total}, the kernel ${total}`);
+  return { nsPerStep: round(c.nsPerStep), timesFaster: round(c.nsPerStep / nsPerStep) };
+}
+
+async function recipeOf(checkout: string, python: string, plan: Plan) {
+  return compareRecipe({ checkout, python, historyLength: plan.historyLength, rounds: 3 });
+}
+
+function print(report: Report): void {
+  const { spread, scaling, twoThreads, fromTexts, breakdown, c, recipe } = report;
+  const say = (label: string, text: string) => console.log(`${label.padEnd(24)}${text}`);
+  console.log(
+    `${report.machine}\nHGPO, ${report.mode}, K = ${report.historyLength}, ids given; best of ${spread.rounds} rounds\n`,
+  );
+  say(
+    'one thread',
+    `${report.nsPerStep} ns/step at ${report.steps} steps (median ${spread.median}, worst ${spread.worst})`,
+  );
+  say('scaling', `${scaling.ratio} × the ${scaling.small.best} ns/step at ${scaling.from} steps`);
+  say(
+    'two threads',
+    `${twoThreads.ratio} × one thread (${twoThreads.two.best} against ${twoThreads.one.best} ns/step)`,
+  );
+  say(
+    'from texts of 1 kB',
+    `${(fromTexts.stepsPerSecond / 1e6).toFixed(2)} M steps/s (interning ${fromTexts.intern.best} ns, a copy of the text ${fromTexts.copy.best} ns)`,
+  );
+  say(
+    'plain C, -O3',
+    c === null
+      ? 'not measured'
+      : `${c.nsPerStep} ns/step, one table for the whole batch: ${c.timesFaster} × as long`,
+  );
+  if (recipe !== undefined) {
+    say(
+      'official recipe',
+      `${round(recipe.recipe.advantages.median / 1000)} µs/step, torch ${recipe.torch}, ${recipe.rows} steps: ${recipe.timesFaster} × as long`,
+    );
+    say(
+      '',
+      `with returns and from texts: ${recipe.timesFasterFromTexts} ×; largest difference ${recipe.largestDifference}`,
+    );
+  }
+  console.log(`
+Where the time goes: arranging the rows ${breakdown.orderNs} ns, loading a group and level 0 ${breakdown.loadAndLevelZeroNs} ns, each
+further level ${breakdown.perFurtherLevelNs} ns. Memory bandwidth alone would allow ${breakdown.bandwidthFloorNs} ns for all of it. The rest is
+latency inside the first two caches: per row and level one dependent chain member → observation → slot → cluster,
+a store to the cluster that the next row reads back, and one division; the branches that could not be foreseen
+are masks.`);
+}
+
+function repeat(times: number, work: () => unknown): void {
+  for (let round = 0; round < times; round++) work();
+}
+
+function positive(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value <= 0)
+    throw new Error(`${option} takes a positive integer, not ${text}`);
+  return value;
+}

@@ -1,0 +1,55 @@
+import { cpus } from 'node:os';
+
+/** What one arm of a bench took over its rounds, in nanoseconds per step. */
+export interface Timing {
+  readonly best: number;
+  readonly median: number;
+  readonly worst: number;
+  readonly rounds: number;
+}
+
+/** One arm: what is timed, and by how much its time is divided. */
+export interface Arm {
+  readonly run: () => unknown;
+  readonly steps: number;
+}
+
+/**
+ * Times the arms in turn, A B C A B C …, so that a disturbance of the machine meets all of them. Each arm runs
+ * once unheeded first. On a machine that others use, `best` is the steadiest figure and ratios of it the most
+ * comparable; median and worst say how much it was disturbed.
+ */
+export async function timeInTurn<N extends string>(
+  arms: Record<N, Arm>,
+  rounds: number,
+): Promise<Record<N, Timing>> {
+  const names = Object.keys(arms) as N[];
+  const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<N, number[]>;
+  for (let round = -1; round < rounds; round++) {
+    for (const name of names) {
+      const start = process.hrtime.bigint();
+      await arms[name].run();
+      const ns = Number(process.hrtime.bigint() - start);
+      if (round >= 0) times[name].push(ns / arms[name].steps);
+    }
+  }
+  return Object.fromEntries(names.map((name) => [name, timingOf(times[name])])) as Record<N, Timing>;
+}
+
+/** Best, median and worst of some times. */
+export function timingOf(times: readonly number[]): Timing {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share: number) => round(sorted[Math.round(share * (sorted.length - 1))]!);
+  return { best: at(0), median: at(0.5), worst: at(1), rounds: sorted.length };
+}
+
+/** Two digits behind the point. */
+export function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** The machine in words: a figure means nothing without it. */
+export function machine(): string {
+  const [first] = cpus();
+  return `${cpus().length} × ${first?.model.trim() ?? 'unknown'}, node ${process.version}, ${process.platform}`;
+}
