@@ -15,7 +15,8 @@ import { judgeVersion, type VersionTraits } from './version.ts';
 
 const ATTEMPTS = 5;
 /** Ray forks a process per session while threads run; now and then that process dies at once. */
-const START_FAILURE = /Starting Ray client server failed|Proxy failed to Connect to backend/;
+const START_FAILURE =
+  /Starting Ray client server failed|Proxy failed to Connect to backend|ZombieProcess|psutil\.NoSuchProcess/;
 const JOB_CONFIG = new PyGlobal('ray.job_config', 'JobConfig.from_json');
 
 /** What a session is started with. */

@@ -36,7 +36,7 @@ export interface RayHead extends AsyncDisposable {
 
 /** The interpreter that tests run Ray with: RAY_PYTHON, else the one of the repository. */
 export function rayPython(): string {
-  return resolve(process.env.RAY_PYTHON ?? '.venv/bin/python');
+  return resolve(process.env.RAY_PYTHON ?? process.env.ECHELON_PYTHON ?? '.venv/bin/python');
 }
 
 /**

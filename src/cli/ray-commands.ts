@@ -1,0 +1,180 @@
+import type { Resources } from '../ray/cluster.ts';
+import { functionRef } from '../ray/code.ts';
+import { type ConnectOptions, connect, type RayConnection } from '../ray/connect.ts';
+import { credentialsFromEnvironment } from '../ray/credentials.ts';
+import { RayError, RayPythonError } from '../ray/errors.ts';
+import { CliError, EXIT } from './exit.ts';
+import { json, type Output, table } from './output.ts';
+
+/** What every command on a Ray cluster is given. */
+export interface RayTarget {
+  /** `ray://host:port`. */
+  readonly address: string;
+  readonly output: Output;
+  /** Variables from which token and keys are taken (RAY_AUTH_TOKEN, RAY_USE_TLS, …). */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Stronger than the environment. */
+  readonly token?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** What `echelon ray status --json` prints. */
+export interface RayStatus {
+  readonly rayVersion: string;
+  readonly pythonVersion: string;
+  readonly nodes: Awaited<ReturnType<RayConnection['nodes']>>;
+  readonly resources: Resources;
+  readonly available: Resources;
+}
+
+/** `echelon ray status ADDRESS`: versions, nodes, and what is free of what there is. */
+export async function rayStatus(target: RayTarget): Promise<void> {
+  await withConnection(target, {}, async (ray) => {
+    const [nodes, resources, available] = await Promise.all([
+      ray.nodes(),
+      ray.clusterResources(),
+      ray.availableResources(),
+    ]);
+    const { rayVersion, pythonVersion } = ray;
+    const status: RayStatus = { rayVersion, pythonVersion, nodes, resources, available };
+    target.output.line(target.json ? json(status) : describeStatus(status));
+  });
+}
+
+/** `echelon ray call ADDRESS MODULE:FUNCTION`: calls a function of the cluster; `args` is a JSON array. */
+export async function rayCall(
+  target: RayTarget & { readonly reference: string; readonly args?: string | undefined },
+): Promise<void> {
+  const fn = usage(() => functionRef(target.reference));
+  const args = usage(() => parseArguments(target.args ?? '[]'));
+  await withConnection(target, {}, async (ray) => {
+    const stop = ray.onLog((log) => target.output.remark(log.text));
+    const value = await ray.call(fn, args);
+    stop();
+    target.output.line(target.json || typeof value !== 'string' ? json(printable(value)) : value);
+  });
+}
+
+/** `echelon ray actors ADDRESS`: named actors, of one namespace or of all. */
+export async function rayActors(target: RayTarget): Promise<void> {
+  await withConnection(target, {}, async (ray) => {
+    const actors = await ray.namedActors({ allNamespaces: target.namespace === undefined });
+    const rows = actors.map(({ namespace, name }) => [namespace, name]);
+    if (target.json) target.output.line(json(actors));
+    else target.output.line(rows.length === 0 ? 'no named actors' : table(['NAMESPACE', 'NAME'], rows));
+  });
+}
+
+/** `echelon ray kill ADDRESS NAME`: ends a named actor, detached or not, without a restart. */
+export async function rayKill(target: RayTarget & { readonly name: string }): Promise<void> {
+  await withConnection(target, {}, async (ray) => {
+    const { namespace = await onlyNamespaceOf(ray, target.name) } = target;
+    const actor = await ray.getActor(target.name, { namespace });
+    await actor.kill();
+    target.output.line(
+      target.json ? json({ killed: { name: target.name, namespace } }) : `killed ${target.name}`,
+    );
+  });
+}
+
+async function onlyNamespaceOf(ray: RayConnection, name: string): Promise<string> {
+  const found = (await ray.namedActors({ allNamespaces: true })).filter((actor) => actor.name === name);
+  const [only, another] = found;
+  if (only === undefined) throw new CliError(EXIT.notOk, `there is no actor named ${name}`);
+  if (another === undefined) return only.namespace;
+  const namespaces = found.map(({ namespace }) => namespace).join(', ');
+  throw new CliError(
+    EXIT.usage,
+    `actors named ${name} are in several namespaces (${namespaces}); choose one with --namespace`,
+  );
+}
+
+async function withConnection(
+  target: RayTarget,
+  options: ConnectOptions,
+  use: (ray: RayConnection) => Promise<void>,
+): Promise<void> {
+  const credentials = usage(() => credentialsFromEnvironment(target.environment));
+  try {
+    await using ray = await connect(target.address, {
+      ...credentials,
+      ...(target.token === undefined ? {} : { token: target.token }),
+      ...(target.namespace === undefined ? {} : { namespace: target.namespace }),
+      reconnectGraceMs: 0,
+      selfTest: false,
+      ...options,
+    });
+    for (const warning of ray.warnings) target.output.remark(`warning: ${warning}`);
+    await use(ray);
+  } catch (error) {
+    throw asCliError(error);
+  }
+}
+
+/** A failure of the cluster as a sentence and an exit status; Python's traceback comes along. */
+function asCliError(error: unknown): unknown {
+  if (error instanceof TypeError) return new CliError(EXIT.usage, error.message);
+  if (!(error instanceof RayError)) return error;
+  if (error instanceof RayPythonError && error.pythonTraceback !== '') {
+    return new CliError(EXIT.notOk, error.pythonTraceback, error.code);
+  }
+  const status = { unreachable: EXIT.unreachable, unauthenticated: EXIT.refused, timeout: EXIT.unreachable };
+  const exit = error.code in status ? status[error.code as keyof typeof status] : EXIT.notOk;
+  return new CliError(exit, error.message, error.code);
+}
+
+function usage<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw new CliError(EXIT.usage, (error as Error).message);
+  }
+}
+
+function parseArguments(text: string): unknown[] {
+  const args: unknown = JSON.parse(text);
+  if (!Array.isArray(args)) throw new TypeError('--args must be a JSON array');
+  return args;
+}
+
+/** What JSON has no form for: bytes become base64, big integers text, maps and sets arrays. */
+function printable(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (ArrayBuffer.isView(value)) return Array.from(value as Float64Array, printable);
+  if (Array.isArray(value) || value instanceof Set) return [...value].map(printable);
+  if (value instanceof Map) return [...value].map((entry) => entry.map(printable));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, printable(member)]));
+}
+
+function describeStatus({ rayVersion, pythonVersion, nodes, resources, available }: RayStatus): string {
+  const alive = nodes.filter((node) => node.alive);
+  const rows = alive.map((node) => [
+    node.isHead ? 'head' : 'node',
+    node.address,
+    amount(node.resources.CPU),
+    amount(node.resources.GPU),
+    node.id.slice(0, 12),
+  ]);
+  const free = Object.entries(resources)
+    .filter(([name]) => !name.startsWith('node:'))
+    .map(([name, total]) => [name, quantity(name, available[name] ?? 0), quantity(name, total)]);
+  const dead = nodes.length - alive.length;
+  return [
+    `Ray ${rayVersion}, Python ${pythonVersion}, ${alive.length} ${alive.length === 1 ? 'node' : 'nodes'}${dead === 0 ? '' : `, ${dead} gone`}`,
+    '',
+    table(['ROLE', 'ADDRESS', 'CPUS', 'GPUS', 'ID'], rows),
+    '',
+    table(['RESOURCE', 'FREE', 'TOTAL'], free),
+  ].join('\n');
+}
+
+function amount(value: number | undefined): string {
+  return String(value ?? 0);
+}
+
+function quantity(name: string, value: number): string {
+  return name.endsWith('memory') ? `${(value / 2 ** 30).toFixed(1)} GiB` : String(value);
+}

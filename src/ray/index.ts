@@ -1,0 +1,38 @@
+/**
+ * `echelon/ray`: a client for Ray's own client protocol (`ray://host:10001`), which needs nothing installed on
+ * the cluster. Begin with {@link connect}.
+ */
+
+export type { MethodCallOptions } from './actor.ts';
+export { ActorHandle } from './actor.ts';
+export { DEFAULT_CLIENT_PORT, parseAddress } from './address.ts';
+export type { NamedActor, RayNode, Resources } from './cluster.ts';
+export type { RemoteClass, RemoteFunction } from './code.ts';
+export { actorClass, functionRef, sourceActorClass, sourceFunction } from './code.ts';
+export type { CloseReason, ConnectOptions, RayConnection } from './connect.ts';
+export { answersWithoutToken, connect } from './connect.ts';
+export type { RayCredentials, TlsOptions } from './credentials.ts';
+export { credentialsFromEnvironment } from './credentials.ts';
+export type { PythonExceptionDetails, RayErrorCode } from './errors.ts';
+export {
+  RayActorDiedError,
+  RayAuthenticationError,
+  RayClosedError,
+  RayError,
+  RayPickleError,
+  RayPythonError,
+  RayRequestError,
+  RaySessionLostError,
+  RaySessionRefusedError,
+  RayTimeoutError,
+  RayUnreachableError,
+  RayVersionError,
+} from './errors.ts';
+export type { Bytes, Kv, KvOptions } from './kv.ts';
+export type { RayLog } from './log-stream.ts';
+export type { ActorOptions, ResourceOptions, RuntimeEnv, TaskOptions } from './options.ts';
+export { packageUri } from './packages.ts';
+export { PyFloat, PyTuple } from './pickle/values.ts';
+export { ObjectRef } from './references.ts';
+export type { Args, Kwargs } from './remote.ts';
+export { TESTED_VERSIONS } from './version.ts';
