@@ -14,6 +14,8 @@ const WORDS: Record<Ended['cause'], string> = {
 
 /** How a driver ended, in one sentence. */
 export function endInWords({ cause, exitCode, signal, message }: Ended): string {
+  // "exit code 0" says nothing more.
+  if (cause === 'succeeded') return WORDS[cause];
   const number = signal > 0 ? ` (signal ${signal})` : exitCode !== 0 ? ` (exit code ${exitCode})` : '';
   return `${WORDS[cause]}${number}${message === '' ? '' : `: ${message}`}`;
 }
