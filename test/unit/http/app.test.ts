@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { appFor, NO_STORE } from '../../support/http-app.ts';
+
+test('createApp refuses a secret that could be guessed', async (t) => {
+  await assert.rejects(appFor(t, { settings: { cookieSecret: 'short' } }), /32 characters/);
+});
+
+test('it builds without asking its store, listens and closes', async (t) => {
+  const { app } = await appFor(t, { store: NO_STORE });
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  const response = await fetch(`${origin}/healthz`);
+  assert.deepEqual(await response.json(), { status: 'ok' });
+  await app.close();
+  await assert.rejects(fetch(`${origin}/healthz`));
+});
+
+test('each answer is one line of the log, by its pattern and without its query', async (t) => {
+  const { call, logged } = await appFor(t);
+  await call('GET', '/v1/experiments?cursor=private-value', { token: 'private-token' });
+  const lines = logged.filter(({ msg }) => msg === 'answered');
+  assert.equal(lines.length, 1);
+  assert.deepEqual([lines[0]?.method, lines[0]?.route, lines[0]?.status], ['GET', '/v1/experiments', 401]);
+  assert.ok(!JSON.stringify(logged).includes('private'));
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StreamEntry } from '../../../src/core/events.ts';
+import { entryId } from '../../../src/core/ids.ts';
+import { readOn, readTail } from '../../../src/http/read-on.ts';
+
+function streamOf(count: number) {
+  const all: StreamEntry[] = Array.from({ length: count }, (_, index) => ({
+    id: entryId(1, index + 1),
+    at: index,
+    event: { type: 'stage', name: 'x', step: index, steps: count },
+  }));
+  return {
+    all,
+    store: {
+      read: async (_id: string, after: string | undefined, limit: number) => {
+        const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+        return all.slice(start, start + limit);
+      },
+      tail: async (_id: string, limit: number) => all.slice(-limit),
+    },
+  };
+}
+
+const step = ({ event }: StreamEntry) => (event.type === 'stage' ? event.step : -1);
+
+test('readOn keeps what is wanted, and says where to go on', async () => {
+  const { store } = streamOf(1234);
+  const isWanted = (entry: StreamEntry) => step(entry) % 3 === 0;
+  const seen: number[] = [];
+  let after: string | undefined;
+  for (let pages = 0; pages < 100; pages++) {
+    const page = await readOn(store, { id: 'x', after, most: 50, isWanted });
+    seen.push(...page.entries.map(step));
+    after = page.after ?? undefined;
+    if (!page.more) break;
+  }
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 412 }, (_, index) => index * 3),
+  );
+  assert.equal(after, entryId(1, 1234));
+});
+
+test('readOn stops after so many entries, wanted or not', async () => {
+  const { store } = streamOf(25_000);
+  const first = await readOn(store, { id: 'x', after: undefined, most: 50, isWanted: () => false });
+  assert.deepEqual(first, { entries: [], after: entryId(1, 10_000), more: true });
+  const empty = await readOn(streamOf(0).store, { id: 'x', after: undefined, most: 5, isWanted: () => true });
+  assert.deepEqual(empty, { entries: [], after: null, more: false });
+});
+
+test('readTail looks back until there is enough, or nothing left', async () => {
+  const { store, all } = streamOf(3000);
+  const isWanted = (entry: StreamEntry) => step(entry) < 100;
+  const found = await readTail(store, { id: 'x', isWanted, isEnough: (entries) => entries.length >= 10 });
+  assert.deepEqual(found.entries, all.slice(0, 100));
+  assert.equal(found.after, all.at(-1)?.id);
+  const none = await readTail(store, { id: 'x', isWanted: () => false, isEnough: () => false });
+  assert.deepEqual(none.entries, []);
+});
