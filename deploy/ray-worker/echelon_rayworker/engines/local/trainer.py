@@ -42,24 +42,28 @@ class Trainer:
         )
         self._chance = np.random.default_rng([settings.rollout.training_seed, 3])
         self._timings: dict[str, float] = {}
+        self.metrics: dict[str, float] = {}
 
     def run(self) -> dict[str, float]:
         """Trains to the last step, from the newest checkpoint on; returns the last metrics."""
+        for _ in self.batches():
+            pass
+        return self.metrics
+
+    def batches(self) -> Iterator[tuple[int, dict]]:
+        """As `run`, giving out each step and its batch (the arguments of build_batch) after it was trained on."""
         settings = self._settings
         done = 0
         if settings.experiment_dir:
             done = checkpoints.resume(settings.experiment_dir, self._learner, self._chance, settings.curve)
         if done:
             print(f"resuming after step {done}", flush=True)
-        metrics: dict[str, float] = {}
-        if done in (0, settings.steps) or done > settings.steps:
-            metrics = self._evaluate(done)
-            self._report(done, metrics)
+        if done == 0 or done >= settings.steps:
+            self._report(done, self._evaluate(done))
         for step in range(done + 1, settings.steps + 1):
-            metrics = self._step(step)
-        return metrics
+            yield step, self._step(step)
 
-    def _step(self, step: int) -> dict[str, float]:
+    def _step(self, step: int) -> dict:
         settings = self._settings
         self._timings = {}
         self._spool.stage(f"step {step} of {settings.steps}", step=step, steps=settings.steps)
@@ -67,10 +71,10 @@ class Trainer:
             with self._timed("gen"):
                 collected = self._pool.collect(self._learner.weights, step)
             with self._timed("adv"):
-                advantage, metrics = self._estimate(step, collected)
+                batch, metrics = self._estimate(step, collected)
             with self._timed("update_actor"):
                 chosen = collected.choices.candidate_start[:-1] + collected.pick
-                metrics.update(self._learner.update(collected.choices, chosen, advantage, self._chance))
+                metrics.update(self._learner.update(collected.choices, chosen, batch["advantage"], self._chance))
             if settings.step_delay_ms:
                 time.sleep(settings.step_delay_ms / 1000)
             last = step == settings.steps
@@ -80,10 +84,10 @@ class Trainer:
                 self._save(step)
         metrics.update({f"timing_s/{name}": seconds for name, seconds in self._timings.items()})
         self._report(step, metrics)
-        return metrics
+        return batch
 
-    def _estimate(self, step: int, collected: Collected) -> tuple[np.ndarray, dict[str, float]]:
-        """The advantages, reported as a batch, and metrics of what was collected."""
+    def _estimate(self, step: int, collected: Collected) -> tuple[dict, dict[str, float]]:
+        """The batch with its advantages, reported, and metrics of what was collected."""
         estimator = self._settings.estimator
         trajectory = np.unique(
             np.stack([collected.group, collected.trajectory]), axis=1, return_inverse=True
@@ -99,7 +103,7 @@ class Trainer:
         advantage = advantages(rows, estimator)
         columns = self._batch(step, collected, rows, advantage)
         self._spool.batch(step, build_batch(**columns), rows=len(advantage))
-        return advantage, _episode_metrics(collected, trajectory, rows, advantage)
+        return columns, _episode_metrics(collected, trajectory, rows, advantage)
 
     def _batch(self, step: int, collected: Collected, rows: Rows, advantage: np.ndarray) -> dict:
         """The arguments of build_batch."""
@@ -133,7 +137,7 @@ class Trainer:
         self._spool.stage("evaluating", step=step, steps=self._settings.steps)
         with self._timed("testing"):
             success = self._pool.evaluate(self._learner.weights)
-        return {"val/success_rate": success, "training/global_step": step}
+        return {"val/success_rate": success}
 
     def _save(self, step: int) -> None:
         self._spool.stage("saving", step=step, steps=self._settings.steps)
@@ -144,9 +148,9 @@ class Trainer:
         self._spool.checkpoint(step, path)
 
     def _report(self, step: int, metrics: dict[str, float]) -> None:
-        metrics["training/global_step"] = step
-        self._spool.metrics(step, metrics)
-        shown = " - ".join(f"{name}:{value:.3f}" for name, value in sorted(metrics.items()))
+        self.metrics = {**metrics, "training/global_step": step}
+        self._spool.metrics(step, self.metrics)
+        shown = " - ".join(f"{name}:{value:.3f}" for name, value in sorted(self.metrics.items()))
         print(f"step:{step} - {shown}", flush=True)
 
     @contextmanager
