@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { FLOAT32 } from '../../../src/verify/arithmetic.ts';
 import { type ClusterBounds, clusterBounds } from '../../../src/verify/cluster-bounds.ts';
-import { lanes, naive, pairwise, randomTree } from '../../support/float32-recipe.ts';
 import { randomFrom } from '../../support/random-batch.ts';
+import { summations } from '../../support/recipe.ts';
 
 function boundsOf(
   values: readonly number[],
@@ -31,7 +31,7 @@ describe('cluster bounds', () => {
     fc.assert(
       fc.property(fc.array(float32, { minLength: 2, maxLength: 40 }), fc.integer(), (values, seed) => {
         const bounds = boundsOf(values);
-        for (const sum of [naive, pairwise, lanes(8), lanes(16), randomTree(randomFrom(seed))]) {
+        for (const sum of summations(Math.fround, randomFrom(seed))) {
           const mean = Math.fround(sum(values) / values.length);
           assert.ok(Math.abs(mean - bounds.mean[0]!) <= bounds.meanError[0]!, `mean ${mean}`);
           const squares = values.map((x) => Math.fround(Math.fround(x - mean) ** 2));

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { ESTIMATOR_NAMES } from '../../../src/kernel/estimators.ts';
 import type { Batch } from '../../../src/verify/batch.ts';
 import { createJudge, isClose, type Judge } from '../../../src/verify/outcomes.ts';
-import { float32Advantages, randomMachine } from '../../support/float32-recipe.ts';
 import { allGoldenBatches, goldenBatch } from '../../support/golden-batches.ts';
 import { randomBatch, randomFrom } from '../../support/random-batch.ts';
+import { advantagesOn, randomMachine } from '../../support/recipe.ts';
 
 function judgeOf(batch: Batch): Judge {
   const judge = createJudge(batch);
@@ -21,13 +21,34 @@ describe('row outcomes', () => {
         fc.property(fc.integer(), (seed) => {
           const random = randomFrom(seed);
           const batch = randomBatch(random, { name });
-          const reported = float32Advantages(batch, randomMachine(random));
+          const reported = advantagesOn(batch, randomMachine(random));
           const judge = judgeOf(batch);
           for (let row = 0; row < batch.rows; row++) {
             assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
           }
         }),
         { numRuns: 400 },
+      );
+    });
+  }
+
+  for (const name of ESTIMATOR_NAMES) {
+    test(`no float64 evaluation of ${name}, rounded for the report, is called wrong`, () => {
+      fc.assert(
+        fc.property(fc.integer(), (seed) => {
+          const random = randomFrom(seed);
+          const choices = { name, precision: 'float64', gamma: 0, invalidActionPenalty: 0 } as const;
+          const drawn = randomBatch(random, choices);
+          const reward = drawn.reportedStepReward!.map((x) => x * 1.1 + 0.3);
+          const batch = { ...drawn, reward, reportedStepReward: reward.map(Math.fround) };
+          const machine = randomMachine(random, (x) => x);
+          const reported = advantagesOn({ ...batch, reportedStepReward: reward }, machine).map(Math.fround);
+          const judge = judgeOf(batch);
+          for (let row = 0; row < batch.rows; row++) {
+            assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
+          }
+        }),
+        { numRuns: 200 },
       );
     });
   }

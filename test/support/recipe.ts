@@ -1,39 +1,46 @@
 /**
- * The recipe's formulas evaluated in float32, each operation rounded, in a chosen order of summation: what a trainer
- * on some machine may report. Independent of src/verify, so that its bounds can be tried against it.
+ * The recipe's formulas evaluated in float32 (or float64), each operation rounded, in a chosen order of summation:
+ * what a trainer on some machine may report. Independent of src/verify, so that its bounds can be tried against it.
  */
 
 import type { Batch } from '../../src/verify/batch.ts';
 
-const f = Math.fround;
+/** Rounds a float64 number to what the machine computes in. */
+export type Rounding = (x: number) => number;
 
-/** Adds float32 numbers in some order, rounding after each addition. */
+/** Adds numbers in some order, rounding after each addition. */
 export type Summation = (values: readonly number[]) => number;
 
 /** Left to right. */
-export const naive: Summation = (values) => values.reduce((sum, x) => f(sum + x), 0);
+export const naiveIn =
+  (f: Rounding): Summation =>
+  (values) =>
+    values.reduce((sum, x) => f(sum + x), 0);
 
 /** Halves, recursively. */
-export const pairwise: Summation = (values) => {
-  if (values.length <= 2) return naive(values);
-  const half = values.length >> 1;
-  return f(pairwise(values.slice(0, half)) + pairwise(values.slice(half)));
+export const pairwiseIn = (f: Rounding): Summation => {
+  const add: Summation = (values) => {
+    if (values.length <= 2) return naiveIn(f)(values);
+    const half = values.length >> 1;
+    return f(add(values.slice(0, half)) + add(values.slice(half)));
+  };
+  return add;
 };
 
 /** Independent accumulators, added up at the end: vector registers. */
-export const lanes =
-  (width: number): Summation =>
+export const lanesIn =
+  (f: Rounding, width: number): Summation =>
   (values) => {
     const sums = new Array<number>(width).fill(0);
     values.forEach((x, i) => {
       sums[i % width] = f(sums[i % width]! + x);
     });
-    return pairwise(sums);
+    return pairwiseIn(f)(sums);
   };
 
 /** Any order, and any tree: takes two numbers by chance and puts their sum back. */
-export const randomTree =
-  (random: () => number): Summation =>
+export const randomTreeIn =
+  (f: Rounding, random: () => number): Summation =>
   (values) => {
     const rest = [...values];
     const take = (): number => rest.splice(Math.floor(random() * rest.length), 1)[0]!;
@@ -41,8 +48,14 @@ export const randomTree =
     return rest[0] ?? 0;
   };
 
+/** All kinds of summation, in one arithmetic. */
+export function summations(f: Rounding, random: () => number): Summation[] {
+  return [naiveIn(f), pairwiseIn(f), lanesIn(f, 8), lanesIn(f, 16), randomTreeIn(f, random)];
+}
+
 /** Choices that a machine makes: how it adds, whether it fuses, in what precision it takes the deviation. */
 export interface Machine {
+  readonly round: Rounding;
   readonly sum: Summation;
   /** Used for the mean inside the deviation, which may be computed separately. */
   readonly deviationSum: Summation;
@@ -53,11 +66,12 @@ export interface Machine {
   readonly wideWeights: boolean;
 }
 
-/** A machine drawn by chance. */
-export function randomMachine(random: () => number): Machine {
-  const sums = [naive, pairwise, lanes(8), lanes(16), randomTree(random)];
+/** A machine drawn by chance; it computes in float32 unless told otherwise. */
+export function randomMachine(random: () => number, round: Rounding = Math.fround): Machine {
+  const sums = summations(round, random);
   const pick = (): Summation => sums[Math.floor(random() * sums.length)]!;
   return {
+    round,
     sum: pick(),
     deviationSum: pick(),
     fused: random() < 0.5,
@@ -66,12 +80,13 @@ export function randomMachine(random: () => number): Machine {
   };
 }
 
-function meanOf(values: readonly number[], sum: Summation): number {
+function meanOf(values: readonly number[], sum: Summation, f: Rounding): number {
   return f(sum(values) / values.length);
 }
 
 function deviationOf(values: readonly number[], divisor: number, machine: Machine): number {
-  const mean = meanOf(values, machine.deviationSum);
+  const f = machine.round;
+  const mean = meanOf(values, machine.deviationSum, machine.round);
   if (machine.wideDeviation) {
     return f(Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / divisor));
   }
@@ -88,7 +103,8 @@ interface Normalisation {
 }
 
 function normalise(values: readonly number[], how: Normalisation, machine: Machine): number[] {
-  const mean = meanOf(values, machine.sum);
+  const f = machine.round;
+  const mean = meanOf(values, machine.sum, machine.round);
   if (!how.divided) return values.map((x) => f(x - mean));
   const divisor = how.population ? values.length : values.length - 1;
   const by = f(deviationOf(values, divisor, machine) + f(how.epsilon));
@@ -109,7 +125,8 @@ function gather(rows: number, key: (row: number) => string | undefined): number[
 }
 
 /** What the trainer on `machine` reports for the batch, from its reported step returns and scores. */
-export function float32Advantages(batch: Batch, machine: Machine): Float64Array {
+export function advantagesOn(batch: Batch, machine: Machine): Float64Array {
+  const f = machine.round;
   const { name, normalizeByStd, mode, epsilon, deviation } = batch.estimator;
   const sample = { divided: mode === 'mean_std_norm', population: deviation === 'population', epsilon };
   if (name === 'hgpo') return hgpo32(batch, machine);
@@ -122,6 +139,7 @@ export function float32Advantages(batch: Batch, machine: Machine): Float64Array 
 }
 
 function episode(batch: Batch, how: Normalisation, machine: Machine): Float64Array {
+  const f = machine.round;
   const score = batch.tokenLevelRewardSum!;
   const advantage = new Float64Array(batch.rows);
   for (const members of gather(batch.rows, (row) => String(batch.group[row]))) {
@@ -152,6 +170,7 @@ function stateTerm(batch: Batch, how: Normalisation, machine: Machine): Float64A
 }
 
 function leaveOneOut(batch: Batch, machine: Machine): Float64Array {
+  const f = machine.round;
   const score = batch.tokenLevelRewardSum!;
   const advantage = new Float64Array(batch.rows);
   for (const members of gather(batch.rows, (row) => String(batch.group[row]))) {
@@ -159,6 +178,7 @@ function leaveOneOut(batch: Batch, machine: Machine): Float64Array {
     const mean = meanOf(
       members.map((row) => score[row]!),
       machine.sum,
+      f,
     );
     for (const row of members) {
       const x = score[row]!;
@@ -201,10 +221,12 @@ function hgpo32(batch: Batch, machine: Machine): Float64Array {
 }
 
 function overTokens(a: number, tokens: number, machine: Machine): number {
+  const f = machine.round;
   return tokens === 0 ? 0 : f(machine.sum(new Array<number>(tokens).fill(a)) / tokens);
 }
 
 function aggregate(items: readonly [number, number][], machine: Machine): number {
+  const f = machine.round;
   const kept = items.filter(([, a]) => a !== 0);
   const round = machine.wideWeights ? (x: number): number => x : f;
   const total = round(kept.reduce((sum, [w]) => round(sum + round(w)), 0) + round(1e-6));
