@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { createRayWorkerClient } from '../../../src/rpc/client.ts';
+import { assertWholeStream, type Bench, startBench, until } from '../../support/dispatch.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+
+const lastSequence = async (bench: Bench, id: string) =>
+  (await bench.store.attempts(id)).at(-1)?.lastSequence ?? 0;
+
+describe('connections that break', () => {
+  let bench: Bench;
+  let proxy: TcpProxy;
+  before(async () => {
+    bench = await startBench();
+    await bench.dispatcher({
+      connect: (cluster) => createRayWorkerClient({ ...cluster, keepalive: { timeMs: 200, timeoutMs: 200 } }),
+    });
+  });
+  afterEach(() => proxy?.stop());
+  after(() => bench.stop());
+
+  async function throughProxy(): Promise<void> {
+    proxy = await startTcpProxy(bench.rayWorker.address);
+    const [cluster] = await bench.store.clusters();
+    assert.ok(cluster);
+    await bench.store.putCluster({ ...cluster, address: proxy.address });
+  }
+
+  // Without keepalive the stream stays silent and the experiment never ends.
+  test('half-open to the ray-worker: noticed, resumed elsewhere, nothing lost', async () => {
+    await throughProxy();
+    const id = await bench.submit({ steps: 200, delayMs: 5 });
+    await until(async () => (await lastSequence(bench, id)) > 20, 'the training is under way');
+    const frozen = proxy;
+    frozen.freeze();
+    const at = await lastSequence(bench, id);
+    await until(() => bench.rayWorker.sent(id, 1) > at + 10, 'the training goes on');
+    await throughProxy();
+    await bench.reaches(id, 'succeeded');
+    assert.equal(await assertWholeStream(bench.store, id, 1), 402);
+    assert.equal(bench.rayWorker.launches().filter((line) => line.experiment === id).length, 1);
+    await frozen.stop();
+  });
+
+  test('reset again and again: nothing lost or doubled', async () => {
+    await throughProxy();
+    const id = await bench.submit({ steps: 60, delayMs: 10, batchBytes: 20_000 });
+    for (let resets = 0; resets < 8; resets += 1) {
+      const at = await lastSequence(bench, id);
+      await until(async () => (await lastSequence(bench, id)) > at, 'events arrive');
+      proxy.reset();
+    }
+    await bench.reaches(id, 'succeeded');
+    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 60 * 3 + 1);
+  });
+
+  test('a ray-worker that is away: the state stays, and the story goes on when it is back', async () => {
+    await throughProxy();
+    const id = await bench.submit({ steps: 100, delayMs: 5 });
+    await until(async () => (await lastSequence(bench, id)) > 20, 'the training is under way');
+    await bench.rayWorker.down();
+    const waiting = await bench.submit({});
+    await until(
+      async () =>
+        (await bench.store.waiting(10)).find((w) => w.experiment === waiting)?.reason ??
+        (await bench.store.get(waiting))?.state === 'launching',
+      'the other one waits for it',
+    );
+    assert.equal((await bench.store.get(id))?.state, 'running');
+    await bench.rayWorker.up();
+    await bench.reaches(id, 'succeeded');
+    await bench.reaches(waiting, 'succeeded');
+    await assertWholeStream(bench.store, id, 1);
+  });
+
+  // A cancel must reach an attempt whose launch hangs; its tombstone or stop is what ends it.
+  test('a launch that is never answered can be cancelled', async () => {
+    await throughProxy();
+    bench.rayWorker.launchFault = 'never-answer';
+    const id = await bench.submit({ hang: true });
+    await until(
+      () => bench.rayWorker.launches().some((line) => line.experiment === id),
+      'the launch had its effect',
+    );
+    await bench.store.cancel(id, 'test');
+    await bench.reaches(id, 'cancelled');
+    bench.rayWorker.launchFault = 'none';
+    assert.ok(!bench.rayWorker.running().some((line) => line.experiment === id));
+  });
+});
+
+describe('Redis', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench();
+    await bench.dispatcher();
+  });
+  after(() => bench.stop());
+
+  test('killed and restarted under load: every experiment ends, no event lost or doubled', async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < 6; index += 1)
+      ids.push(await bench.submit({ steps: 120, delayMs: 5, batchBytes: 1_000 }));
+    for (let kills = 0; kills < 2; kills += 1) {
+      const first = ids[0] ?? '';
+      const at = await lastSequence(bench, first);
+      await until(async () => (await lastSequence(bench, first)) > at + 20, 'events are recorded');
+      await bench.server.restart('SIGKILL');
+      await until(() => bench.redis.ping().catch(() => undefined), 'Redis is back');
+    }
+    for (const id of ids) {
+      const record = await until(async () => {
+        const now = await bench.store.get(id).catch(() => undefined);
+        return now?.state === 'succeeded' ? now : undefined;
+      }, 'it ends');
+      assert.equal(record.attempt, 1);
+      assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 120 * 3 + 1);
+    }
+    assert.equal(bench.rayWorker.launches().length, ids.length);
+    const late = await bench.submit({});
+    await bench.reaches(late, 'succeeded');
+  });
+});
