@@ -77,11 +77,17 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
 
   test('kill -9 of the api: nothing stops, and its streams go on from the last event', async () => {
     const { id } = await system.submit(SLOW);
+    const watched = historyOf(system.client, id);
     await system.until(id, 'step 2', atStep(2));
     system.api.kill('SIGKILL');
     await system.api.ended;
     await system.startApi();
     await assertSucceededOnce(id);
+    assert.deepEqual(
+      await watched,
+      await historyOf(system.client, id),
+      'the stream that was cut is another one',
+    );
   });
 
   test('kill -9 of the ray-worker actor: supervisor and driver live, events go on', async () => {
