@@ -37,8 +37,10 @@ TAKE_OVER_SECONDS = 30.0
 # Pings: ours find a half-open connection within 15 s; the client's are allowed every 5 s, without calls too (a
 # stock server answers such pings with GOAWAY "too many pings").
 CHANNEL_OPTIONS = (
-    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_time_ms", 9_000),
     ("grpc.keepalive_timeout_ms", 5_000),
+    # Recent releases of grpcio wait this long, a minute by default, for the answer to any ping, keepalive too.
+    ("grpc.http2.ping_timeout_ms", 5_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 4_000),
     ("grpc.http2.max_ping_strikes", 0),

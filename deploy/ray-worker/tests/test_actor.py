@@ -29,6 +29,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+@pytest.mark.ray
 def test_in_a_network_namespace() -> None:
     """Runs the tests below with only the loopback interface; where namespaces are not permitted, as it is."""
     if os.environ.get(INSIDE):

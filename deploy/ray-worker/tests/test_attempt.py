@@ -178,6 +178,12 @@ def test_an_argument_is_never_seen_by_a_shell(client: Client, tmp_path: Path) ->
     assert not (tmp_path / "pwned").exists()
 
 
+def test_the_driver_starts_with_the_signals_of_an_ordinary_process(client: Client) -> None:
+    client.launch("signals")
+    # The two that Python itself ignores.
+    assert lines(client.events()) == ["ignored SIGPIPE SIGXFSZ"]
+
+
 def test_the_supervisor_is_nobody_s_child_and_in_no_group_of_the_server(client: Client, server: Server) -> None:
     client.launch("pid", "wait=/nonexistent")
     identity = server.identity()

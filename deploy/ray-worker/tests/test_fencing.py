@@ -9,6 +9,7 @@ import grpc
 import pytest
 from conftest import Client, Server, end_everything, until
 
+from echelon_rayworker import processes
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 STARTED, RUNNING, ENDED, FENCED = (
@@ -120,6 +121,9 @@ def test_a_supervisor_lost_while_the_ray_worker_was_away_is_recorded(client: Cli
     identity = server.identity()
     server.kill()
     os.kill(identity["pid"], signal.SIGKILL)
+    # The driver dies with it though nobody looks; what it started is ended when somebody does.
+    driver = processes.ProcessId(identity["driverPid"], identity["driverStartTicks"])
+    until(lambda: not processes.is_alive(driver))
     server.start()
     again = server.client()
     assert again.events()[-1].ended.cause == pb.Ended.SUPERVISOR_LOST

@@ -129,6 +129,7 @@ def test_many_streams_of_one_attempt_get_the_same_events(client: Client, tmp_pat
     assert all(whole == wholes[0] for whole in wholes) and wholes[0][-1].ended.cause == pb.Ended.SUCCEEDED
 
 
+@pytest.mark.slow
 def test_an_idle_stream_survives_frequent_pings(server: Server) -> None:
     """A stock server answers pings without data with GOAWAY after the third."""
     options = [

@@ -24,6 +24,9 @@ def main() -> None:
                 print(f"line {number}")
         elif word == "environment":
             print(f"{value}={os.environ.get(value, '')}")
+        elif word == "signals":
+            ignored = [number.name for number in signal.Signals if signal.getsignal(number) == signal.SIG_IGN]
+            print("ignored", *sorted(ignored))
         elif word == "stage":
             spool.stage(value)
         elif word == "metrics":
