@@ -9,7 +9,7 @@ export { GIGPO_RECIPE, gigpo, gigpoStepTerm } from './gigpo.ts';
 export type { GroupSingleton, GroupStatistics, GrpoParameters } from './grpo.ts';
 export { GRPO_RECIPE, grpo } from './grpo.ts';
 export type { HgpoParameters } from './hgpo.ts';
-export { HGPO_RECIPE, hgpo, levelWeights } from './hgpo.ts';
+export { completeHgpo, HGPO_RECIPE, hgpo, levelWeights } from './hgpo.ts';
 export type { InternedTexts, TextColumn } from './intern.ts';
 export { internTexts } from './intern.ts';
 export type { ReturnParameters, RewardColumns } from './returns.ts';

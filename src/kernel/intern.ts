@@ -12,16 +12,21 @@ export interface InternedTexts {
   readonly first: Int32Array;
 }
 
+/** Bytes of text that one call takes at most. */
+const MAX_BYTES = 2 ** 31;
+
 /**
  * Gives equal texts equal ids, dense, by first appearance. Texts are compared byte by byte: a hash (32 bits,
  * seeded per call) only finds the one to compare with. Linear in the bytes; beyond the result it takes 8 to 16
  * bytes per text. A column made to collide all the same is recognised by its long searches and done again with a
  * Map, some four times slower, still linear. Throws a RangeError on offsets that do not ascend or that leave the
- * bytes.
+ * bytes, and on 2 GiB of text or more.
  */
 export function internTexts(column: TextColumn, seed: number = randomSeed()): InternedTexts {
   const { bytes, offsets } = column;
   const texts = Math.max(0, offsets.length - 1);
+  if (bytes.length >= MAX_BYTES)
+    throw new RangeError(`${bytes.length} bytes of text, fewer than ${MAX_BYTES} at a time`);
   checkOffsets(offsets, bytes.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -32,15 +37,20 @@ export function internTexts(column: TextColumn, seed: number = randomSeed()): In
   let count = 0;
   let patience = PATIENCE * texts + 1024;
   for (let text = 0; text < texts; text++) {
-    const from = offsets[text]!;
-    const length = offsets[text + 1]! - from;
+    // Below 2 GiB offsets are int32, which is what keeps the hash in integer registers.
+    const from = offsets[text]! | 0;
+    const length = ((offsets[text + 1]! | 0) - from) | 0;
     const hash = hashBytes(view, from, length, seed);
     let slot = hash & (table.length - 1);
     let id = table[slot]!;
     while (id >= 0) {
       const holder = first[id]!;
-      const at = offsets[holder]!;
-      if (hashes[id] === hash && offsets[holder + 1]! - at === length && equalBytes(buffer, from, at, length))
+      const at = offsets[holder]! | 0;
+      if (
+        hashes[id] === hash &&
+        (((offsets[holder + 1]! | 0) - at) | 0) === length &&
+        equalBytes(buffer, from, at, length)
+      )
         break;
       if (--patience < 0) return internByMap(buffer, offsets);
       slot = (slot + 1) & (table.length - 1);
@@ -96,9 +106,10 @@ function hashBytes(view: DataView, from: number, length: number, seed: number): 
   let b = (seed + 0x85ebca77) | 0;
   let c = (seed ^ 0x27d4eb2f) | 0;
   let d = (seed + 0x165667b1) | 0;
-  let at = from;
-  const end = from + length;
-  for (; at + 16 <= end; at += 16) {
+  let at = from | 0;
+  const end = (from + length) | 0;
+  const whole = (end - 15) | 0;
+  for (; at < whole; at = (at + 16) | 0) {
     a = Math.imul(a ^ view.getInt32(at, true), P);
     a = (a << 13) | (a >>> 19);
     b = Math.imul(b ^ view.getInt32(at + 4, true), P);

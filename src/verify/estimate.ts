@@ -5,9 +5,15 @@ import { stepReturns } from '../kernel/returns.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { missingColumn, stepColumns } from './batch.ts';
 
-/** Another estimator to put in the place of the batch's own: what is left out is as the batch states it. */
+type Variants = EstimatorParameters['hgpo'] &
+  Omit<EstimatorParameters['gigpo'] & EstimatorParameters['grpo'], 'singleton'>;
+
+/**
+ * Another estimator to put in the place of the batch's own: what is left out is as the batch states it, and for
+ * what a batch cannot state (the kernel's variants) as in the recipe.
+ */
 export type EstimatorOverrides = Partial<BatchEstimator> &
-  Partial<EstimatorParameters['hgpo'] & EstimatorParameters['gigpo'] & EstimatorParameters['grpo']>;
+  Partial<Omit<Variants, 'singleton'>> & { readonly singleton?: 'drop' | 'raw' | 'zero' };
 
 /** A batch's advantages by one estimator. */
 export interface Estimate {

@@ -39,10 +39,14 @@ export async function run(args: readonly string[]): Promise<void> {
     rounds: positive('--rounds', values.rounds),
     texts: positive('--texts', values.texts),
   };
-  const report = {
-    ...(await measure(plan)),
-    ...(values.recipe === undefined ? {} : { recipe: await recipeOf(values.recipe, values.python, plan) }),
-  };
+  // First, since it may lack what it needs.
+  const beside = values.recipe === undefined ? {} : await recipeOf(values.recipe, values.python, plan);
+  if (beside instanceof Error) {
+    console.error(beside.message);
+    process.exitCode = 2;
+    return;
+  }
+  const report = { ...(await measure(plan)), ...beside };
   if (values.json) console.log(JSON.stringify(report, undefined, 2));
   else print(report);
 }
@@ -132,7 +136,7 @@ async function measureIntern(plan: Plan) {
       intern: { run: () => internTexts(texts), steps: plan.texts },
       copy: { run: () => target.set(texts.bytes), steps: plan.texts },
     },
-    Math.min(plan.rounds, 7),
+    15,
   );
   return { texts: plan.texts, bytesPerText: 1024, ...timing };
 }
@@ -153,7 +157,12 @@ function measureC(batch: BenchBatch, plan: Plan, nsPerStep: number) {
 }
 
 async function recipeOf(checkout: string, python: string, plan: Plan) {
-  return compareRecipe({ checkout, python, historyLength: plan.historyLength, rounds: 3 });
+  try {
+    const { historyLength } = plan;
+    return { recipe: await compareRecipe({ checkout, python, historyLength, rounds: 3 }) };
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 function print(report: Report): void {

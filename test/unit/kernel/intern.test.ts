@@ -77,6 +77,11 @@ describe('internTexts', () => {
       /offset 2 is 2, not in 3..4/,
     );
     assert.throws(() => internTexts({ bytes, offsets: Uint32Array.of(0, 5) }), RangeError);
+    // Never touched, so it takes no memory.
+    assert.throws(
+      () => internTexts({ bytes: new Uint8Array(2 ** 31), offsets: Uint32Array.of(0, 1) }),
+      /at a time/,
+    );
     assert.equal(internTexts({ bytes, offsets: new Uint32Array(0) }).count, 0);
     assert.equal(internTexts({ bytes, offsets: new Uint32Array(1) }).count, 0);
   });
