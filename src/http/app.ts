@@ -24,6 +24,7 @@ import { addPlans } from './routes/plans.ts';
 import { addQueues } from './routes/queues.ts';
 import { addVerification } from './routes/verification.ts';
 import { createSessions } from './sessions.ts';
+import { withDeadline } from './store-deadline.ts';
 
 /**
  * The whole API over a store: it writes intent, reads state and never waits on a cluster. The caller listens and
@@ -31,7 +32,8 @@ import { createSessions } from './sessions.ts';
  * name, with which token, how often, with what body.
  */
 export async function createApp(input: AppDeps): Promise<App> {
-  const deps: RouteDeps = { ...input, limits: { ...DEFAULT_LIMITS, ...input.settings.limits } };
+  const limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
+  const deps: RouteDeps = { ...input, limits, store: withDeadline(input.store, limits.storeTimeoutMs) };
   const { settings } = deps;
   if (settings.cookieSecret.length < 32) throw new TypeError('cookieSecret must have 32 characters or more');
   const sessions = createSessions({
@@ -42,7 +44,6 @@ export async function createApp(input: AppDeps): Promise<App> {
 
   const app = createServer(deps);
   addBoundedClose(app);
-  addStoreTimeout(app, deps);
   addErrors(app);
   addValidation(app);
   await app.register(cookie);
@@ -81,7 +82,7 @@ function createServer({ limits, log }: RouteDeps): App {
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.connectionTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    handlerTimeout: limits.explainTimeoutMs,
+    handlerTimeout: limits.handlerTimeoutMs,
     clientErrorHandler: answerClientError,
     // A path that cannot be decoded never reaches a route or a hook.
     frameworkErrors: (error, request, reply) =>
@@ -103,14 +104,6 @@ const CLOSE_MS = 1500;
 function addBoundedClose(app: App): void {
   app.addHook('preClose', async () => {
     setTimeout(() => app.server.closeAllConnections(), CLOSE_MS).unref();
-  });
-}
-
-/** Routes of the API that say nothing else wait for the store only: they answer within its time. */
-function addStoreTimeout(app: App, { limits }: RouteDeps): void {
-  app.addHook('onRoute', (route) => {
-    if (route.url.startsWith('/v1/') || route.url === '/readyz')
-      route.handlerTimeout ??= limits.storeTimeoutMs;
   });
 }
 

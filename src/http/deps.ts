@@ -30,10 +30,10 @@ export interface Limits {
   connectionTimeoutMs: number;
   /** An idle connection is kept this long for the next request. */
   keepAliveTimeoutMs: number;
-  /** Requests that need the store only are answered 503 after this time. */
+  /** A request whose call to the store takes longer is answered 503. */
   storeTimeoutMs: number;
-  /** The same for an explanation, which computes. */
-  explainTimeoutMs: number;
+  /** A request is given up after this time, its body and its computation included. */
+  handlerTimeoutMs: number;
   /** Requests of one token (or address, without one) in one window. */
   requests: number;
   requestWindowMs: number;
@@ -57,7 +57,7 @@ export const DEFAULT_LIMITS: Limits = {
   connectionTimeoutMs: 60_000,
   keepAliveTimeoutMs: 30_000,
   storeTimeoutMs: 900,
-  explainTimeoutMs: 30_000,
+  handlerTimeoutMs: 40_000,
   requests: 1000,
   requestWindowMs: 10_000,
   failedSignIns: 30,

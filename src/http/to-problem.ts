@@ -23,11 +23,7 @@ const KNOWN: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', 'Send the body as application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid-request', "The body's length is not what its header says."],
   FST_ERR_BAD_URL: ['invalid-request', 'The path is not well formed.'],
-  // Handlers wait for the store and nothing else, so a handler without an answer is a store without one.
-  FST_ERR_HANDLER_TIMEOUT: [
-    'store-unavailable',
-    'The store did not answer in time. Whether a write took effect is not known: repeat it with its Idempotency-Key.',
-  ],
+  FST_ERR_HANDLER_TIMEOUT: ['internal', 'The request took too long and was given up.'],
 };
 
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {

@@ -78,11 +78,10 @@ function placeOf({ attempt, batch }: BatchRecord): string {
   return `${attempt}/${batch}`;
 }
 
-function addExplain(app: App, { store, verifier, limits }: RouteDeps): void {
+function addExplain(app: App, { store, verifier }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/explain',
     {
-      handlerTimeout: limits.explainTimeoutMs,
       schema: {
         operationId: 'explainRow',
         summary: 'How the advantage of one row comes about',

@@ -12,5 +12,6 @@ test('every limit limits, and those that are documented are as documented', () =
 
 test('a store that does not answer is told within a second, and a stream shows life before its socket is closed', () => {
   assert.ok(DEFAULT_LIMITS.storeTimeoutMs < 1000);
+  assert.ok(DEFAULT_LIMITS.requestTimeoutMs < DEFAULT_LIMITS.handlerTimeoutMs);
   assert.ok(DEFAULT_LIMITS.heartbeatMs < DEFAULT_LIMITS.connectionTimeoutMs);
 });
