@@ -41,7 +41,7 @@ export const METHODS = {
   Launch: method(
     'Launch',
     { request: v1.LaunchRequest, response: v1.LaunchResponse },
-    { idempotent: true, deadlineMs: 20_000 },
+    { idempotent: true, deadlineMs: 10_000 },
   ),
   Attach: method(
     'Attach',

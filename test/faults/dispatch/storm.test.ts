@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isFinal } from '../../../src/core/states.ts';
+import {
+  assertWholeStream,
+  type Bench,
+  type DispatcherProcess,
+  startBench,
+  startDispatcherProcess,
+  until,
+} from '../../support/dispatch.ts';
+
+/** A small generator of its own, so that a failure's seed gives the same storm again. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+const EXPERIMENTS = 30;
+const STORM_MS = 3_000;
+
+describe('a storm', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench({ cpus: 12 });
+  });
+  after(() => bench.stop());
+
+  test('of kills, freezes, hand-overs, lost answers, broken streams and cancels harms no experiment', async (t) => {
+    const seed = Number(process.env.ECHELON_SEED ?? Date.now() % 1_000_000);
+    t.diagnostic(`ECHELON_SEED=${seed}`);
+    const random = createRandom(seed);
+    const { rayWorker, store } = bench;
+    let number = 0;
+    const start = () => startDispatcherProcess(bench, t, { id: `d${++number}` });
+    const dispatchers: DispatcherProcess[] = [await start(), await start()];
+    const cancelled = new Set<string>();
+    const ids: string[] = [];
+    for (let index = 0; index < EXPERIMENTS; index += 1)
+      ids.push(
+        await bench.submit(
+          { steps: 10 + random(40), delayMs: 5, batchBytes: 500 },
+          { maxAttempts: 20, cpus: 1 + random(3), priority: random(3) - 1, join: random(5) > 0 },
+        ),
+      );
+
+    const deeds: (() => Promise<void> | void)[] = [
+      async () => {
+        const [victim] = dispatchers.splice(random(dispatchers.length), 1);
+        victim?.kill('SIGKILL');
+        dispatchers.push(await start());
+      },
+      async () => {
+        const victim = dispatchers[random(dispatchers.length)];
+        victim?.kill('SIGSTOP');
+        await delay(200 + random(1_500));
+        victim?.kill('SIGCONT');
+      },
+      async () => {
+        const [leaver] = dispatchers.splice(random(dispatchers.length), 1);
+        leaver?.kill('SIGTERM');
+        dispatchers.push(await start());
+      },
+      async () => {
+        rayWorker.launchFault = random(2) === 0 ? 'lose-answer' : 'unavailable';
+        await delay(random(300));
+        rayWorker.launchFault = 'none';
+      },
+      () => rayWorker.breakStreams(),
+      async () => {
+        const id = ids[random(ids.length)] ?? '';
+        if ((await store.cancel(id, 'storm')) !== 'already-final') cancelled.add(id);
+      },
+      () => {
+        const victims = rayWorker.running();
+        const victim = victims[random(victims.length)];
+        if (victim) rayWorker.kill(victim.experiment, victim.attempt);
+      },
+    ];
+    const end = performance.now() + STORM_MS;
+    while (performance.now() < end) {
+      await deeds[random(deeds.length)]?.();
+      await delay(random(150));
+    }
+
+    const records = await until(
+      async () => {
+        const all = await Promise.all(ids.map((id) => store.get(id)));
+        return all.every((record) => record && isFinal(record.state)) ? all : undefined;
+      },
+      'every experiment has ended',
+      60,
+    );
+    for (const record of records) {
+      assert.ok(record);
+      const { id, state, reason } = record;
+      const expected = cancelled.has(id) ? 'cancelled' : 'succeeded';
+      assert.equal(state, expected, `${id}: ${reason}`);
+      for (const { attempt } of await store.attempts(id)) await assertWholeStream(store, id, attempt);
+    }
+    const launches = rayWorker.launches().map(({ experiment, attempt }) => `${experiment}/${attempt}`);
+    assert.equal(new Set(launches).size, launches.length, 'an attempt is launched once');
+    assert.equal(rayWorker.overlaps(), 0, 'one driver of an experiment runs at a time');
+    assert.deepEqual(rayWorker.running(), []);
+    for (const { items } of await Promise.all(
+      (await store.clusters()).map(({ name }) => store.reservations(name)),
+    ))
+      assert.deepEqual(items, []);
+  });
+});
