@@ -17,14 +17,17 @@ export interface RowParts {
   readonly arithmetic: Arithmetic;
 }
 
-/** Work that may still be spent on enumerations; shared by the rows of a batch. */
+/** Work that may still be spent on enumerations, in steps; shared by the rows of a batch. */
 export interface Effort {
   left: number;
 }
 
-/** Enumeration steps that one row, and one batch, may take before the coarser bounds must do. */
-export const ROW_EFFORT = 4_000;
-export const BATCH_EFFORT = 20_000_000;
+/** Combinations of enumerated values that are tried for one set of survivors. */
+export const COMBINATIONS = 8_000;
+
+/** Steps that one row, and one batch, may take before the coarser bounds must do. */
+export const ROW_EFFORT = 20_000;
+export const BATCH_EFFORT = 10_000_000;
 
 const MAX_UNCERTAIN = 10;
 
@@ -46,16 +49,35 @@ export function hull(row: RowParts): { low: number; high: number } {
 
 /** True where the trainer's arithmetic can have given `value` for this row. */
 export function admits(row: RowParts, value: number, effort: Effort): boolean {
-  return forEachSurvival(row, (kept) => {
+  const search: Search = {
+    row,
+    value,
+    refined: new Map(),
+    effort: { left: Math.min(ROW_EFFORT, effort.left) },
+  };
+  const before = search.effort.left;
+  const found = forEachSurvival(row, (kept) => {
     const interval = combine(row, kept);
     if (!(value >= interval.low && value <= interval.high)) return false;
-    return admitsRefined(row, kept, value, effort);
+    return admitsRefined(search, kept);
   });
+  effort.left -= before - search.effort.left;
+  return found;
+}
+
+/** One value tried for one row. */
+interface Search {
+  readonly row: RowParts;
+  readonly value: number;
+  /** The enumerated values of parts, once they were needed; undefined where they are too many. */
+  readonly refined: Map<Part, readonly number[] | undefined>;
+  readonly effort: Effort;
 }
 
 /** The survivors of the test for zero, every combination that can be. Stops where `visit` returns true. */
 function forEachSurvival(row: RowParts, visit: (kept: readonly Part[] | 'any') => boolean): boolean {
   if (row.combination === 'sum') return visit(row.parts);
+  if (row.parts.every((part) => part.zero === 'never')) return visit(row.parts);
   let uncertain = 0;
   for (const part of row.parts) if (part.zero === 'maybe') uncertain++;
   if (uncertain > MAX_UNCERTAIN) return visit('any');
@@ -125,29 +147,52 @@ function widen(low: number, high: number, row: RowParts): { low: number; high: n
  * Tries the parts that make the row's interval wide, value by value. True where that would take more than the effort
  * allows: the bounds must stay sound.
  */
-function admitsRefined(row: RowParts, kept: readonly Part[] | 'any', value: number, effort: Effort): boolean {
+function admitsRefined(search: Search, kept: readonly Part[] | 'any'): boolean {
+  const { row, value, effort } = search;
   if (kept === 'any') return true;
   const total = divisorOf(row, kept);
-  const terms = chooseTerms(row, kept, Math.abs(value) * total);
+  const terms = chooseTerms(search, kept, Math.abs(value) * total);
   if (terms === undefined) return true;
   const relative = roundings(row, kept.length) / total;
-  const search = (depth: number, low: number, high: number, size: number): boolean => {
+  const rest = reachOfRest(terms);
+  const visit = (depth: number, low: number, high: number, size: number): boolean => {
+    const { low: restLow, high: restHigh, size: restSize } = rest[depth]!;
+    const blur = (size + restSize) * relative;
+    const reach = widen((low + restLow) / total - blur, (high + restHigh) / total + blur, row);
+    if (value < reach.low || value > reach.high) return false;
     const term = terms[depth];
-    if (term === undefined) {
-      const interval = widen(low / total - size * relative, high / total + size * relative, row);
-      return value >= interval.low && value <= interval.high;
-    }
+    if (term === undefined) return true;
     const { pairs, weight } = term;
     for (let p = 0; p < pairs.length; p += 2) {
       if (--effort.left < 0) return true;
       const a = weight * pairs[p]!;
       const b = weight * pairs[p + 1]!;
-      const reach = Math.max(Math.abs(a), Math.abs(b));
-      if (search(depth + 1, low + Math.min(a, b), high + Math.max(a, b), size + reach)) return true;
+      const most = Math.max(Math.abs(a), Math.abs(b));
+      if (visit(depth + 1, low + Math.min(a, b), high + Math.max(a, b), size + most)) return true;
     }
     return false;
   };
-  return search(0, 0, 0, 0);
+  return visit(0, 0, 0, 0);
+}
+
+interface Reach {
+  low: number;
+  high: number;
+  size: number;
+}
+
+/** What the terms from each depth on can still add. */
+function reachOfRest(terms: readonly Term[]): Reach[] {
+  const rest: Reach[] = [{ low: 0, high: 0, size: 0 }];
+  for (const { weight, pairs } of [...terms].reverse()) {
+    const ends = pairs.map((x) => weight * x);
+    const low = ends.reduce((least, x) => Math.min(least, x), Number.POSITIVE_INFINITY);
+    const high = ends.reduce((most, x) => Math.max(most, x), Number.NEGATIVE_INFINITY);
+    const next = rest[0]!;
+    const size = next.size + Math.max(Math.abs(low), Math.abs(high));
+    rest.unshift({ low: next.low + low, high: next.high + high, size });
+  }
+  return rest;
 }
 
 interface Term {
@@ -156,23 +201,30 @@ interface Term {
   readonly pairs: readonly number[];
 }
 
-/** Enumerates the widest parts first, as long as the combinations stay within {@link ROW_EFFORT}. */
-function chooseTerms(row: RowParts, kept: readonly Part[], scaledValue: number): Term[] | undefined {
+/** Enumerates the widest parts first, as long as the combinations stay within {@link COMBINATIONS}. */
+function chooseTerms(search: Search, kept: readonly Part[], scaledValue: number): Term[] | undefined {
   const widest = [...kept].sort((a, b) => widthOf(b) - widthOf(a));
   let combinations = 1;
   let refined = false;
   const terms = widest.map((part): Term => {
     const whole = { weight: part.weight, pairs: [part.low, part.high] };
     if (widthOf(part) <= WORTHWHILE * scaledValue || !isRefinable(part)) return whole;
-    const pairs = refinePart(part);
-    if (pairs === undefined) return whole;
-    if (row.combination === 'sum' && part.zero !== 'never') pairs.push(0, 0);
-    if ((combinations * pairs.length) / 2 > ROW_EFFORT) return whole;
+    const pairs = refineOnce(search, part);
+    if (pairs === undefined || (combinations * pairs.length) / 2 > COMBINATIONS) return whole;
     combinations *= pairs.length / 2;
     refined = true;
     return { weight: part.weight, pairs };
   });
   return refined ? terms : undefined;
+}
+
+function refineOnce({ row, refined, effort }: Search, part: Part): readonly number[] | undefined {
+  if (refined.has(part)) return refined.get(part);
+  const pairs = effort.left > 0 ? refinePart(part) : undefined;
+  if (pairs !== undefined && row.combination === 'sum' && part.zero !== 'never') pairs.push(0, 0);
+  effort.left -= pairs?.length ?? 0;
+  refined.set(part, pairs);
+  return pairs;
 }
 
 function widthOf(part: Part): number {

@@ -1,0 +1,77 @@
+/**
+ * How long a verdict takes: an ALFWorld-size batch and repetitions of it, K = 4, on one thread. Prints ns per row and
+ * whether the cost stays linear; `--json` for scripts.
+ */
+
+import { cpus } from 'node:os';
+import type { Batch } from '../../src/verify/batch.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
+import { pick, reportBy } from '../support/mutants/tools.ts';
+
+const ROUNDS = 9;
+const SIZES = [6_400, 64_000, 256_000] as const;
+
+/** Runs the measurement. Arguments: `--json`. */
+export async function run(args: readonly string[]): Promise<void> {
+  const batches = SIZES.map((rows) => largeBatch(rows));
+  const times = batches.map((): number[] => []);
+  for (let round = 0; round < ROUNDS; round++) {
+    batches.forEach((batch, i) => {
+      const start = performance.now();
+      verifyBatch(batch);
+      times[i]!.push(performance.now() - start);
+    });
+  }
+  const results = batches.map(({ rows }, i) => {
+    const sorted = times[i]!.sort((a, b) => a - b);
+    const [least, median] = [sorted[0]!, sorted[ROUNDS >> 1]!];
+    return {
+      rows,
+      leastMs: round3(least),
+      medianMs: round3(median),
+      nsPerRow: Math.round((least * 1e6) / rows),
+    };
+  });
+  const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
+  const scaling = round3(results.at(-1)!.nsPerRow / results[0]!.nsPerRow);
+  if (args.includes('--json')) console.log(JSON.stringify({ results, scaling, rounds: ROUNDS, machine }));
+  else {
+    for (const r of results) {
+      console.log(
+        `${r.rows} rows: ${r.leastMs} ms at best, ${r.medianMs} ms median, ${r.nsPerRow} ns per row`,
+      );
+    }
+    console.log(`cost per row at ${SIZES.at(-1)} rows against ${SIZES[0]}: ${scaling}`);
+    console.log(`${ROUNDS} rounds, ${machine.cpu}, ${machine.cores} cores, node ${machine.node}`);
+  }
+}
+
+/** The golden ALFWorld-size batch, repeated under new ids until it has `rows` rows; K = 4, reported anew. */
+function largeBatch(rows: number): Batch {
+  const one = goldenBatch('alfworld-scale');
+  const copies = Math.ceil(rows / one.rows);
+  const observations = one.observation!.reduce((most, id) => Math.max(most, id), 0) + 1;
+  const many = pick(
+    one,
+    Array.from({ length: rows }, (_, i) => i % one.rows),
+  );
+  const shifted = (ids: Int32Array, by: number): Int32Array =>
+    ids.map((id, i) => id + by * Math.floor(i / one.rows));
+  const names = (list: readonly string[]): string[] =>
+    Array.from({ length: copies }, (_, copy) => list.map((name) => `${copy}/${name}`)).flat();
+  const batch: Batch = {
+    ...many,
+    estimator: { ...one.estimator, historyLength: 4 },
+    group: shifted(many.group, one.groupNames.length),
+    groupNames: names(one.groupNames),
+    trajectory: shifted(many.trajectory, one.trajectoryNames.length),
+    trajectoryNames: names(one.trajectoryNames),
+    observation: shifted(many.observation!, observations),
+  };
+  return reportBy(batch);
+}
+
+function round3(x: number): number {
+  return Number(x.toPrecision(3));
+}
