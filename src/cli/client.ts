@@ -14,6 +14,7 @@ export interface ReceivedEvent {
 export interface Client {
   readonly url: string;
   get<T>(path: string, query?: Record<string, string | number | undefined>): Promise<T>;
+  /** `body` undefined: none is sent. */
   post<T>(path: string, body: unknown, headers?: Record<string, string>): Promise<T>;
   /**
    * The events of an experiment after `after`, live, until its final state was sent or `signal` aborts. A broken
@@ -62,12 +63,11 @@ export function createClient(options: { url: string; token: string }): Client {
     return (await response.json()) as T;
   };
   const post = async <T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> => {
-    const init = {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json', ...headers },
-    };
-    return (await (await send(path, init)).json()) as T;
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    return (await (
+      await send(path, { method: 'POST', ...content, headers: { ...type, ...headers } })
+    ).json()) as T;
   };
   return { url: base, get, post, events: (id, { after, signal }) => follow(send, id, after, signal) };
 }

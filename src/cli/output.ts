@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
+import { isFinal } from '../core/states.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 
 /** Where a command writes. */
@@ -8,12 +9,15 @@ export interface Output {
   line(text?: string): void;
   /** Writes a line to standard error: progress and remarks that are not the answer. */
   remark(text: string): void;
+  /** The streams behind the two, for what comes in pieces of its own. */
+  streams: { stdout: { write(text: string): unknown }; stderr: { write(text: string): unknown } };
 }
 
 /** Standard output and standard error. */
 export const terminal: Output = {
   line: (text = '') => process.stdout.write(`${text}\n`),
   remark: (text) => process.stderr.write(`${text}\n`),
+  streams: process,
 };
 
 /** One JSON document, for scripts. */
@@ -43,9 +47,9 @@ export function table(head: string[], rows: (string | number)[][]): string {
   );
   const chars = { ...empty, middle: '  ' };
   const made = new Table({
-    head,
+    head: head.map((title) => pc.bold(title)),
     chars,
-    style: { head: ['bold'], border: [], 'padding-left': 0, 'padding-right': 0 },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
   made.push(...rows);
   return made
@@ -84,8 +88,10 @@ export function inert(text: string): string {
   );
 }
 
-/** The last success rate on held-out games, else that of the last rollouts, in per cent. */
-export function successRate({ progress }: Experiment): string {
-  const rate = progress.metrics['val/success_rate'] ?? progress.metrics['episode/success_rate'];
+/** Success in per cent: that on held-out games once it has ended, that of the last rollouts while it trains. */
+export function successRate({ state, progress }: Pick<Experiment, 'state' | 'progress'>): string {
+  const names = ['episode/success_rate', 'val/success_rate'];
+  const [first, second] = isFinal(state) ? names.toReversed() : names;
+  const rate = progress.metrics[first!] ?? progress.metrics[second!];
   return typeof rate === 'number' ? `${(rate * 100).toFixed(0)} %` : '-';
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
+import type { Accepted, ExperimentDetail, LogPage } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
@@ -39,10 +40,10 @@ function submit(output: Output): Command {
         return output.line(options.json ? json(plan) : plan.commandLine);
       }
       const headers = { 'idempotency-key': options.key ?? randomUUID() };
-      const experiment = await client.post<Experiment>('/v1/experiments', spec, headers);
+      const accepted = await client.post<Accepted>('/v1/experiments', spec, headers);
       if (options.watch)
-        return watchExperiment({ client, id: experiment.id, output, json: options.json ?? false });
-      output.line(options.json ? json(experiment) : experiment.id);
+        return watchExperiment({ client, id: accepted.id, output, json: options.json ?? false });
+      output.line(options.json ? json(accepted) : accepted.id);
     });
 }
 
@@ -141,7 +142,7 @@ function logs(output: Output): Command {
       for (const line of page.lines) output.line(options.json ? JSON.stringify(line) : inert(line.text));
       if (!options.follow) return;
       for await (const { at, event } of client.events(id, {
-        after: page.next ?? undefined,
+        after: page.after ?? undefined,
         signal: new AbortController().signal,
       })) {
         if (event.type !== 'log') continue;
@@ -151,21 +152,14 @@ function logs(output: Output): Command {
     });
 }
 
-interface LogPage {
-  lines: { at: number; source: string; text: string }[];
-  next: string | null;
-}
-
 function cancel(output: Output): Command {
   return base('cancel')
     .description('cancel an experiment: its processes are ended and its GPUs freed within the grace period')
     .argument('<id>')
-    .option('--reason <text>', 'kept with the experiment', 'cancelled from the command line')
-    .action(async (id: string, options: Options & { reason: string }) => {
+    .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
-      const experiment = await client.post<Experiment>(`/v1/experiments/${encodeURIComponent(id)}/cancel`, {
-        reason: options.reason,
-      });
+      const path = `/v1/experiments/${encodeURIComponent(id)}/cancel`;
+      const experiment = await client.post<ExperimentDetail>(path, undefined);
       output.line(options.json ? json(experiment) : `${experiment.id} ${experiment.state}`);
     });
 }

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import pc from 'picocolors';
 import { isFinal } from '../../core/states.ts';
+import type { Accepted, MetricSeries } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
 import type { RowExplanation } from '../../verify/explain.ts';
@@ -59,8 +60,8 @@ export async function runDemo({
   return report;
 }
 
-async function submit(client: Client, spec: ExperimentSpec): Promise<Experiment> {
-  return client.post<Experiment>('/v1/experiments', spec);
+async function submit(client: Client, spec: ExperimentSpec): Promise<Accepted> {
+  return client.post<Accepted>('/v1/experiments', spec);
 }
 
 async function trainAll(client: Client): Promise<Experiment[]> {
@@ -68,7 +69,7 @@ async function trainAll(client: Client): Promise<Experiment[]> {
     SWEEP.map(({ name }) => name),
     process.stderr,
   );
-  const submitted: Experiment[] = [];
+  const submitted: Accepted[] = [];
   // In this order, so that they wait in this order.
   for (const spec of SWEEP) submitted.push(await submit(client, spec));
   try {
@@ -122,11 +123,9 @@ async function showFault(client: Client, output: Output): Promise<DemoReport['fa
 }
 
 async function demoRow(client: Client, experiment: Experiment): Promise<DemoRow> {
-  const { series } = await client.get<{ series: Record<string, { step: number; value: number | string }[]> }>(
-    `/v1/experiments/${experiment.id}/metrics`,
-    { names: 'val/success_rate' },
-  );
-  const rates = (series['val/success_rate'] ?? []).map(({ value }) => Number(value));
+  const path = `/v1/experiments/${experiment.id}/metrics`;
+  const { series } = await client.get<MetricSeries>(path, { names: 'val/success_rate' });
+  const rates = (series[0]?.points ?? []).map(({ value }) => Number(value));
   const { verification: checked } = experiment;
   return {
     name: experiment.name,

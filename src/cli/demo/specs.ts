@@ -1,11 +1,9 @@
 import type { ExperimentSpec, LocalSpec } from '../../schemas/spec.ts';
 
-const SAME = { gamma: 0.95, invalidActionPenalty: 0.1 };
-
 const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
-  { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2, mode: 'mean_norm', ...SAME } },
-  { name: 'GiGPO', estimator: { name: 'gigpo', mode: 'mean_norm', ...SAME } },
-  { name: 'GRPO', estimator: { name: 'grpo', ...SAME } },
+  { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2, mode: 'mean_norm' } },
+  { name: 'GiGPO', estimator: { name: 'gigpo', mode: 'mean_norm' } },
+  { name: 'GRPO', estimator: { name: 'grpo' } },
 ];
 
 /** The demo's sweep: three estimators, everything else the same, seeds and budget included. */

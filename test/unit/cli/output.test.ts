@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { coloredState, duration, inert, json, successRate, table } from '../../../src/cli/output.ts';
-import type { Experiment } from '../../../src/schemas/experiment.ts';
+import type { State } from '../../../src/core/states.ts';
 
 test('a table has its head, its rows in columns, and no trailing spaces', () => {
   const lines = table(
@@ -32,13 +32,15 @@ test('foreign text cannot steer the terminal', () => {
   assert.equal(inert('tab\tand\nline, ümlaut, 字'), 'tab\tand\nline, ümlaut, 字');
 });
 
-test('the success rate is that on held-out games, else that of rollouts, else none', () => {
-  const rate = (metrics: Record<string, number | string>) =>
-    successRate({ progress: { stage: '', step: 0, steps: 0, metrics } } as Experiment);
-  assert.equal(rate({ 'val/success_rate': 0.834, 'episode/success_rate': 0.5 }), '83 %');
-  assert.equal(rate({ 'episode/success_rate': 0.5 }), '50 %');
-  assert.equal(rate({ 'val/success_rate': 'NaN' }), '-');
-  assert.equal(rate({}), '-');
+test('success is that of rollouts while it trains, that on held-out games once it has ended', () => {
+  const rate = (state: State, metrics: Record<string, number | string>) =>
+    successRate({ state, progress: { stage: '', step: 0, steps: 0, metrics } });
+  const both = { 'val/success_rate': 0.834, 'episode/success_rate': 0.5 };
+  assert.equal(rate('running', both), '50 %');
+  assert.equal(rate('succeeded', both), '83 %');
+  assert.equal(rate('running', { 'val/success_rate': 0.1 }), '10 %');
+  assert.equal(rate('running', { 'episode/success_rate': 'NaN' }), '-');
+  assert.equal(rate('queued', {}), '-');
 });
 
 test('a state is shown by its name, and JSON by lines', () => {

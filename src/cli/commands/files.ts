@@ -1,0 +1,81 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { EstimatorName } from '../../kernel/fingerprint.ts';
+import { compareFile } from '../compare-file.ts';
+import { estimateFile } from '../estimate-file.ts';
+import { explainFile } from '../explain-file.ts';
+import type { Output } from '../output.ts';
+import { verifyFiles } from '../verify-files.ts';
+
+const ESTIMATOR_NAMES: EstimatorName[] = ['hgpo', 'gigpo', 'grpo', 'rloo'];
+const FORMATS = 'Files: echelon-batch/1 as JSON, gzipped or not, or a protobuf batch of the wire.';
+
+/** Commands on recorded batches, which need no server: verify, explain, estimate, compare. */
+export function fileCommands({ streams }: Output): Command[] {
+  const ends = async (exitCode: Promise<number>): Promise<void> => {
+    process.exitCode = await exitCode;
+  };
+  const verify = file(
+    'verify',
+    'check every advantage of recorded batches; exit status 1 where one is not right',
+  )
+    .argument('<files...>')
+    .addHelpText(
+      'after',
+      `\n${FORMATS}\nA batch is ok without wrong rows and error findings; rounding alone is ok.`,
+    )
+    .action((files: string[], options: { json?: boolean }) => ends(verifyFiles(files, options, streams)));
+
+  const explain = file('explain', 'say how the advantage of one row comes about')
+    .argument('<file>')
+    .option('--batch <name>', "the batch's name; not needed where the file holds one")
+    .requiredOption('--row <number>', 'the row, from 0', wholeNumber)
+    .action((path: string, options: { batch?: string; row: number; json?: boolean }) =>
+      ends(explainFile(path, options, streams)),
+    );
+
+  const estimate = file('estimate', 'estimate recorded batches again, with their own estimator or another')
+    .argument('<file>')
+    .addOption(new Option('--estimator <name>', "instead of the batch's own").choices(ESTIMATOR_NAMES))
+    .option('--history-length <K>', 'hgpo: previous states that must agree as well', wholeNumber)
+    .addOption(new Option('--mode <mode>', 'hgpo, gigpo').choices(['mean_std_norm', 'mean_norm']))
+    .addOption(new Option('--deviation <kind>', 'which standard deviation').choices(['population', 'sample']))
+    .option('--batch <name>', 'only this batch')
+    .action((path: string, { estimator, batch, json, ...overrides }: EstimateOptions) =>
+      ends(estimateFile(path, { estimator, batch, json, overrides }, streams)),
+    );
+
+  const compare = file('compare', 'put the advantages of several estimators on recorded batches side by side')
+    .argument('<file>')
+    .requiredOption('--estimators <names>', 'separated by commas, e.g. hgpo,gigpo,grpo', estimatorNames)
+    .option('--batch <name>', 'only this batch')
+    .action((path: string, options: { estimators: EstimatorName[]; batch?: string; json?: boolean }) =>
+      ends(compareFile(path, options, streams)),
+    );
+
+  return [verify, explain, estimate, compare];
+}
+
+interface EstimateOptions {
+  estimator?: EstimatorName;
+  historyLength?: number;
+  mode?: 'mean_std_norm' | 'mean_norm';
+  deviation?: 'population' | 'sample';
+  batch?: string;
+  json?: boolean;
+}
+
+const file = (name: string, description: string): Command =>
+  new Command(name).description(description).option('--json', 'print JSON, for scripts');
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('not a whole number');
+  return Number(text);
+}
+
+function estimatorNames(text: string): EstimatorName[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = names.filter((name): name is EstimatorName => ESTIMATOR_NAMES.some((one) => one === name));
+  if (known.length !== names.length)
+    throw new InvalidArgumentError(`estimators are ${ESTIMATOR_NAMES.join(', ')}`);
+  return known;
+}
