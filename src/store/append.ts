@@ -10,12 +10,17 @@ import type { Lease, Store } from './store.ts';
 const PUTS_AT_ONCE = 4;
 /** Longer names of metrics are left out of the progress; they are in the events. */
 const METRIC_NAME_LENGTH = 200;
+/** Larger numbers mean nothing; sums of any many of these stay exact. */
+const LARGEST_NUMBER = 2 ** 32;
+/** Above it an event's number times 2²⁰ does not fit into a stream id. */
+const LARGEST_SEQUENCE = 2 ** 44 - 1;
 
 /** The append of an attempt's events: in runs of consecutive numbers, bounded in count and bytes. */
 export function createAppend(context: StoreContext): Pick<Store, 'append'> {
   const { run, limits } = context;
   return {
     async append(lease, events) {
+      checkNumbers(events);
       let last: number | undefined;
       for (const chunk of chunksOf(events, limits)) {
         await archiveLongParts(context, chunk);
@@ -46,8 +51,7 @@ export function chunksOf(
   let chunk: NumberedEvent[] = [];
   let bytes = 0;
   for (const item of events) {
-    const size = item.data?.byteLength ?? 0;
-    const inline = size > limits.inlineBytes ? 0 : size;
+    const inline = sizeInRedis(item, limits);
     const previous = chunk.at(-1);
     const full = chunk.length >= limits.appendEvents || bytes + inline > limits.appendBytes;
     if (previous && (full || item.sequence !== previous.sequence + 1)) {
@@ -60,6 +64,20 @@ export function chunksOf(
   }
   if (chunk.length > 0) chunks.push(chunk);
   return chunks;
+}
+
+/** Roughly what an event takes of a call: its payload where it is kept in the stream, or the lines of a log. */
+function sizeInRedis({ event, data }: NumberedEvent, limits: { inlineBytes: number }): number {
+  if (event.type === 'log') return event.lines.reduce((sum, line) => sum + line.length, 0);
+  const size = data?.byteLength ?? 0;
+  return size > limits.inlineBytes ? 0 : size;
+}
+
+function checkNumbers(events: readonly NumberedEvent[]): void {
+  for (const { sequence } of events) {
+    if (Number.isSafeInteger(sequence) && sequence >= 1 && sequence <= LARGEST_SEQUENCE) continue;
+    throw new EchelonError('invalid-request', `${sequence} cannot be the number of an event`);
+  }
 }
 
 async function archiveLongParts(context: StoreContext, chunk: readonly NumberedEvent[]): Promise<void> {
@@ -108,7 +126,10 @@ function chunkArguments(
   return args;
 }
 
-/** What an event changes in the record, as `append.lua` takes it. */
+/**
+ * What an event changes in the record, as `append.lua` takes it. Its numbers come from the cluster, and a script that
+ * fails on one of them half-way would leave the stream ahead of the count: so they are made fit here.
+ */
 function effectOf(
   lease: Lease,
   { event }: NumberedEvent,
@@ -116,9 +137,9 @@ function effectOf(
 ): ScriptArgument[] {
   switch (event.type) {
     case 'stage':
-      return [event.name, event.step, event.steps];
+      return [event.name, whole(event.step), whole(event.steps)];
     case 'metrics': {
-      const effect: ScriptArgument[] = [event.step];
+      const effect: ScriptArgument[] = [whole(event.step)];
       for (const [name, value] of Object.entries(event.values)) {
         if (told.has(name) || told.size >= limits.metricNames || name.length > METRIC_NAME_LENGTH) continue;
         told.add(name);
@@ -127,12 +148,19 @@ function effectOf(
       return effect;
     }
     case 'batch':
-      return [event.batch, event.index, event.count, event.step, event.rows, event.digest];
+      return [
+        ...[event.batch, event.index, event.count, event.step, event.rows].map(whole),
+        event.digest.replace(/\s/g, ''),
+      ];
     case 'checkpoint':
       return [JSON.stringify({ step: event.step, path: event.path, attempt: lease.attempt })];
     case 'gap':
-      return event.what === 'batch' ? [event.rows] : [];
+      return event.what === 'batch' ? [whole(event.rows)] : [];
     default:
       return [];
   }
+}
+
+function whole(value: number): number {
+  return value >= 0 ? Math.min(Math.trunc(value), LARGEST_NUMBER) : 0;
 }

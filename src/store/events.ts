@@ -7,6 +7,9 @@ import { type Fields, isOver, toVerification } from './record.ts';
 import { guarded } from './redis-errors.ts';
 import type { Store } from './store.ts';
 
+/** A follower looks again after this time where the server did not answer. */
+const RETRY_MS = 250;
+
 /** Reading an experiment's stream, from any place, and following it as it grows. */
 export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail' | 'follow'> {
   const { limits } = context;
@@ -55,7 +58,7 @@ async function* follow(
   if ((await statusOf(context, id)) === undefined) {
     throw new EchelonError('not-found', `There is no experiment ${id}`);
   }
-  const bell = createBell(limits.followPollMs);
+  const bell = createBell();
   const subscription = hub.listen(keys.changed(id), () => bell.ring());
   signal.addEventListener('abort', bell.ring);
   try {
@@ -73,7 +76,7 @@ async function* follow(
       if (over && entries !== undefined) return;
       // What came between that read and this look is read once more before the end.
       over = (await orNothing(statusOf(context, id))) === 'over';
-      if (!over) await bell.rung();
+      if (!over) await bell.rung(entries === undefined ? RETRY_MS : limits.followPollMs);
     }
   } finally {
     signal.removeEventListener('abort', bell.ring);
@@ -105,8 +108,8 @@ async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on
   return isOver(fields) && toVerification(fields).status === 'complete' ? 'over' : 'on';
 }
 
-/** Remembers a ring that comes before anybody waits for it; rings by itself after `pollMs`. */
-function createBell(pollMs: number) {
+/** Remembers a ring that comes before anybody waits for it; rings by itself after the time that one waits. */
+function createBell() {
   const target = new EventTarget();
   let rang = false;
   let timer: NodeJS.Timeout | undefined;
@@ -118,9 +121,9 @@ function createBell(pollMs: number) {
     quiet(): void {
       rang = false;
     },
-    async rung(): Promise<void> {
+    async rung(waitMs: number): Promise<void> {
       if (rang) return;
-      timer = setTimeout(bell.ring, pollMs);
+      timer = setTimeout(bell.ring, waitMs);
       await once(target, 'ring');
       clearTimeout(timer);
     },

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
-import type { State } from '../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
 import type { StoreContext } from './context.ts';
 import type { createPressure } from './fitness.ts';
 import { type Fields, toAttempts, toExperiment } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
-import type { CancelOutcome, Store } from './store.ts';
+import type { CancelOutcome, Store, SubmitInput } from './store.ts';
 
 /** The records: submit, read, list, cancel. */
 export function createExperiments(
@@ -24,40 +23,7 @@ export function createExperiments(
   }
 
   return {
-    async submit(input) {
-      const { accepting } = await pressure.recent();
-      const key = input.idempotency;
-      const reply = (await run('submit', [
-        input.id,
-        input.project,
-        input.name,
-        input.priority,
-        input.cluster ?? '',
-        input.gpus,
-        input.cpus,
-        JSON.stringify(input.submitted),
-        JSON.stringify(input.resolved),
-        JSON.stringify(input.defaults),
-        input.fingerprint ?? '',
-        key ? createHash('sha256').update(key.key).digest('hex') : '',
-        key?.digest ?? '',
-        accepting ? '1' : '0',
-        RECORD_VERSION,
-      ])) as [string, string, string];
-      if (reply[0] === 'conflict') {
-        throw new EchelonError(
-          'idempotency-conflict',
-          'The Idempotency-Key was used with another request; use a new key',
-        );
-      }
-      if (reply[0] === 'full') {
-        throw new EchelonError(
-          'store-full',
-          'The store is nearly full; what was accepted goes on, try again later',
-        );
-      }
-      return { id: reply[1], created: reply[2] === '1' };
-    },
+    submit: (input) => submit(context, pressure, input),
 
     async get(id) {
       return (await getAll([id]))[0];
@@ -92,11 +58,43 @@ export function createExperiments(
   };
 }
 
-/** The state as the record has it; undefined where there is no such experiment. */
-export async function stateOf(context: StoreContext, id: string): Promise<State | undefined> {
-  return ((await guarded(context.redis.hget(context.keys.experiment(id), 'state'))) ?? undefined) as
-    | State
-    | undefined;
+async function submit(
+  { run }: StoreContext,
+  pressure: ReturnType<typeof createPressure>,
+  input: SubmitInput,
+): Promise<{ id: string; created: boolean }> {
+  const { accepting } = await pressure.recent();
+  const key = input.idempotency;
+  const reply = (await run('submit', [
+    input.id,
+    input.project,
+    input.name,
+    input.priority,
+    input.cluster ?? '',
+    input.gpus,
+    input.cpus,
+    JSON.stringify(input.submitted),
+    JSON.stringify(input.resolved),
+    JSON.stringify(input.defaults),
+    input.fingerprint ?? '',
+    key ? createHash('sha256').update(key.key).digest('hex') : '',
+    key?.digest ?? '',
+    accepting ? '1' : '0',
+    RECORD_VERSION,
+  ])) as [string, string, string];
+  if (reply[0] === 'conflict') {
+    throw new EchelonError(
+      'idempotency-conflict',
+      'The Idempotency-Key was used with another request; use a new key',
+    );
+  }
+  if (reply[0] === 'full') {
+    throw new EchelonError(
+      'store-full',
+      'The store is nearly full; what was accepted goes on, try again later',
+    );
+  }
+  return { id: reply[1], created: reply[2] === '1' };
 }
 
 /** A cursor is the arrival number of the last item, in a form that invites nobody to compute with it. */

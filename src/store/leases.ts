@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import { STATES, type State, TRANSITIONS } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
+import type { RunScript } from './scripts.ts';
 import type { Lease, Renewal, Store, TakenOver } from './store.ts';
 
 /** Leases in one atomic step. */
@@ -13,22 +14,7 @@ export function createLeases(
 ): Pick<Store, 'claim' | 'confirm' | 'renew' | 'takeOver' | 'release' | 'end'> {
   const { run } = context;
   return {
-    async claim(input) {
-      const token = randomUUID();
-      const { experiment, cluster, node, gpus, cpus } = input;
-      const [outcome, attempt] = (await run('claim', [
-        experiment,
-        cluster,
-        JSON.stringify({ node, gpus, cpus }),
-        input.reservationVersion,
-        input.dispatcher,
-        input.leaseMs,
-        token,
-        `placed on ${cluster}, node ${node}`,
-      ])) as ['claimed' | 'not-waiting' | 'changed', string];
-      if (outcome !== 'claimed') return { outcome };
-      return { outcome, lease: { experiment, attempt: Number(attempt), token } };
-    },
+    claim: (input) => claim(run, input),
 
     async confirm(lease) {
       const state = (await run('confirm', [...leaseArguments(lease), 'launched'])) as State | 'lost';
@@ -36,43 +22,9 @@ export function createLeases(
       return state;
     },
 
-    async renew(leases, leaseMs) {
-      const renewals: Renewal[] = [];
-      for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
-        const some = leases.slice(at, at + LEASES_PER_CALL);
-        const reply = (await run('renew', [leaseMs, ...some.flatMap(leaseArguments)])) as string[];
-        some.forEach((lease, index) => {
-          renewals.push({
-            lease,
-            status: reply[2 * index] === 'held' ? 'held' : 'lost',
-            state: (reply[2 * index + 1] || 'failed') as State, // a record that is gone ended somehow
-          });
-        });
-      }
-      return renewals;
-    },
+    renew: (leases, leaseMs) => renew(run, leases, leaseMs),
 
-    async takeOver({ dispatcher, leaseMs, limit }) {
-      const tokens = Array.from({ length: Math.min(limit, LEASES_PER_CALL) }, () => randomUUID());
-      const reply = (await run('take-over', [
-        leaseMs,
-        dispatcher,
-        'its dispatcher was lost before the launch was confirmed',
-        ...tokens,
-      ])) as string[];
-      const taken: TakenOver[] = [];
-      for (let at = 0; at < reply.length; at += 7) {
-        const [experiment, attempt, token, state, cluster, confirmed, last] = reply.slice(at, at + 7);
-        taken.push({
-          lease: { experiment: experiment!, attempt: Number(attempt), token: token! },
-          state: state as State,
-          cluster: cluster!,
-          confirmed: confirmed === '1',
-          lastSequence: Number(last),
-        });
-      }
-      return taken;
-    },
+    takeOver: (input) => takeOver(run, input),
 
     async release(leases) {
       for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
@@ -98,6 +50,64 @@ export function createLeases(
       return state;
     },
   };
+}
+
+async function claim(run: RunScript, input: Parameters<Store['claim']>[0]): ReturnType<Store['claim']> {
+  const token = randomUUID();
+  const { experiment, cluster, node, gpus, cpus } = input;
+  const [outcome, attempt] = (await run('claim', [
+    experiment,
+    cluster,
+    JSON.stringify({ node, gpus, cpus }),
+    input.reservationVersion,
+    input.dispatcher,
+    input.leaseMs,
+    token,
+    `placed on ${cluster}, node ${node}`,
+  ])) as ['claimed' | 'not-waiting' | 'changed', string];
+  if (outcome !== 'claimed') return { outcome };
+  return { outcome, lease: { experiment, attempt: Number(attempt), token } };
+}
+
+async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number): Promise<Renewal[]> {
+  const renewals: Renewal[] = [];
+  for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
+    const some = leases.slice(at, at + LEASES_PER_CALL);
+    const reply = (await run('renew', [leaseMs, ...some.flatMap(leaseArguments)])) as string[];
+    some.forEach((lease, index) => {
+      renewals.push({
+        lease,
+        status: reply[2 * index] === 'held' ? 'held' : 'lost',
+        state: (reply[2 * index + 1] || 'failed') as State, // a record that is gone ended somehow
+      });
+    });
+  }
+  return renewals;
+}
+
+async function takeOver(
+  run: RunScript,
+  { dispatcher, leaseMs, limit }: Parameters<Store['takeOver']>[0],
+): Promise<TakenOver[]> {
+  const tokens = Array.from({ length: Math.min(limit, LEASES_PER_CALL) }, () => randomUUID());
+  const reply = (await run('take-over', [
+    leaseMs,
+    dispatcher,
+    'its dispatcher was lost before the launch was confirmed',
+    ...tokens,
+  ])) as string[];
+  const taken: TakenOver[] = [];
+  for (let at = 0; at < reply.length; at += 7) {
+    const [experiment, attempt, token, state, cluster, confirmed, last] = reply.slice(at, at + 7);
+    taken.push({
+      lease: { experiment: experiment!, attempt: Number(attempt), token: token! },
+      state: state as State,
+      cluster: cluster!,
+      confirmed: confirmed === '1',
+      lastSequence: Number(last),
+    });
+  }
+  return taken;
 }
 
 /** A lease as the scripts take it: experiment, attempt, token. */

@@ -7,6 +7,19 @@ import type { Store } from './store.ts';
 /** Reasons noted in one atomic step. */
 const REASONS_PER_CALL = 500;
 
+/** What of a record the line tells. */
+const WAITING_FIELDS = [
+  'state',
+  'name',
+  'project',
+  'priority',
+  'wanted',
+  'gpus',
+  'cpus',
+  'submittedAt',
+  'waitReason',
+];
+
 /** The line of waiting experiments, and how many there are in each state. */
 export function createLine(
   context: StoreContext,
@@ -24,22 +37,11 @@ export function createLine(
       const ids = await waitingIds(limit);
       if (ids.length === 0) return [];
       const commands = redis.pipeline();
-      const names = [
-        'state',
-        'name',
-        'project',
-        'priority',
-        'wanted',
-        'gpus',
-        'cpus',
-        'submittedAt',
-        'waitReason',
-      ];
-      for (const id of ids) commands.hmget(keys.experiment(id), ...names);
+      for (const id of ids) commands.hmget(keys.experiment(id), ...WAITING_FIELDS);
       const rows = (await runAll(commands)) as (string | null)[][];
       return ids.flatMap((id, at) => {
         const fields: Fields = {};
-        names.forEach((name, column) => {
+        WAITING_FIELDS.forEach((name, column) => {
           const value = rows[at]?.[column];
           if (value !== null && value !== undefined) fields[name] = value;
         });

@@ -27,36 +27,8 @@ export function createWakeHub(redis: Redis): WakeHub {
   let subscriber: Redis | undefined;
   let closed = false;
 
-  function tell(channel: Channel | undefined, message: string | undefined): void {
-    for (const listener of [...(channel?.listeners ?? [])]) listener(message);
-  }
-
-  function connect(): Redis {
-    const connection = redis.duplicate({
-      lazyConnect: false,
-      commandTimeout: undefined, // it waits for the server, for as long as that takes
-      maxRetriesPerRequest: null,
-      enableOfflineQueue: true,
-      retryStrategy: (times: number) => Math.min(times * 50, 1000),
-    });
-    connection.on('error', () => {}); // it reconnects, and the caller's own connection reports
-    connection.on('message', (name: string, message: string) => tell(channels.get(name), message));
-    connection.on('ready', () => {
-      const all = [...channels];
-      if (all.length === 0) return;
-      // ioredis subscribes again by itself, but does not say when that is done: our own call comes right behind.
-      connection.subscribe(...all.map(([name]) => name)).then(
-        () => {
-          for (const [, channel] of all) tell(channel, undefined);
-        },
-        () => {}, // the connection was lost again, and the next `ready` repeats this
-      );
-    });
-    return connection;
-  }
-
   function open(name: string): Channel {
-    subscriber ??= connect();
+    subscriber ??= connect(redis, channels);
     const channel: Channel = { listeners: new Set(), ready: Promise.resolve() };
     channel.ready = subscriber.subscribe(name).then(
       () => tell(channel, undefined),
@@ -91,4 +63,32 @@ export function createWakeHub(redis: Redis): WakeHub {
       channels.clear();
     },
   };
+}
+
+function tell(channel: Channel | undefined, message: string | undefined): void {
+  for (const listener of [...(channel?.listeners ?? [])]) listener(message);
+}
+
+function connect(redis: Redis, channels: ReadonlyMap<string, Channel>): Redis {
+  const connection = redis.duplicate({
+    lazyConnect: false,
+    commandTimeout: undefined, // it waits for the server, for as long as that takes
+    maxRetriesPerRequest: null,
+    enableOfflineQueue: true,
+    retryStrategy: (times: number) => Math.min(times * 50, 1000),
+  });
+  connection.on('error', () => {}); // it reconnects, and the caller's own connection reports
+  connection.on('message', (name: string, message: string) => tell(channels.get(name), message));
+  connection.on('ready', () => {
+    const all = [...channels];
+    if (all.length === 0) return;
+    // ioredis subscribes again by itself, but does not say when that is done: our own call comes right behind.
+    connection.subscribe(...all.map(([name]) => name)).then(
+      () => {
+        for (const [, channel] of all) tell(channel, undefined);
+      },
+      () => {}, // the connection was lost again, and the next `ready` repeats this
+    );
+  });
+  return connection;
 }

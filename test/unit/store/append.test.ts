@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { EchelonError } from '../../../src/core/errors.ts';
-import type { NumberedEvent } from '../../../src/core/events.ts';
+import type { AttemptEvent, NumberedEvent } from '../../../src/core/events.ts';
 import { chunksOf } from '../../../src/store/append.ts';
 import { createKeys } from '../../../src/store/keys.ts';
 import type { Archive } from '../../../src/store/store.ts';
@@ -124,5 +124,32 @@ describe('append', () => {
       batches.map(({ batch, firstEntry, lastEntry }) => ({ batch, firstEntry, lastEntry })),
       [{ batch: 2, firstEntry: `1-${3 * 2 ** 20}`, lastEntry: `1-${5 * 2 ** 20}` }],
     );
+  });
+
+  /* Seen to fail where the numbers go to the script as they are: it stops half-way, and no event is taken any more. */
+  test('goes on after numbers that nobody can mean', async (t) => {
+    const { store } = await storeFor(t);
+    const lease = await running(store);
+    const odd = [Number.NaN, Number.POSITIVE_INFINITY, -1, 1.5, 2 ** 63, 1e300];
+    let sequence = 0;
+    for (const value of odd) {
+      const of = { batch: value, index: value, count: value, digest: 'd d\n' };
+      const events: AttemptEvent[] = [
+        { type: 'stage', name: 's', step: value, steps: value },
+        { type: 'metrics', step: value, values: { m: 1 } },
+        { type: 'gap', what: 'batch', step: value, count: value, bytes: value, rows: value, reason: '' },
+        { ...part(1, new Uint8Array(1), of).event, rows: value } as AttemptEvent,
+        { type: 'checkpoint', step: value, path: '' },
+      ];
+      for (const event of events) {
+        assert.equal(await store.append(lease, [{ sequence: ++sequence, at: 0, event }]), sequence);
+      }
+    }
+    const record = await store.get(lease.experiment);
+    assert.ok(Number.isSafeInteger(record?.verification.rowsSeen));
+    assert.ok(Number.isSafeInteger(record?.progress.step));
+    for (const bad of [0, -1, 1.5, Number.NaN, 2 ** 44]) {
+      await assert.rejects(store.append(lease, [part(bad, new Uint8Array(1))]), coded('invalid-request'));
+    }
   });
 });
