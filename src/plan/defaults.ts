@@ -19,11 +19,11 @@ export const LOCAL_DEFAULTS: Omit<
   environment: { seed: 1, maxSteps: 30, historyLength: 2 },
   rollout: { groups: 8, groupSize: 8 },
   training: {
-    steps: 40,
-    learningRate: 0.02,
+    steps: 100,
+    learningRate: 0.03,
     epochs: 2,
     clipRatio: 0.2,
-    klCoefficient: 0.01,
+    klCoefficient: 0.001,
     seed: 1,
     saveEvery: 10,
     evaluateEvery: 0,
@@ -37,7 +37,7 @@ export const REPLAY_DEFAULTS: Omit<ResolvedReplay, 'engine' | 'name' | keyof typ
   resources: { gpus: 0, cpus: 1 },
   replay: {
     fault: 'none',
-    batches: 1,
+    batches: 0,
     delaySeconds: 0,
     stopAfter: 0,
     exitCode: 0,

@@ -38,9 +38,16 @@ export function unusedFields(estimator: EstimatorSpec): FieldProblem[] {
     }));
 }
 
-/** The estimator with every field it uses, and no other. */
-export function completeEstimator(estimator: EstimatorSpec): EstimatorSpec {
-  const used = ESTIMATOR_FIELDS[estimator.name];
-  const values = used.map((field) => [field, estimator[field] ?? defaultOf(estimator.name, field)]);
-  return { name: estimator.name, ...Object.fromEntries(values) };
+/**
+ * The estimator with every field it uses, and no other. `historyLength` follows that of the environment, which one key
+ * drives in the recipe.
+ */
+export function completeEstimator(
+  estimator: EstimatorSpec,
+  environment: { historyLength: number },
+): EstimatorSpec {
+  const { name } = estimator;
+  const given = { ...(name === 'hgpo' ? environment : {}), ...estimator };
+  const values = ESTIMATOR_FIELDS[name].map((field) => [field, given[field] ?? defaultOf(name, field)]);
+  return { name, ...Object.fromEntries(values) };
 }

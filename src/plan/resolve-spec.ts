@@ -18,8 +18,8 @@ export function resolveSpec(spec: ExperimentSpec): ResolvedSpec {
 }
 
 function resolveLocal(spec: Extract<ExperimentSpec, { engine: 'local' }>): ResolvedLocal {
-  const defaults = { ...COMMON_DEFAULTS, ...LOCAL_DEFAULTS };
-  return { ...merge(defaults, spec), estimator: completeEstimator(spec.estimator) } as ResolvedLocal;
+  const filled = merge({ ...COMMON_DEFAULTS, ...LOCAL_DEFAULTS }, spec) as unknown as ResolvedLocal;
+  return { ...filled, estimator: completeEstimator(spec.estimator, filled.environment) };
 }
 
 function resolveReplay(spec: Extract<ExperimentSpec, { engine: 'replay' }>): ResolvedReplay {

@@ -22,7 +22,8 @@ export const EstimatorSpec = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 64,
-        description: 'hgpo: K, the number of previous states that must agree as well',
+        description:
+          'hgpo: K, the number of previous states that must agree as well; as the environment has it where it is left out',
       }),
     ),
     mode: Type.Optional(
@@ -187,9 +188,9 @@ export const ReplaySpec = Type.Object(
           fault: Type.Optional(Type.Enum([...REPLAY_FAULTS], { type: 'string' })),
           batches: Type.Optional(
             Type.Integer({
-              minimum: 1,
+              minimum: 0,
               maximum: 100000,
-              description: 'Batches to stream; the record is repeated',
+              description: 'Batches to stream, the record being repeated; 0: as many as it holds',
             }),
           ),
           delaySeconds: Type.Optional(

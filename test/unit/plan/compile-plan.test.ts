@@ -51,7 +51,7 @@ describe('compilePlan', () => {
         plan({ engine: 'replay', name: 'x', replay: { fault, delaySeconds: 0.1 } }).arguments,
         [
           `fault=${fault}`,
-          'batches=1',
+          'batches=0',
           'delay_ms=100',
           'stop_after=0',
           'exit_code=0',

@@ -32,13 +32,14 @@ test("defaults are the recipe's, as the kernel has them", () => {
 });
 
 test('completes an estimator with what it uses and nothing else', () => {
-  assert.deepEqual(completeEstimator({ name: 'grpo' }), {
+  assert.deepEqual(completeEstimator({ name: 'grpo' }, { historyLength: 5 }), {
     name: 'grpo',
     normalizeByStd: true,
     invalidActionPenalty: 0.1,
   });
-  assert.equal(completeEstimator({ name: 'hgpo', historyLength: 0 }).historyLength, 0);
-  assert.equal(completeEstimator({ name: 'hgpo', baseGroup: true }).baseGroup, true);
+  assert.equal(completeEstimator({ name: 'hgpo', historyLength: 0 }, { historyLength: 5 }).historyLength, 0);
+  const hgpo = completeEstimator({ name: 'hgpo', baseGroup: true }, { historyLength: 5 });
+  assert.deepEqual([hgpo.baseGroup, hgpo.historyLength], [true, 5]);
 });
 
 test('names each field without effect', () => {
