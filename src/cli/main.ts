@@ -36,7 +36,7 @@ Exit status: 0 well, 1 something is not well, 2 wrong usage or unreadable input,
 const commands = [
   ...serverCommands(terminal),
   ...experimentCommands(terminal),
-  ...fileCommands(terminal),
+  ...fileCommands(process),
   rayCommand(terminal),
   doctorCommand(terminal),
 ];

@@ -9,15 +9,12 @@ export interface Output {
   line(text?: string): void;
   /** Writes a line to standard error: progress and remarks that are not the answer. */
   remark(text: string): void;
-  /** The streams behind the two, for what comes in pieces of its own. */
-  streams: { stdout: { write(text: string): unknown }; stderr: { write(text: string): unknown } };
 }
 
 /** Standard output and standard error. */
 export const terminal: Output = {
   line: (text = '') => process.stdout.write(`${text}\n`),
   remark: (text) => process.stderr.write(`${text}\n`),
-  streams: process,
 };
 
 /** One JSON document, for scripts. */

@@ -1,16 +1,16 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { EstimatorName } from '../../kernel/fingerprint.ts';
+import type { TextStreams } from '../batch-files.ts';
 import { compareFile } from '../compare-file.ts';
 import { estimateFile } from '../estimate-file.ts';
 import { explainFile } from '../explain-file.ts';
-import type { Output } from '../output.ts';
 import { verifyFiles } from '../verify-files.ts';
 
 const ESTIMATOR_NAMES: EstimatorName[] = ['hgpo', 'gigpo', 'grpo', 'rloo'];
 const FORMATS = 'Files: echelon-batch/1 as JSON, gzipped or not, or a protobuf batch of the wire.';
 
 /** Commands on recorded batches, which need no server: verify, explain, estimate, compare. */
-export function fileCommands({ streams }: Output): Command[] {
+export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
     process.exitCode = await exitCode;
   };

@@ -1,3 +1,54 @@
 import { Command } from 'commander';
 import type { Output } from '../output.ts';
-export const rayCommand = (_: Output): Command => new Command('ray');
+import { type RayTarget, rayActors, rayCall, rayKill, rayStatus } from '../ray-commands.ts';
+
+interface Options {
+  token?: string;
+  namespace?: string;
+  json?: boolean;
+}
+
+/** `echelon ray`: small commands on any Ray cluster, over its own client protocol; nothing of ours is needed there. */
+export function rayCommand(output: Output): Command {
+  const target = async (address: string, options: Options): Promise<RayTarget> => {
+    const { processEnvironment } = await import('../../main.ts');
+    return { address, output, environment: processEnvironment(), ...options };
+  };
+  const status = on('status', 'versions, nodes, and what is free of what there is').action(
+    async (address: string, options: Options) => rayStatus(await target(address, options)),
+  );
+  const call = on('call', 'call a Python function of the cluster and print what it returns')
+    .argument('<module:function>')
+    .option('--args <json>', 'its arguments, as a JSON array', '[]')
+    .addHelpText(
+      'after',
+      '\nExample:\n  echelon ray call ray://127.0.0.1:10001 posixpath:join --args \'["a", "b"]\'',
+    )
+    .action(async (address: string, reference: string, { args, ...options }: Options & { args: string }) =>
+      rayCall({ ...(await target(address, options)), reference, args }),
+    );
+  const actors = on('actors', 'named actors, of all namespaces or of one')
+    .option('--namespace <name>', 'only of this namespace')
+    .action(async (address: string, options: Options) => rayActors(await target(address, options)));
+  const kill = on('kill', 'end a named actor, detached or not, without a restart')
+    .argument('<name>')
+    .option('--namespace <name>', 'where it is, if the name is in several')
+    .action(async (address: string, name: string, options: Options) =>
+      rayKill({ ...(await target(address, options)), name }),
+    );
+
+  const command = new Command('ray').description('look at any Ray cluster, and call functions on it');
+  for (const sub of [status, call, actors, kill]) command.addCommand(sub);
+  return command.addHelpText(
+    'after',
+    '\nToken and keys are taken from the variables that Ray uses: RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH, RAY_USE_TLS, RAY_TLS_CA_CERT, …',
+  );
+}
+
+function on(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<address>', 'ray://host:port of the client server (its default port is 10001)')
+    .option('--token <token>', 'instead of the one of the environment')
+    .option('--json', 'print JSON, for scripts');
+}
