@@ -33,6 +33,7 @@ export interface RowModel {
   /** The true advantage of each row: the formula in float64 on the trainer's inputs. */
   readonly truth: Float64Array;
   readonly arithmetic: Arithmetic;
+  /** Added to deviations, and to the sum of the weights. */
   readonly epsilon: number;
   readonly weightEpsilon: number;
   /** The parts of a row, valid until the next call. */
@@ -41,9 +42,6 @@ export interface RowModel {
 
 /** A model, or in words what the batch lacks for one. */
 export type ModelOutcome = { readonly model: RowModel } | { readonly missing: string[] };
-
-/** The weight epsilon of the HGPO recipe. */
-const WEIGHT_EPSILON = 1e-6;
 
 /** Tokens of a response where the batch does not say: the mean over tokens rounds once a token. */
 const DEFAULT_TOKENS = 1024;
@@ -164,7 +162,7 @@ function rowReader(
     levels,
     arithmetic,
     epsilon,
-    weightEpsilon: WEIGHT_EPSILON,
+    weightEpsilon: epsilon,
     parts(row) {
       const parts: Part[] = [];
       for (let i = 0; i < levels.length; i++) {
@@ -187,7 +185,7 @@ function rowReader(
         else boundPart(part);
         parts.push(part);
       }
-      return { parts, combination, weightEpsilon: WEIGHT_EPSILON, arithmetic };
+      return { parts, combination, weightEpsilon: epsilon, arithmetic };
     },
   };
 }

@@ -67,7 +67,7 @@ export function randomBatch(random: () => number, choices: BatchChoices): Batch 
       normalizeByStd: random() < 0.7,
       gamma: 0.95,
       invalidActionPenalty: 0.1,
-      epsilon: 1e-6,
+      epsilon: [1e-6, 1e-6, 1e-4, 1e-8][Math.floor(random() * 4)]!,
       precision: 'float32',
       ...choices,
     },

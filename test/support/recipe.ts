@@ -217,7 +217,7 @@ function hgpo32(batch: Batch, machine: Machine): Float64Array {
       });
     }
   }
-  return Float64Array.from(items, (row) => aggregate(row, machine));
+  return Float64Array.from(items, (row) => aggregate(row, epsilon, machine));
 }
 
 function overTokens(a: number, tokens: number, machine: Machine): number {
@@ -225,11 +225,11 @@ function overTokens(a: number, tokens: number, machine: Machine): number {
   return tokens === 0 ? 0 : f(machine.sum(new Array<number>(tokens).fill(a)) / tokens);
 }
 
-function aggregate(items: readonly [number, number][], machine: Machine): number {
+function aggregate(items: readonly [number, number][], epsilon: number, machine: Machine): number {
   const f = machine.round;
   const kept = items.filter(([, a]) => a !== 0);
   const round = machine.wideWeights ? (x: number): number => x : f;
-  const total = round(kept.reduce((sum, [w]) => round(sum + round(w)), 0) + round(1e-6));
+  const total = round(kept.reduce((sum, [w]) => round(sum + round(w)), 0) + round(epsilon));
   return f(kept.reduce((sum, [w, a]) => round(sum + round(round(round(w) / total) * a)), 0));
 }
 

@@ -142,7 +142,7 @@ export function levelwise(
   }
   return report(
     batch,
-    weighted.map((sum, row) => (weights[row] === 0 ? 0 : sum / (weights[row]! + 1e-6))),
+    weighted.map((sum, row) => (weights[row] === 0 ? 0 : sum / (weights[row]! + epsilon))),
   );
 }
 
