@@ -1,6 +1,6 @@
 /**
  * Trains with each estimator over several seeds in the local engine and writes docs/estimators.md. Arguments:
- * `--seeds N` (5), `--steps N`, `--json`; with fewer than 5 seeds the page is left as it is.
+ * `--seeds N` (5), `--steps N`, `--norms`, `--json`; with fewer than 5 seeds the page is left as it is.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -35,7 +35,11 @@ def rows_of(columns: dict) -> Rows:
     )
 
 
-def cases():
+def cases() -> list:
+    return list(_cases())
+
+
+def _cases():
     for name in ("hgpo.json", "gigpo-grpo.json", "hgpo-large.json.gz", "real-alfworld.json.gz", "real-taubench.json.gz"):
         for columns in read_batch_file(GOLDEN / name):
             if columns["estimator"]["name"] in ("hgpo", "gigpo", "grpo") and len(columns["group"]):

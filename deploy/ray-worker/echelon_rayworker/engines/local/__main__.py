@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 # Before numpy: one thread gives the same bits in every run, and leaves the other cores to the actors.
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+os.environ.update(ONE_THREAD)
 
 import signal
 import sys
@@ -21,18 +21,17 @@ from .settings import KEYS, settings_of
 from .trainer import Trainer
 
 
-def connect(**options: object) -> None:
-    """Connects to the Ray at RAY_ADDRESS; its processes find this package where this one does."""
+def connect() -> None:
+    """Connects to the Ray at RAY_ADDRESS; the run's actors find this package where this one does."""
     import ray  # slow to import
 
     root = str(Path(__file__).resolve().parents[3])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     ray.init(
         address=os.environ.get("RAY_ADDRESS", "auto"),
-        runtime_env={"env_vars": {"PYTHONPATH": path}},
+        runtime_env={"env_vars": {**ONE_THREAD, "PYTHONPATH": path}},
         log_to_driver=False,
         logging_level="warning",
-        **options,
     )
 
 
