@@ -49,12 +49,13 @@ export async function readBatchOf(path: string, name: string | undefined): Promi
   throw new BatchFileError(`${path}: has no batch ${JSON.stringify(name)} (${hint})`);
 }
 
-/** Runs a command: what it cannot read becomes a sentence on standard error and exit status 2. */
+/** Runs a command: what it cannot read, or is out of range, becomes a sentence on standard error and exit status 2. */
 export async function orUnreadable(io: TextStreams, command: () => Promise<number>): Promise<number> {
   try {
     return await command();
   } catch (error) {
-    if (!(error instanceof BatchFileError) && !(error instanceof BatchFormatError)) throw error;
+    const known = [BatchFileError, BatchFormatError, RangeError].some((kind) => error instanceof kind);
+    if (!known || !(error instanceof Error)) throw error;
     io.stderr.write(`${inert(error.message)}\n`);
     return EXIT.usage;
   }

@@ -2,6 +2,9 @@
 
 import type { Batch } from './batch.ts';
 
+/** Memory that the verification of one batch may take, whoever asks for it. */
+export const MAX_VERIFICATION_BYTES = 4 * 2 ** 30;
+
 const BYTES_PER_ROW = 250;
 
 /** Cluster ids, bounds of clusters (one per row at worst) and counters, per row and level. */

@@ -73,7 +73,7 @@ export interface RowExplanation {
   likelyCause: string | null;
 }
 
-/** Explains one row. Linear in the rows. Throws a RangeError where the batch has no such row. */
+/** Explains one row. Linear in the rows. Throws a RangeError where the batch has no such row or is too large. */
 export function explainRow(batch: Batch, row: number): RowExplanation {
   if (!Number.isInteger(row) || row < 0 || row >= batch.rows) {
     throw new RangeError(`batch ${batch.name} has rows 0 to ${batch.rows - 1}, not ${row}`);

@@ -9,6 +9,7 @@ import type { StepColumns } from '../kernel/steps.ts';
 import type { Combination, RowParts } from './admissible.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { type Batch, kernelParameters } from './batch.ts';
+import { MAX_VERIFICATION_BYTES, verificationBytes } from './budget.ts';
 import { type ClusterBounds, clusterBounds } from './cluster-bounds.ts';
 import { chooseInputs, type InputColumn, type Inputs } from './inputs.ts';
 import { boundPart, boundSingle, emptyPart, type Norm, type Part, setPart } from './level-value.ts';
@@ -46,8 +47,17 @@ export type ModelOutcome = { readonly model: RowModel } | { readonly missing: st
 /** Tokens of a response where the batch does not say: the mean over tokens rounds once a token. */
 const DEFAULT_TOKENS = 1024;
 
-/** Builds the model for the batch's own estimator. */
+/**
+ * Builds the model for the batch's own estimator. Throws a RangeError where that would take more than
+ * {@link MAX_VERIFICATION_BYTES} of memory.
+ */
 export function createRowModel(batch: Batch): ModelOutcome {
+  const bytes = verificationBytes(batch);
+  if (bytes > MAX_VERIFICATION_BYTES) {
+    throw new RangeError(
+      `${batch.rows} rows take about ${bytes} bytes, ${MAX_VERIFICATION_BYTES} are allowed`,
+    );
+  }
   const inputs = chooseInputs(batch);
   const missing = missingInputs(batch, inputs);
   if (missing.length > 0) return { missing };

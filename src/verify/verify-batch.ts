@@ -60,7 +60,7 @@ export function unverifiedReport(
 
 type Prepared = Judge | { readonly missing: string[] } | { readonly tooLarge: Finding };
 
-/** Only the kernel's limit on size can stop a batch that was read. */
+/** Only its size can stop a batch that was read. */
 function prepare(batch: Batch): Prepared {
   try {
     return createJudge(batch);

@@ -34,6 +34,7 @@ describe('batch files', () => {
       orUnreadable(streams.io, () => Promise.reject(new TypeError('ours'))),
       /ours/,
     );
+    assert.equal(await orUnreadable(streams.io, () => Promise.reject(new RangeError('too large'))), 2);
     assert.equal(await orUnreadable(streams.io, () => Promise.resolve(0)), 0);
   });
 });
