@@ -62,7 +62,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     const ended = new Promise<void>((resolve) => child?.once('exit', () => resolve()));
     child.once('error', () => {});
     if (child.pid === undefined) throw new Error('redis-server is not on PATH');
-    guard = guardAgainstOrphans(child.pid);
+    guard = guardAgainstOrphans(child.pid, dir);
     const gone = new AbortController();
     void ended.then(() => gone.abort());
     return await answers(socket, gone.signal);
@@ -145,9 +145,9 @@ function serverArguments(setup: {
   return Object.entries(config).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/** A shell that waits for our end of its pipe to close, which it does however we end, and then kills the server. */
-function guardAgainstOrphans(pid: number): ChildProcess {
-  const guard = spawn('sh', ['-c', 'read -r _; kill -9 "$0" 2>/dev/null', String(pid)], {
+/** A shell that waits for our end of its pipe to close, which it does however we end, and then removes the server. */
+function guardAgainstOrphans(pid: number, dir: string): ChildProcess {
+  const guard = spawn('sh', ['-c', 'read -r _; kill -9 "$0" 2>/dev/null; rm -rf "$1"', String(pid), dir], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
