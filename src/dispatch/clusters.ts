@@ -55,8 +55,11 @@ export function createClusterRefresh(deps: {
           { cluster: cluster.name, generation: description.generation },
           "the ray-worker's state directory is a new one; attempts of the old one are lost",
         );
+      // It may have been changed or removed while it was asked: an old address must not come back.
+      const present = (await store.clusters()).find((other) => other.name === cluster.name);
+      if (present === undefined || present.address !== cluster.address) return;
       await store.putCluster({
-        ...cluster,
+        ...present,
         generation: description.generation,
         lastSeenAt: deps.now(),
         nodes: toClusterNodes(description),

@@ -6,7 +6,7 @@ export interface TcpProxy {
   address: string;
   /** Bytes that came from clients. */
   received(): number;
-  /** From now on nothing is passed on, in either direction, and nothing is closed. */
+  /** From now on nothing is passed on by the connections that stand, and none is closed; new ones work. */
   freeze(): void;
   /** Cuts every connection with a reset; new ones are accepted. */
   reset(): void;
@@ -17,7 +17,7 @@ export interface TcpProxy {
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
-  let frozen = false;
+  const frozen = new Set<Socket>();
   let received = 0;
 
   function hold(socket: Socket): Socket {
@@ -31,10 +31,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     const upstream = hold(connect(Number(port), host));
     client.on('data', (bytes) => {
       received += bytes.length;
-      if (!frozen) upstream.write(bytes);
+      if (!frozen.has(client)) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      if (!frozen) client.write(bytes);
+      if (!frozen.has(client)) client.write(bytes);
     });
     client.once('close', () => upstream.destroy());
     upstream.once('close', () => client.destroy());
@@ -50,7 +50,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     address: `127.0.0.1:${bound.port}`,
     received: () => received,
     freeze() {
-      frozen = true;
+      for (const socket of sockets) frozen.add(socket);
     },
     reset: end,
     async stop() {

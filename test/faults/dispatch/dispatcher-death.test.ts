@@ -116,10 +116,12 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     assert.deepEqual(launchesOf(bench, id), []);
   });
 
+  // Without the fence, the drivers of both attempts run at the same time.
   test('gone between Launch and its confirmation: the driver is fenced, one runs at a time', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first' });
     bench.rayWorker.launchFault = 'never-answer';
-    const id = await bench.submit({ steps: 30, delayMs: 5 });
+    // Longer than a lease: the driver of attempt 1 still runs when the second one takes over.
+    const id = await bench.submit({ steps: 500, delayMs: 5 });
     await until(() => launchesOf(bench, id).length === 1, 'the launch had its effect');
     first.kill('SIGKILL');
     await first.exited;

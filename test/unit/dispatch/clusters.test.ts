@@ -86,4 +86,32 @@ describe('clusters', () => {
       { ...CLUSTER, generation: 'g2', lastSeenAt: 500, nodes: toClusterNodes(DESCRIPTION) },
     ]);
   });
+
+  test('that moved or went while they were asked are left as they are', async () => {
+    const put: Cluster[] = [];
+    let looks = 0;
+    const loop = createClusterRefresh({
+      store: {
+        async clusters() {
+          looks += 1;
+          if (looks === 1) return [CLUSTER, { ...CLUSTER, name: 'b' }];
+          return [{ ...CLUSTER, address: 'h:2' }];
+        },
+        putCluster: async (cluster: Cluster) => void put.push(cluster),
+      } as unknown as Store,
+      rayWorkers: {
+        of: async () => ({ describe: async () => DESCRIPTION }) as unknown as RayWorkerClient,
+        update: () => {},
+        close: () => {},
+      },
+      everyMs: 2 ** 30,
+      now: () => 500,
+      log: QUIET,
+      onRefresh: () => assert.fail(),
+    });
+    loop.start();
+    await loop.stop();
+    assert.equal(looks, 3);
+    assert.deepEqual(put, []);
+  });
 });
