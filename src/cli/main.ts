@@ -19,6 +19,7 @@ const program = new Command('echelon')
   )
   .version(version)
   .showSuggestionAfterError()
+  .exitOverride()
   .showHelpAfterError('(--help shows what there is)')
   .configureHelp({ sortSubcommands: false })
   .addHelpText(
@@ -41,7 +42,8 @@ const commands = [
   doctorCommand(terminal),
 ];
 for (const command of commands) program.addCommand(command);
-for (const command of [program, ...program.commands]) command.exitOverride();
+for (const command of commands.flatMap((one) => [one, ...one.commands]))
+  command.copyInheritedSettings(program);
 
 try {
   await program.parseAsync();
