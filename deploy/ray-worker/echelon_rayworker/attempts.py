@@ -19,11 +19,11 @@ import threading
 import time
 import uuid
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Mapping, Optional
 
 from echelon_rayworker import launch, recovery
 from echelon_rayworker.eventlog import DataLoss, Progress, read_last_event, read_progress
+from echelon_rayworker.fence import Fence, read_fence, write_fence
 from echelon_rayworker.files import lock_file, make_directories, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.supervisor import DEFAULT_GRACE_MS
@@ -42,14 +42,6 @@ class Exhausted(Exception):
 
 class NotEnded(Exception):
     """A stop was passed on, and its end is not recorded yet."""
-
-
-@dataclass(frozen=True)
-class Fence:
-    """What may not start any more: attempts up to ``tombstone``, and below ``highest``."""
-
-    highest: int = 0
-    tombstone: int = 0
 
 
 class AttemptStore:
@@ -188,7 +180,8 @@ class AttemptStore:
             del brief.last_lines[:]  # a list of many failed attempts must fit into one message
         return pb.AttemptStatus(
             experiment=experiment, attempt=attempt, running=ended is None,
-            ended=None if ended is None else brief, last_sequence=read_progress(directory).last_sequence, launched_at_unix_ms=launched // 1_000_000,
+            ended=None if ended is None else brief, launched_at_unix_ms=launched // 1_000_000,
+            last_sequence=read_progress(directory).last_sequence,
         )
 
     def _start(self, request: pb.LaunchRequest) -> None:
@@ -270,21 +263,10 @@ class AttemptStore:
         return False
 
     def _read_fence(self, experiment: str) -> Fence:
-        try:
-            with open(self._fence_path(experiment), encoding="utf-8") as file:
-                record = json.load(file)
-            return Fence(int(record["highest"]), int(record["tombstone"]))
-        except FileNotFoundError:
-            return Fence()
+        return read_fence(os.path.join(self._experiments, experiment))
 
     def _write_fence(self, experiment: str, fence: Fence) -> None:
-        if fence != self._read_fence(experiment):
-            make_directories(os.path.dirname(self._fence_path(experiment)))
-            record = {"highest": fence.highest, "tombstone": fence.tombstone}
-            write_file(self._fence_path(experiment), json.dumps(record).encode())
-
-    def _fence_path(self, experiment: str) -> str:
-        return os.path.join(self._experiments, experiment, "fence.json")
+        write_fence(os.path.join(self._experiments, experiment), fence)
 
 
 def _progress_or_none(directory: str) -> Optional[Progress]:

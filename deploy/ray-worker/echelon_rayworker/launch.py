@@ -163,4 +163,5 @@ def mask_command(command: Iterable[str], secrets: Optional[Pattern[str]]) -> lis
 
 def _join_paths(first: str, second: str) -> str:
     """Two search paths, each entry once."""
-    return os.pathsep.join(dict.fromkeys(entry for path in (first, second) for entry in path.split(os.pathsep) if entry))
+    entries = [entry for path in (first, second) for entry in path.split(os.pathsep) if entry]
+    return os.pathsep.join(dict.fromkeys(entries))

@@ -15,7 +15,8 @@ import grpc
 
 from echelon_rayworker import __version__
 from echelon_rayworker.attempts import AttemptStore, Exhausted, NotEnded
-from echelon_rayworker.eventlog import DataLoss, EventLogReader, OutOfRange, read_progress
+from echelon_rayworker.eventlog import DataLoss, read_progress
+from echelon_rayworker.eventreader import EventLogReader, OutOfRange
 from echelon_rayworker.gen import health_pb2, rayworker_pb2 as pb
 from echelon_rayworker.launch import ENGINES, InvalidLaunch, check_id
 

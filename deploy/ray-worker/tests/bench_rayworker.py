@@ -17,7 +17,8 @@ os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
 import grpc  # noqa: E402
 from conftest import Client, Server  # noqa: E402
 
-from echelon_rayworker.eventlog import EventLogReader, EventLogWriter, read_progress  # noqa: E402
+from echelon_rayworker.eventlog import EventLogWriter, read_progress  # noqa: E402
+from echelon_rayworker.eventreader import EventLogReader  # noqa: E402
 from echelon_rayworker.gen import rayworker_pb2 as pb  # noqa: E402
 
 

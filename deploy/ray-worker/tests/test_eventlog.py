@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from echelon_rayworker import eventlog
+from echelon_rayworker import eventlog, eventreader
 from echelon_rayworker.eventlog import (
-    DataLoss, EventLogReader, EventLogWriter, OutOfRange, list_segments, read_last_event, read_progress, segment_path,
+    DataLoss, EventLogWriter, list_segments, read_last_event, read_progress, segment_path,
 )
+from echelon_rayworker.eventreader import EventLogReader, OutOfRange
 from echelon_rayworker.framing import encode_frame
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
@@ -45,7 +46,7 @@ def sequences(directory: Path, after: int = 0) -> list[int]:
 @pytest.fixture(autouse=True)
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eventlog, "SEGMENT_BYTES", 1000)
-    monkeypatch.setattr(eventlog, "READ_BYTES", 300)
+    monkeypatch.setattr(eventreader, "READ_BYTES", 300)
 
 
 def test_events_are_numbered_from_one_and_read_from_every_position(tmp_path: Path) -> None:
