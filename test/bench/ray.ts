@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { actorClass } from '../../src/ray/code.ts';
+import { connect } from '../../src/ray/connect.ts';
+import { type RayHead, rayPython, startRayHead } from '../support/ray-head.ts';
+
+/*
+ * This client against Python's own, on one head and in one run, the arms in turn: what is said is a ratio. Times are
+ * printed as information about the machine, never to be compared with those of another.
+ */
+
+/** Measures one thing once; yields seconds. */
+type Arm = (measure: Measure, count: number) => Promise<number>;
+
+const MEASURES = ['sequential', 'pipelined', 'batch', 'put', 'get'] as const;
+type Measure = (typeof MEASURES)[number];
+
+const WHAT: Record<Measure, string> = {
+  sequential: 'call and get, one after the other',
+  pipelined: 'call and get, all at once',
+  batch: 'the same, Python in one get',
+  put: 'put',
+  get: 'get',
+};
+
+/** `--rounds`, `--calls` (per round and arm), `--mib` (size of the object put and got), `--json`. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '7' },
+      calls: { type: 'string', default: '300' },
+      mib: { type: 'string', default: '64' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const counts: Record<Measure, number> = {
+    sequential: Number(values.calls),
+    pipelined: Number(values.calls),
+    batch: Number(values.calls),
+    put: Number(values.mib),
+    get: Number(values.mib),
+  };
+  await using head = await startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 4 });
+  await using python = await startPythonArm(head);
+  await using ray = await connect(head.address, { ...head.credentials, namespace: 'bench-node' });
+  const actor = await ray.createActor(actorClass('probe:Counter'), [], {}, { numCpus: 0 });
+  await actor.ready();
+  const ours: Arm = (measure, count) => measureOurs({ ray, actor }, measure, count);
+
+  const samples = new Map(
+    MEASURES.map((measure) => [measure, { ours: [] as number[], python: [] as number[] }]),
+  );
+  for (let round = 0; round <= Number(values.rounds); round++) {
+    for (const measure of MEASURES) {
+      const count = counts[measure];
+      // Each arm goes first in every other round.
+      const first = round % 2 === 0 ? await ours(measure, count) : undefined;
+      const theirs = await python.arm(measure, count);
+      const own = first ?? (await ours(measure, count));
+      // The first round warms up.
+      if (round === 0) continue;
+      samples.get(measure)?.ours.push(own);
+      samples.get(measure)?.python.push(theirs);
+    }
+  }
+  report(ray.rayVersion, samples, counts, values.json);
+}
+
+async function measureOurs(
+  {
+    ray,
+    actor,
+  }: { ray: Awaited<ReturnType<typeof connect>>; actor: Awaited<ReturnType<typeof ray.getActor>> },
+  measure: Measure,
+  count: number,
+): Promise<number> {
+  const text = Buffer.from('x');
+  const blob = measure === 'put' || measure === 'get' ? Buffer.alloc(count * 2 ** 20, 1) : text;
+  const ref = measure === 'get' ? await ray.put(blob) : undefined;
+  const begin = performance.now();
+  if (measure === 'sequential') for (let call = 0; call < count; call++) await actor.call('echo', [text]);
+  if (measure === 'pipelined' || measure === 'batch')
+    await Promise.all(Array.from({ length: count }, () => actor.call('echo', [text])));
+  const made = measure === 'put' ? await ray.put(blob) : ref;
+  if (ref !== undefined) await ray.get(ref);
+  const seconds = (performance.now() - begin) / 1000;
+  if (made !== undefined) await ray.release(made);
+  return seconds;
+}
+
+interface PythonArm extends AsyncDisposable {
+  readonly arm: Arm;
+}
+
+async function startPythonArm(head: RayHead): Promise<PythonArm> {
+  const child: ChildProcess = spawn(rayPython(), ['test/bench/ray_client.py', head.address], {
+    env: { ...process.env, ...head.environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  if (child.stdout === null || child.stdin === null) throw new Error('no pipes');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async (): Promise<string> => {
+    const line = await lines.next();
+    if (line.done) throw new Error('the Python arm ended');
+    return line.value;
+  };
+  while ((await next()) !== 'ready');
+  const { stdin } = child;
+  return {
+    arm: async (measure, count) => {
+      stdin.write(`${measure} ${count}\n`);
+      return Number(await next());
+    },
+    [Symbol.asyncDispose]: async () => {
+      stdin.end();
+      await ended;
+    },
+  };
+}
+
+function report(
+  rayVersion: string,
+  samples: ReadonlyMap<Measure, { readonly ours: number[]; readonly python: number[] }>,
+  counts: Record<Measure, number>,
+  asJson: boolean,
+): void {
+  const rows = [...samples].map(([measure, { ours, python }]) => {
+    const ratios = ours.map((seconds, index) => (python[index] ?? Number.NaN) / seconds);
+    return { measure, ours: median(ours), python: median(python), ratio: median(ratios), ratios };
+  });
+  if (asJson) {
+    console.log(JSON.stringify({ rayVersion, counts, rows }, null, 2));
+    return;
+  }
+  console.log(
+    `Ray ${rayVersion}; ratio = time of Python's client / time of this one, median (least to most) of rounds`,
+  );
+  for (const { measure, ours, python, ratio, ratios } of rows) {
+    const unit = measure === 'put' || measure === 'get' ? 'MiB/s' : 'calls/s';
+    const rate = (seconds: number): string => (counts[measure] / seconds).toFixed(0).padStart(6);
+    const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
+    console.log(
+      `${WHAT[measure].padEnd(36)} ratio ${ratio.toFixed(2)} (${spread})   ${rate(ours)} against ${rate(python)} ${unit}`,
+    );
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? 0)
+    : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}
