@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Client, Server, until
+from conftest import Server, until
 
 from echelon_rayworker.gen import rayworker_pb2 as pb
 

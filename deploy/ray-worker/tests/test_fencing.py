@@ -7,7 +7,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from conftest import Client, Server, end_everything, until
+from conftest import Client, Server, until
 
 from echelon_rayworker import processes
 from echelon_rayworker.gen import rayworker_pb2 as pb
