@@ -144,4 +144,20 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 400 * 2 + 1);
     assert.equal(launchesOf(bench, id).length, 1);
   });
+
+  // Renewal three times in a lease is what leaves room for it.
+  test('busy for half of its lease: keeps what it holds', async (t) => {
+    const busy = await bench.dispatcher({ id: 'busy', leaseMs: 3_000 });
+    t.after(() => busy.stop({ handOver: false }));
+    const id = await bench.submit({ steps: 600, delayMs: 5 });
+    await until(async () => (await lastSequence(bench, id)) > 20, 'the training is under way');
+    await startDispatcherProcess(bench, t, { id: 'second' });
+    const over = performance.now() + 1_500;
+    while (performance.now() < over);
+    const at = await lastSequence(bench, id);
+    await until(async () => (await lastSequence(bench, id)) > at + 50, 'the training goes on');
+    assert.equal(await bench.redis.hget(`{echelon}:x:${id}`, 'dispatcher'), 'busy');
+    await bench.reaches(id, 'succeeded');
+    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 600 * 2 + 1);
+  });
 });
