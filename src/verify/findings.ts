@@ -48,6 +48,11 @@ export const FINDINGS = {
     means: 'Rows of one trajectory are in different groups.',
     mend: 'Carry the group id with each row instead of deriving it from the position.',
   },
+  'grouped-by-trajectory': {
+    severity: 'error',
+    means: 'The group ids are the trajectory ids: each row is compared with its own trajectory only.',
+    mend: 'Group by task: all rollouts of one initial state share a group id.',
+  },
   'group-size': {
     severity: 'error',
     means: 'A group does not have the stated number of trajectories.',

@@ -76,6 +76,10 @@ function checkGroups(batch: Batch): Finding[] {
     const text = `${count(names.length, 'trajectory', 'trajectories')} (${some(names, 3)}) in more than one group.`;
     findings.push(finding('trajectory-in-two-groups', text, strays));
   }
+  if (trajectoryNames.length > 1 && owner.every((g, t) => g >= 0 && groupNames[g] === trajectoryNames[t])) {
+    const text = `All ${count(groupNames.length, 'group')} are named like their only trajectory.`;
+    findings.push(finding('grouped-by-trajectory', text));
+  }
   const stated = provenance?.groupSize;
   if (stated === undefined) return findings;
   const off = groupNames.flatMap((name, g) => (sizes[g] === stated ? [] : [`${name} has ${sizes[g]}`]));

@@ -58,6 +58,13 @@ describe('provenance', () => {
     assert.deepEqual([finding.code, finding.rows], ['trajectory-in-two-groups', [1]]);
   });
 
+  test('groups that are keyed by the trajectory', () => {
+    const keyed = [row('a', 0, { group: 'a' }), row('b', 0, { group: 'b' })];
+    assert.deepEqual(codes(handBatch(keyed)), ['grouped-by-trajectory']);
+    assert.deepEqual(codes(handBatch([row('a', 0, { group: 'a' }), row('b', 0, { group: 'a' })])), []);
+    assert.deepEqual(codes(handBatch(keyed.slice(0, 1))), []);
+  });
+
   test('returns against rewards, gamma and penalty', () => {
     const rows = [
       row('a', 0, { reward: 0, valid: false, return: 9 - 0.5 }),
