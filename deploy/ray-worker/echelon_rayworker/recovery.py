@@ -62,7 +62,14 @@ def kill_stuck_supervisor(attempt_dir: str) -> None:
     driver_ended = identity.driver is not None and not processes.is_alive(identity.driver)
     if driver_ended and not processes.is_suspended(identity.supervisor.pid):
         return
-    processes.end_all(lambda: [identity.supervisor.pid] if processes.is_alive(identity.supervisor) else [], 0)
+    kill_supervisor(attempt_dir)
+
+
+def kill_supervisor(attempt_dir: str) -> None:
+    """Kills the attempt's supervisor if it runs on this machine; its driver dies with it."""
+    identity = read_identity(attempt_dir)
+    if identity is not None and identity.is_here:
+        processes.end_all(lambda: [identity.supervisor.pid] if processes.is_alive(identity.supervisor) else [], 0)
 
 
 def recover(attempt_dir: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Iterator
 import pytest
 from conftest import PACKAGE_ROOT, Client, until
 
-from echelon_rayworker import processes
+from echelon_rayworker import processes, recovery
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 pytest.importorskip("ray")
@@ -46,7 +46,7 @@ def test_in_a_network_namespace() -> None:
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+def cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[str, int]]:
     if not os.environ.get(INSIDE):
         pytest.skip("runs inside the namespace")
     temporary = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # short: Ray puts sockets below it
@@ -62,6 +62,9 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=PACKAGE_ROOT, start_new_session=True,
     )
     yield f"127.0.0.1:{port}", head.pid
+    # What a failed test left: drivers die with their supervisors.
+    for path in tmp_path.glob("state/experiments/*/attempts/*"):
+        recovery.kill_supervisor(str(path))
     # All of this Ray, and nothing else, is in the head's session.
     processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
     head.wait()
