@@ -3,9 +3,19 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { newExperimentId } from '../../../src/core/ids.ts';
+import { compilePlan } from '../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { encodeBatch, readBatches } from '../../../src/verify/index.ts';
 import { createVerifierPool, type VerifierPool } from '../../../src/verify/pool.ts';
-import { assertWholeStream, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import {
+  assertWholeStream,
+  type Bench,
+  compileTestSpec,
+  startBench,
+  TEST_TIMES,
+  until,
+} from '../../support/dispatch.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
 /** A training that reports a recorded batch at each step; it waits at the steps at which a file is to appear. */
@@ -51,7 +61,11 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
       token: rayWorker.token,
     });
     verifier = createVerifierPool({ threads: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
-    await bench.dispatcher({ ...TEST_TIMES, verifier });
+    await bench.dispatcher({
+      ...TEST_TIMES,
+      verifier,
+      compile: (spec) => ('plan' in spec ? compileTestSpec(spec) : compilePlan(spec)),
+    });
   });
   after(async () => {
     await bench.stop();
@@ -113,6 +127,39 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
     assert.equal(record.attempt, 2);
     const ended = (await bench.store.attempts(id)).map((attempt) => attempt.ended?.cause);
     assert.deepEqual(ended, ['killed', 'succeeded']);
+  });
+
+  test('run a real spec of the replay engine, and tell a faulty estimator from a right one', async () => {
+    for (const fault of ['none', 'sample-std'] as const) {
+      const { spec } = resolveSpec({
+        engine: 'replay',
+        name: fault,
+        cluster: 'real',
+        replay: { fault, batches: 2 },
+      });
+      const id = newExperimentId();
+      await bench.store.submit({
+        id,
+        project: 'default',
+        name: fault,
+        priority: 0,
+        cluster: 'real',
+        gpus: spec.resources.gpus,
+        cpus: spec.resources.cpus,
+        submitted: spec,
+        resolved: spec,
+        defaults: [],
+        fingerprint: null,
+      });
+      await bench.line.join(id, 0);
+      await bench.reaches(id, 'succeeded');
+      const record = await until(async () => {
+        const now = await bench.store.get(id);
+        return now?.verification.status === 'complete' ? now : undefined;
+      }, 'verification is complete');
+      assert.equal(record.verification.batchesVerified, 2);
+      assert.equal(record.verification.wrong > 0, fault !== 'none', fault);
+    }
   });
 
   test('leave no process of a cancelled experiment', async () => {
