@@ -97,6 +97,7 @@ function memberLines(level: ExplainedLevel, e: RowExplanation): string[] {
 }
 
 function formulaLines(level: ExplainedLevel, e: RowExplanation): string[] {
+  if (level.advantage === null || level.mean === null) return ['  a NaN or an infinity is among them'];
   const own = level.level === -1 ? e.score : e.stepReturn;
   const value = show(own);
   const mean = level.mean < 0 ? `(${show(level.mean)})` : show(level.mean);
@@ -114,6 +115,7 @@ function formulaLines(level: ExplainedLevel, e: RowExplanation): string[] {
 }
 
 function aggregateLines(e: RowExplanation): string[] {
+  if (e.true === null) return ['Together: no finite number.'];
   const kept = e.levels.filter((level) => level.share !== 0);
   if (kept.length === 0) return ['Together: nothing is left to compare, so the advantage is 0.'];
   const terms = kept.map((level) => `${show(level.weight)} * ${show(level.advantage)}`).join(' + ');

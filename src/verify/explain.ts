@@ -18,8 +18,8 @@ export interface ExplainedMember {
   row: number;
   trajectory: string;
   step: number;
-  /** Its step return, or its score at level -1. */
-  value: number;
+  /** Its step return, or its score at level -1; null where it is not finite. */
+  value: number | null;
 }
 
 export interface ExplainedLevel {
@@ -32,12 +32,13 @@ export interface ExplainedLevel {
   states: string[];
   size: number;
   members: ExplainedMember[];
-  mean: number;
+  /** Null where it is not finite, as below. */
+  mean: number | null;
   /** Null where the estimator does not divide. */
   deviation: number | null;
   epsilon: number;
   /** The row's advantage within this level, in float64. */
-  advantage: number;
+  advantage: number | null;
   /** What the trainer's arithmetic can make of it. */
   interval: { low: number; high: number } | null;
   /** Coefficient before normalisation. */
@@ -149,11 +150,11 @@ function explainLevel(
     states: statesOf(batch, row, c < 0 ? -1 : level.level),
     size: c < 0 ? 0 : bounds.size[c]!,
     members: c < 0 ? [] : membersOf(batch, { cluster, value: input.value, of: c, step }),
-    mean: c < 0 || (alone && level.rawSingleton) ? 0 : bounds.trueMean[c]!,
+    mean: c < 0 || (alone && level.rawSingleton) ? 0 : finite(bounds.trueMean[c]),
     deviation:
-      norm !== 'deviation' ? null : c < 0 ? 0 : alone && level.rawSingleton ? 1 : bounds.deviation[c]!,
+      norm !== 'deviation' ? null : c < 0 ? 0 : alone && level.rawSingleton ? 1 : finite(bounds.deviation[c]),
     epsilon: model.epsilon,
-    advantage: Number.isFinite(value) ? value : 0,
+    advantage: finite(value),
     interval: part === undefined ? null : finiteInterval(part),
     weight: level.weight,
     share: 0,
@@ -169,7 +170,7 @@ function membersOf(
   for (let row = 0; row < batch.rows && members.length < MAX_MEMBERS; row++) {
     if (cluster[row] !== of) continue;
     const trajectory = batch.trajectoryNames[batch.trajectory[row]!]!;
-    members.push({ row, trajectory, step: step[row]!, value: value[row]! });
+    members.push({ row, trajectory, step: step[row]!, value: finite(value[row]) });
   }
   return members;
 }

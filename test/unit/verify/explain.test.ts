@@ -53,7 +53,7 @@ describe('an explanation', () => {
       const batch = goldenBatch(name);
       for (let row = 0; row < batch.rows; row += 7) {
         const e = explainRow(batch, row);
-        const sum = e.levels.reduce((total, level) => total + level.share * level.advantage, 0);
+        const sum = e.levels.reduce((total, level) => total + level.share * level.advantage!, 0);
         assert.ok(Math.abs(sum - e.true!) < 1e-9, `${name}, row ${row}`);
         assert.ok(e.interval !== null && e.reported! >= e.interval.low && e.reported! <= e.interval.high);
       }
@@ -81,6 +81,13 @@ describe('an explanation', () => {
     const { observation: _, reportedAdvantage: __, ...poor } = BATCH;
     const e = explainRow(poor, 2);
     assert.deepEqual([e.outcome, e.missing], ['unverifiable', ['observation', 'reported.advantage']]);
+    assert.deepEqual(JSON.parse(JSON.stringify(e)), e);
+  });
+
+  test('what is not finite is null, so that it stays JSON', () => {
+    const clean = goldenBatch('one-step-episodes');
+    const e = explainRow({ ...clean, reportedStepReward: clean.reportedStepReward!.with(0, Number.NaN) }, 1);
+    assert.deepEqual([e.true, e.levels[0]!.mean, e.levels[0]!.members[0]!.value], [null, null, null]);
     assert.deepEqual(JSON.parse(JSON.stringify(e)), e);
   });
 
