@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import type { CallOptions, RayChannel } from './channel.ts';
 import { RayRequestError } from './errors.ts';
 import { ClusterInfoKind, type ClusterInfoResponse, UNARY } from './protocol.ts';
@@ -48,6 +49,16 @@ export function createCluster(channel: RayChannel, clientId: string): Cluster {
       tableOf(await ask(ClusterInfoKind.AVAILABLE_RESOURCES, 'available resources')),
     dashboardUrl: async () => parseDashboard(jsonOf(await ask(ClusterInfoKind.DASHBOARD_URL, 'dashboard'))),
   };
+}
+
+/**
+ * Throws {@link RayRequestError} (NOT_FOUND) unless the node is alive: older servers, asked for a node that does
+ * not exist, stop answering for good.
+ */
+export async function assertAlive(cluster: Pick<Cluster, 'nodes'>, nodeId: string): Promise<void> {
+  const nodes = await cluster.nodes();
+  if (nodes.some((node) => node.alive && node.id === nodeId)) return;
+  throw new RayRequestError(status.NOT_FOUND, `the cluster has no live node ${nodeId}`);
 }
 
 function jsonOf(response: ClusterInfoResponse): unknown {

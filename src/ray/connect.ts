@@ -1,7 +1,14 @@
 import type { ActorHandle } from './actor.ts';
 import { parseAddress } from './address.ts';
 import { createChannel, type RayChannel } from './channel.ts';
-import { type Cluster, createCluster, type NamedActor, parseNamedActors, type Resources } from './cluster.ts';
+import {
+  assertAlive,
+  type Cluster,
+  createCluster,
+  type NamedActor,
+  parseNamedActors,
+  type Resources,
+} from './cluster.ts';
 import { functionRef, type RemoteClass, type RemoteFunction } from './code.ts';
 import type { RayCredentials } from './credentials.ts';
 import { RayAuthenticationError, RayClosedError, RaySessionRefusedError } from './errors.ts';
@@ -168,11 +175,20 @@ function assemble(
     await dataPath.close();
     await closed;
   };
+  const cluster = createCluster(channel, clientId);
+  const task: RayConnection['task'] = async (fn, args = [], kwargs = {}, options = {}) => {
+    if (options.nodeId !== undefined) await assertAlive(cluster, options.nodeId);
+    return remote.task(fn, args, kwargs, options);
+  };
+  const createActor: RayConnection['createActor'] = async (cls, args = [], kwargs = {}, options = {}) => {
+    if (options.nodeId !== undefined) await assertAlive(cluster, options.nodeId);
+    return remote.createActor(cls, args, kwargs, options);
+  };
   const call: RayConnection['call'] = (fn, args = [], kwargs = {}, { timeoutMs, ...options } = {}) =>
-    remote.fetch(remote.task(fn, args, kwargs, options), timeoutMs, fn.label);
+    remote.fetch(task(fn, args, kwargs, options), timeoutMs, fn.label);
 
   return {
-    ...createCluster(channel, clientId),
+    ...cluster,
     address: channel.address,
     namespace,
     rayVersion,
@@ -194,12 +210,11 @@ function assemble(
     put: (value) => remote.put(value),
     get: (ref, { timeoutMs } = {}) => remote.get(ref, timeoutMs),
     release: (ref) => remote.release(ref),
-    task: (fn, args = [], kwargs = {}, options = {}) => remote.task(fn, args, kwargs, options),
+    task,
     call,
     cancel: (ref, { force = false, recursive = true } = {}) =>
       terminate({ task_object: { id: ref.id, force, recursive } }, 'cancel'),
-    createActor: (cls, args = [], kwargs = {}, options = {}) =>
-      remote.createActor(cls, args, kwargs, options),
+    createActor,
     getActor: (name, { namespace: elsewhere = namespace } = {}) => remote.getActor(name, elsewhere),
     onLog: (listener) => logs.subscribe(listener),
     close,

@@ -12,7 +12,7 @@ export interface ResourceOptions {
   /** Custom resources by name; CPU and GPU have their own options. */
   readonly resources?: Readonly<Record<string, number>>;
   readonly runtimeEnv?: RuntimeEnv;
-  /** Hexadecimal id of the only node on which it may run. */
+  /** Hexadecimal id of the only node on which it may run; RayRequestError (NOT_FOUND) where it is not alive. */
   readonly nodeId?: string;
 }
 

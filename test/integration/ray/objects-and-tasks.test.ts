@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { functionRef, sourceFunction } from '../../../src/ray/code.ts';
 import { connect, type RayConnection } from '../../../src/ray/connect.ts';
-import { RayPickleError, RayPythonError, RayTimeoutError } from '../../../src/ray/errors.ts';
+import { RayPickleError, RayPythonError, RayRequestError, RayTimeoutError } from '../../../src/ray/errors.ts';
 import { packageUri } from '../../../src/ray/packages.ts';
 import { PyFloat, PyTuple } from '../../../src/ray/pickle/values.ts';
 import { type RayHead, startRayHead } from '../../support/ray-head.ts';
@@ -247,8 +247,9 @@ describe('an exception', () => {
     assert.equal(arity.pythonType, 'TypeError');
     const options = await failure(ray.call(probe('add'), [1], {}, { numCpus: 'many' as never, timeoutMs }));
     assert.match(options.pythonType, /TypeError|ValueError/);
-    const node = await failure(ray.call(probe('add'), [1], {}, { nodeId: 'ff'.repeat(28), timeoutMs }));
-    assert.match(node.pythonType, /TaskUnschedulableError|ValueError/);
+    await assert.rejects(ray.call(probe('add'), [1], {}, { nodeId: 'ff'.repeat(28), timeoutMs }), (error) => {
+      return error instanceof RayRequestError && /no live node ffff/.test(error.message);
+    });
   });
 
   test('for a process that died', async () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createChannel } from '../../../src/ray/channel.ts';
-import { createCluster, parseDashboard, parseNamedActors, parseNodes } from '../../../src/ray/cluster.ts';
+import {
+  assertAlive,
+  createCluster,
+  parseDashboard,
+  parseNamedActors,
+  parseNodes,
+} from '../../../src/ray/cluster.ts';
 import { startFakeRay } from '../../support/fake-ray.ts';
 
 describe('what the cluster answers', () => {
@@ -38,6 +44,17 @@ describe('what the cluster answers', () => {
     ]);
     assert.throws(() => parseNamedActors('{}', 'ns'), /no list/);
   });
+});
+
+test('a node must be alive to be chosen', async () => {
+  const json = [
+    { NodeID: 'ab', Alive: true },
+    { NodeID: 'cd', Alive: false },
+  ];
+  const cluster = { nodes: async () => parseNodes(json) };
+  await assertAlive(cluster, 'ab');
+  await assert.rejects(assertAlive(cluster, 'cd'), /no live node cd/);
+  await assert.rejects(assertAlive(cluster, 'ef'), /no live node ef/);
 });
 
 test('questions go out as unary calls', async () => {
