@@ -8,6 +8,7 @@ import json
 import math
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -175,3 +176,19 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "x.json.gz").write_bytes(gzip.compress(b'{"format": "else"}'))
     with pytest.raises(ValueError, match="echelon-batch/1"):
         read_batch_file(tmp_path / "x.json.gz")
+
+
+def test_the_documented_lines_work(tmp_path, monkeypatch):
+    page = (GOLDEN.parents[1] / "docs" / "batch-from-a-trainer.md").read_text(encoding="utf-8")
+    lines = page.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    ones = np.ones((3, 2), np.float32)
+    keys = dict(uid=["g", "g", "h"], traj_uid=["s", "t", "u"], anchor_obs=["a", "a", "b"], rewards=[0, 1, 2])
+    data = SimpleNamespace(
+        non_tensor_batch={**keys, "is_action_valid": np.array([True, False, True])},
+        batch=dict(token_level_rewards=ones, response_mask=ones.astype(int), step_rewards=ones[:, 0], advantages=ones),
+    )
+    exec(compile(lines, "page", "exec"), {"data": data, "step": 3})
+    (columns,) = read_batch_file(tmp_path / "step-3.json.gz")
+    assert columns["group"] == ["g", "g", "h"] and columns["response_length"] == [2, 2, 2]
+    assert columns["provenance"]["training_step"] == 3

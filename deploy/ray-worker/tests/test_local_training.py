@@ -1,8 +1,7 @@
-"""Training without Ray: the same curve after a resume, reports, checkpoints, and that it learns."""
+"""Training without Ray: the same curve after a resume, reports, checkpoints."""
 
 import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -163,12 +162,3 @@ def test_the_console_line_is_the_recipes(capsys):
     train("training.steps=1")
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("step:1 - ")]
     assert len(lines) == 1 and re.search(r" - episode/success_rate:\d\.\d{3}( - |$)", lines[0])
-
-
-def test_it_learns():
-    """From under 40 % to over 80 % on held-out games, in the default setting and on a seed of its own."""
-    given = settings_of(parse(["training.seed=11", "environment.seed=11"], KEYS))
-    kept = Kept()
-    Trainer(given, InProcessPool(given.rollout, given.groups, given.evaluation_games), kept).run()
-    assert kept.values[0]["val/success_rate"] < 0.4
-    assert kept.values[given.steps]["val/success_rate"] > 0.8

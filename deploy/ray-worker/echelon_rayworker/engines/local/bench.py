@@ -114,7 +114,7 @@ Each seed, before → after:
 
 How to read it: with {seeds} seeds the spread says how far a mean can be trusted; differences smaller than it show
 nothing. The game is small and the policy linear in its features; nothing here carries over to language models. The
-learning rate and the number of steps were chosen with HGPO on other seeds (100 and 101), so the other estimators may
+learning rate and the number of steps were chosen with HGPO on other seeds (100 to 103), so the other estimators may
 do better with settings of their own. Where all trajectories fail, dividing by the deviation enlarges differences that
 are due to the penalty of invalid actions alone (0.1); `--norms` adds the estimators without that division.
 
@@ -126,7 +126,7 @@ Made by `npm run bench -- estimators --seeds {seeds}{norms}` on {date.today().is
 def main() -> None:
     parser = argparse.ArgumentParser(prog="estimators", description="Compares the estimators over several seeds.")
     parser.add_argument("--seeds", type=int, default=5, help="runs for each estimator")
-    parser.add_argument("--steps", type=int, default=100, help="training steps of a run")
+    parser.add_argument("--steps", type=int, default=150, help="training steps of a run")
     parser.add_argument("--norms", action="store_true", help="also without division by the deviation")
     parser.add_argument("--write", metavar="FILE", help="write the page there (with 5 seeds or more)")
     parser.add_argument("--json", action="store_true", help="print every run as JSON")

@@ -27,7 +27,7 @@ KEYS: dict[str, Key] = {
     "rollout.groups": Key(8, minimum=1, maximum=256),
     "rollout.group_size": Key(8, minimum=1, maximum=256),
     "rollout.actors": Key(2, minimum=1, maximum=64),
-    "training.steps": Key(100, minimum=1),
+    "training.steps": Key(150, minimum=1),
     "training.learning_rate": Key(0.03, minimum=0, maximum=10),
     "training.epochs": Key(2, minimum=1, maximum=100),
     "training.clip_ratio": Key(0.2, minimum=0, maximum=10),
