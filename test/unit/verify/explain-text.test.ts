@@ -44,7 +44,7 @@ describe('an explanation in words', () => {
     );
     const poisoned = { ...clean, reportedStepReward: clean.reportedStepReward!.with(0, Number.NaN) };
     assert.match(textOf(poisoned, 1), /gives no finite number/);
-    assert.match(textOf(poisoned, 1), /a NaN or an infinity is among them[^]*Together: no finite number/);
+    assert.match(textOf(poisoned, 1), /a NaN or an infinity is among them.*Together: no finite number/s);
     const { observation: _, ...blind } = clean;
     assert.match(textOf(blind, 1), /Cannot be verified: the batch lacks observation/);
     const huge = { ...clean, reportedStepReward: clean.reportedStepReward!.map((x) => x * 1e38) };
