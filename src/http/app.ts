@@ -51,7 +51,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   const onFailure = await addLimitsBehindAuth(app, deps, sessions);
   addBodyParsers(app);
   addAccessLog(app);
-  await addOpenApi(app, settings);
+  await addOpenApi(app, deps);
 
   await app.register(async (scope) => {
     const routes = scope as unknown as App;

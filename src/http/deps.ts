@@ -93,7 +93,10 @@ export interface Line {
 
 /** Recomputes on demand, off the event loop. */
 export interface Verifier {
-  /** How the advantage of a row (from 0) of a serialized batch comes about. Throws EchelonError `not-verifiable`. */
+  /**
+   * How the advantage of a row (from 0) of a serialized batch comes about. May take the bytes over. Throws a
+   * BatchFormatError for bytes that are no batch, a RangeError where it takes more than it may.
+   */
   explain(bytes: Uint8Array, row: number): Promise<unknown>;
 }
 

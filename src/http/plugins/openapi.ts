@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import * as api from '../../schemas/api.ts';
 import { Experiment } from '../../schemas/experiment.ts';
 import { LocalSpec, ReplaySpec } from '../../schemas/spec.ts';
-import type { App, AppSettings } from '../deps.ts';
+import type { App, Limits, RouteDeps } from '../deps.ts';
 
 const SHARED: readonly TSchema[] = [
   LocalSpec,
@@ -13,14 +13,20 @@ const SHARED: readonly TSchema[] = [
   ...Object.values(api).filter((schema) => '$id' in schema),
 ];
 
-const DESCRIPTION = `Echelon runs HGPO experiments on Ray clusters and recomputes every advantage batch.
+const description = (
+  limits: Limits,
+): string => `Echelon runs HGPO experiments on Ray clusters and recomputes every advantage batch.
 
 Requests carry \`Authorization: Bearer <token>\`; browsers sign in at /login. Bodies are strict JSON: nothing is
 coerced, dropped or filled in; unknown and duplicate keys are errors. Every error is a problem document (RFC 9457)
-with a stable \`code\`, documented at /errors/<code>.`;
+with a stable \`code\`, documented at /errors/<code>.
+
+Limits: a body of ${limits.bodyBytes / 1024} kB, headers of ${limits.headerBytes / 1024} kB, ${limits.requests} requests in ${limits.requestWindowMs / 1000} s and ${limits.streams} open
+event streams for each token, ${limits.failedSignIns} failed sign-ins in a minute for each address. A request must have arrived within
+${limits.requestTimeoutMs / 1000} s. A stream's client that has not taken what waits for it for ${limits.stallMs / 1000} s is cut and goes on with Last-Event-ID.`;
 
 /** The OpenAPI 3.1 document at /openapi.json, made from the routes' own schemas, and its page at /docs. */
-export async function addOpenApi(app: App, { version }: AppSettings): Promise<void> {
+export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Promise<void> {
   for (const schema of SHARED) app.addSchema(schema);
   app.addSchema({
     $id: 'ExperimentSpec',
@@ -31,7 +37,12 @@ export async function addOpenApi(app: App, { version }: AppSettings): Promise<vo
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Echelon', description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
+      info: {
+        title: 'Echelon',
+        description: description(limits),
+        version: settings.version,
+        license: { name: 'Apache-2.0' },
+      },
       servers: [{ url: '/' }],
       security: [{ token: [] }, { session: [] }],
       tags: [

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import type { BatchRecord } from '../../store/store.ts';
+import { BatchFormatError } from '../../verify/format-error.ts';
 import { createCursors } from '../cursor.ts';
-import type { App, RouteDeps } from '../deps.ts';
+import type { App, RouteDeps, Verifier } from '../deps.ts';
 import { problems } from '../responses.ts';
 import { ExperimentParams, experimentOf, strict } from './common.ts';
 
@@ -104,8 +105,20 @@ function addExplain(app: App, { store, verifier }: RouteDeps): void {
           problems: [{ field: 'row', message: `must be from 0 to ${record.rows - 1}` }],
         });
       }
-      const explanation = await verifier.explain(await store.batchBytes(record), row);
+      const explanation = await explain(verifier, await store.batchBytes(record), row);
       return { attempt, batch, step: record.step, row, explanation };
     },
   );
+}
+
+/** Bytes that are no batch, and a computation that was given up, are answers about the batch and no faults of ours. */
+async function explain(verifier: Verifier, bytes: Uint8Array, row: number): Promise<unknown> {
+  try {
+    return await verifier.explain(bytes, row);
+  } catch (error) {
+    if (error instanceof BatchFormatError || error instanceof RangeError) {
+      throw new EchelonError('not-verifiable', `This batch cannot be explained: ${error.message}.`);
+    }
+    throw error;
+  }
 }

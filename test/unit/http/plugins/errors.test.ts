@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { addErrors, answerProblem } from '../../../../src/http/plugins/errors.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { appFor } from '../../../support/http-app.ts';
 
@@ -54,9 +53,4 @@ describe('failures', () => {
     assert.equal(response.statusCode, 503);
     assert.equal(response.json().code, 'store-unavailable');
   });
-});
-
-test('the plugin and its answer are what the app uses', () => {
-  assert.equal(typeof addErrors, 'function');
-  assert.equal(typeof answerProblem, 'function');
 });

@@ -59,6 +59,11 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  test('states the limits', () => {
+    assert.match(document.info.description, /a body of 256 kB, headers of 16 kB/);
+    assert.ok(!document.info.description.includes('undefined'));
+  });
+
   test('refers to nothing that is not there', () => {
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { EchelonError } from '../../../../src/core/errors.ts';
 import type { Lease } from '../../../../src/store/store.ts';
+import { BatchFormatError } from '../../../../src/verify/format-error.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { running, storeFor } from '../../../support/store.ts';
 
@@ -13,7 +13,8 @@ const { call } = await appFor(scope, {
   store,
   explain: async (bytes, row) => {
     asked.push([Buffer.from(bytes), row]);
-    if (row === 3) throw new EchelonError('not-verifiable', 'The batch lacks rewards.');
+    if (row === 3) throw new RangeError('it takes more than 5 ms');
+    if (row === 2) throw new BatchFormatError({ code: 'unreadable', file: 'a batch', expected: 'a message' });
     return { row, levels: [] };
   },
 });
@@ -103,6 +104,7 @@ describe('GET /v1/experiments/:id/explain', () => {
       ['row=0', 400, 'invalid-request'],
       ['batch=1&row=99999999999', 400, 'invalid-request'],
       ['batch=1&row=3', 422, 'not-verifiable'],
+      ['batch=1&row=2', 422, 'not-verifiable'],
     ];
     for (const [query, status, code] of cases) {
       const response = await call('GET', `${url}/explain?${query}`);
