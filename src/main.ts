@@ -55,10 +55,12 @@ export async function startServices(options: {
   settings: Settings;
   redis: RedisPlace | null;
   clusters: KnownCluster[];
+  /** Where the log goes; standard error where it is not given. */
+  logFile?: string;
 }): Promise<Services> {
   const { settings, roles } = options;
   await using resources = new AsyncDisposableStack();
-  const log = createLog({ level: settings.logLevel, name: roles.join('+') });
+  const log = createLog({ level: settings.logLevel, name: roles.join('+'), file: options.logFile });
   const place = options.redis ?? redisPlace(settings);
   const store = await openStore({ place, settings, log, resources });
   const redis = connect(place, { maxRetriesPerRequest: 1, enableOfflineQueue: false }, log);

@@ -6,8 +6,19 @@ const SECRET_KEYS = ['token', 'authorization', 'cookie', 'password', 'secret', '
 /** See {@link createLog}. */
 export type Log = Logger;
 
-/** A structured log, one JSON object a line, on standard error; values under secret names are masked. */
-export function createLog({ level, name }: { level: string; name: string }): Log {
+/**
+ * A structured log, one JSON object a line, on standard error or at the end of `file`; values under secret names are
+ * masked.
+ */
+export function createLog({
+  level,
+  name,
+  file,
+}: {
+  level: string;
+  name: string;
+  file?: string | undefined;
+}): Log {
   const paths = SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]);
   return pino(
     {
@@ -17,6 +28,6 @@ export function createLog({ level, name }: { level: string; name: string }): Log
       redact: { paths, censor: '[secret]' },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    pino.destination({ dest: 2, sync: true }),
+    pino.destination({ dest: file ?? 2, sync: true }),
   );
 }

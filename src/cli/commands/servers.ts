@@ -16,6 +16,8 @@ export function serverCommands(output: Output): Command[] {
   return [demo(output), up(output), down(output), role('api', output), role('dispatcher', output)];
 }
 
+const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.log');
+
 interface System {
   url: string;
   token: string;
@@ -28,7 +30,6 @@ async function startSystem(options: {
   stateDir: string;
   ownRedis: boolean;
   port?: number;
-  quiet: boolean;
   output: Output;
   resources: AsyncDisposableStack;
 }): Promise<System> {
@@ -39,7 +40,6 @@ async function startSystem(options: {
     ...fromEnvironment,
     stateDir,
     ...(options.port !== undefined && { port: options.port }),
-    ...(options.quiet && { logLevel: 'silent' as const }),
     ...(options.ownRedis && { redisUrl: null }),
   };
   const stack = await startLocalStack({
@@ -55,6 +55,7 @@ async function startSystem(options: {
     settings,
     redis: stack.redis,
     clusters: [stack.cluster],
+    logFile: logFileOf(stateDir),
   });
   resources.defer(() => services.stop());
   return { url: services.url!, token: services.token!, loginUrl: services.loginUrl!, broken: stack.broken };
@@ -79,7 +80,7 @@ function demo(output: Output): Command {
       output.line(
         'Starting Echelon privately: its own Redis, a local Ray, a ray-worker, the api and a dispatcher.',
       );
-      const system = await startSystem({ stateDir, ownRedis: true, port: 0, quiet: true, output, resources });
+      const system = await startSystem({ stateDir, ownRedis: true, port: 0, output, resources });
       const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
       broken.catch(() => undefined);
       output.line();
@@ -118,7 +119,7 @@ function up(output: Output): Command {
         await resources.disposeAsync();
       });
       resources.defer(() => stop.uninstall());
-      const system = await startSystem({ stateDir, ownRedis: false, quiet: false, output, resources });
+      const system = await startSystem({ stateDir, ownRedis: false, output, resources });
       await saveConnection(stateDir, { url: system.url, token: system.token, pid: process.pid });
       resources.defer(() => removeConnection(stateDir));
       output.line(`
@@ -128,6 +129,7 @@ Echelon is running.
   queue      ${system.url}/queues
   token      ${system.token}
   login      ${system.loginUrl}   (once)
+  log        ${logFileOf(stateDir)}
 
   echelon submit deploy/examples/hgpo.yaml --watch`);
       const how = await Promise.race([ended.promise, system.broken]);
