@@ -12,11 +12,11 @@ import {
 import { functionRef, type RemoteClass, type RemoteFunction } from './code.ts';
 import type { RayCredentials } from './credentials.ts';
 import { RayAuthenticationError, RayClosedError, RaySessionRefusedError } from './errors.ts';
-import { createIdempotency, createKv, type Kv } from './kv.ts';
+import { createIdempotency, createKv, type Idempotency, type Kv } from './kv.ts';
 import { createLogStream, type RayLog } from './log-stream.ts';
 import type { ActorOptions, RuntimeEnv, TaskOptions } from './options.ts';
 import { uploadPackage } from './packages.ts';
-import { UNARY } from './protocol.ts';
+import { type TerminateRequest, UNARY } from './protocol.ts';
 import type { ObjectRef } from './references.ts';
 import { type Args, type Kwargs, Remote } from './remote.ts';
 import { startSession } from './session.ts';
@@ -154,12 +154,7 @@ function assemble(
 ): RayConnection {
   const { clientId, dataPath, rayVersion, pythonVersion, traits } = session;
   const once = createIdempotency();
-  const terminate = async (target: object, what: string): Promise<void> => {
-    const request = { client_id: clientId, ...target };
-    await once((metadata) =>
-      channel.call(UNARY.terminate, request, { what, clientId, retry: true, metadata }),
-    );
-  };
+  const terminate = createTerminate(channel, clientId, once);
   const remote = new Remote({
     dataPath,
     clientId,
@@ -176,19 +171,9 @@ function assemble(
     await closed;
   };
   const cluster = createCluster(channel, clientId);
-  const task: RayConnection['task'] = async (fn, args = [], kwargs = {}, options = {}) => {
-    if (options.nodeId !== undefined) await assertAlive(cluster, options.nodeId);
-    return remote.task(fn, args, kwargs, options);
-  };
-  const createActor: RayConnection['createActor'] = async (cls, args = [], kwargs = {}, options = {}) => {
-    if (options.nodeId !== undefined) await assertAlive(cluster, options.nodeId);
-    return remote.createActor(cls, args, kwargs, options);
-  };
-  const call: RayConnection['call'] = (fn, args = [], kwargs = {}, { timeoutMs, ...options } = {}) =>
-    remote.fetch(task(fn, args, kwargs, options), timeoutMs, fn.label);
-
   return {
     ...cluster,
+    ...createWork(remote, cluster),
     address: channel.address,
     namespace,
     rayVersion,
@@ -199,25 +184,56 @@ function assemble(
     get reconnects() {
       return dataPath.reconnects;
     },
-    availableResourcesPerNode: async () =>
-      (await call(RESOURCES_PER_NODE, [], {}, { numCpus: 0, timeoutMs: 30_000 })) as Record<
-        string,
-        Resources
-      >,
     namedActors: async ({ allNamespaces = false } = {}) =>
       parseNamedActors(await remote.namedActors(allNamespaces), namespace),
+    getActor: (name, { namespace: elsewhere = namespace } = {}) => remote.getActor(name, elsewhere),
     uploadPackage: (zip) => uploadPackage(channel, zip),
-    put: (value) => remote.put(value),
-    get: (ref, { timeoutMs } = {}) => remote.get(ref, timeoutMs),
-    release: (ref) => remote.release(ref),
-    task,
-    call,
     cancel: (ref, { force = false, recursive = true } = {}) =>
       terminate({ task_object: { id: ref.id, force, recursive } }, 'cancel'),
-    createActor,
-    getActor: (name, { namespace: elsewhere = namespace } = {}) => remote.getActor(name, elsewhere),
     onLog: (listener) => logs.subscribe(listener),
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+type Terminate = (target: Omit<TerminateRequest, 'client_id'>, what: string) => Promise<void>;
+
+/** Ends things by a unary call: over the data path nobody would learn whether it worked. */
+function createTerminate(channel: RayChannel, clientId: string, once: Idempotency): Terminate {
+  return async (target, what) => {
+    const request = { client_id: clientId, ...target };
+    await once((metadata) =>
+      channel.call(UNARY.terminate, request, { what, clientId, retry: true, metadata }),
+    );
+  };
+}
+
+type Work = Pick<
+  RayConnection,
+  'put' | 'get' | 'release' | 'task' | 'call' | 'createActor' | 'availableResourcesPerNode'
+>;
+
+/** Objects, tasks and actors, with the defaults of the interface and the checks that take another call. */
+function createWork(remote: Remote, cluster: Cluster): Work {
+  const task: Work['task'] = async (fn, args = [], kwargs = {}, options = {}) => {
+    if (options.nodeId !== undefined) await assertAlive(cluster, options.nodeId);
+    return remote.task(fn, args, kwargs, options);
+  };
+  const call: Work['call'] = (fn, args = [], kwargs = {}, { timeoutMs, ...options } = {}) =>
+    remote.fetch(task(fn, args, kwargs, options), timeoutMs, fn.label);
+  return {
+    task,
+    call,
+    createActor: async (cls, args = [], kwargs = {}, options = {}) => {
+      if (options.nodeId !== undefined) await assertAlive(cluster, options.nodeId);
+      return remote.createActor(cls, args, kwargs, options);
+    },
+    availableResourcesPerNode: async () => {
+      const perNode = await call(RESOURCES_PER_NODE, [], {}, { numCpus: 0, timeoutMs: 30_000 });
+      return perNode as Record<string, Resources>;
+    },
+    put: (value) => remote.put(value),
+    get: (ref, { timeoutMs } = {}) => remote.get(ref, timeoutMs),
+    release: (ref) => remote.release(ref),
   };
 }
