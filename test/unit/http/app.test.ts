@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { appFor, NO_STORE } from '../../support/http-app.ts';
 
@@ -22,4 +24,16 @@ test('each answer is one line of the log, by its pattern and without its query',
   assert.equal(lines.length, 1);
   assert.deepEqual([lines[0]?.method, lines[0]?.route, lines[0]?.status], ['GET', '/v1/experiments', 401]);
   assert.ok(!JSON.stringify(logged).includes('private'));
+});
+
+test('closing does not wait for a connection that says nothing', { timeout: 30_000 }, async (t) => {
+  const { app } = await appFor(t, {
+    limits: { requestTimeoutMs: 3_600_000, connectionTimeoutMs: 3_600_000 },
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  await app.close();
 });
