@@ -62,8 +62,12 @@ export interface DispatcherStats {
 const JOBS_AT_ONCE = 64;
 const TAKEOVERS_AT_ONCE = 64;
 const RECONCILED_AT_MOST = 100_000;
-/** A job whose turn has not come is woken by the round that chooses it; this is for the case that no round does. */
-const PARK_MS = 60_000;
+const REPAIRED_AT_ONCE = 1_000;
+/**
+ * A job whose turn has not come is woken by the round that chooses it. BullMQ wakes it too after this time, which
+ * must be long: each job of a long line that comes back by itself is work for nothing.
+ */
+const PARK_MS = 3_600_000;
 /** A job is done once its launch is confirmed; one that takes longer goes on without its job. */
 const JOB_MS = 5_000;
 /** Events under way get so long to be recorded at a hand-over, and a launch so long to be confirmed. */
@@ -160,7 +164,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     everyMs: deps.reconcileMs ?? 5_000,
     log,
     async run() {
-      await reconcile({ store, line, limit: RECONCILED_AT_MOST, log });
+      await reconcile({ store, line, limit: RECONCILED_AT_MOST, checks: REPAIRED_AT_ONCE, log });
     },
   });
   const loops: Loop[] = [refresh, placement, renewal, takeover, verification, reconciler];

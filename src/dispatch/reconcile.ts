@@ -10,11 +10,15 @@ export async function reconcile({
   store,
   line,
   limit,
+  checks,
   log,
 }: {
   store: Pick<Store, 'waitingIds' | 'get'>;
   line: Pick<Line, 'ids' | 'ensure' | 'leave'>;
+  /** Waiting experiments looked at. */
   limit: number;
+  /** Differences looked into at a time, in either direction; the rest is for the next time. */
+  checks: number;
   log: Log;
 }): Promise<{ added: number; removed: number }> {
   // Jobs first: an experiment that is submitted in between then has a record, and its job is not taken for stray.
@@ -22,15 +26,15 @@ export async function reconcile({
   const waiting = new Set(await store.waitingIds(limit));
   let added = 0;
   let removed = 0;
-  for (const id of waiting) {
-    if (jobs.has(id)) continue;
+  const missing = [...waiting].filter((id) => !jobs.has(id));
+  for (const id of missing.slice(0, checks)) {
     const record = await store.get(id);
     if (record?.state !== 'queued') continue;
     await line.ensure(id, record.priority);
     added += 1;
   }
-  for (const id of jobs) {
-    if (waiting.has(id)) continue;
+  const stray = [...jobs].filter((id) => !waiting.has(id));
+  for (const id of stray.slice(0, checks)) {
     const record = await store.get(id);
     if (record?.state === 'queued') continue;
     await line.leave(id);

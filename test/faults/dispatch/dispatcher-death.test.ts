@@ -36,7 +36,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
   // Without takeOver the stream stops; with a claim anew instead of an attach there are two launches.
   test('killed in mid-training: a second one attaches, no event lost or doubled, one launch', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first' });
-    const id = await bench.submit({ steps: 400, delayMs: 5, batchBytes: 2_000 });
+    const id = await bench.submit({ steps: 300, delayMs: 5, batchBytes: 2_000 });
     await until(async () => (await lastSequence(bench, id)) > 50, 'the training is under way');
     first.kill('SIGKILL');
     await first.exited;
@@ -45,14 +45,14 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     await startDispatcherProcess(bench, t, { id: 'second' });
     await until(async () => (await lastSequence(bench, id)) > before, 'the second one attached');
     await bench.reaches(id, 'succeeded');
-    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 400 * 3 + 1);
+    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 300 * 3 + 1);
     assert.deepEqual(launchesOf(bench, id), [{ experiment: id, attempt: 1 }]);
   });
 
   // Without the lease token on every write, the thawed one would append or end beside the second.
   test('frozen for three lease times and thawed: nothing changes', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first' });
-    const id = await bench.submit({ steps: 1_000, delayMs: 5 });
+    const id = await bench.submit({ steps: 700, delayMs: 5 });
     await until(async () => (await lastSequence(bench, id)) > 50, 'the training is under way');
     first.kill('SIGSTOP');
     await startDispatcherProcess(bench, t, { id: 'second' });
@@ -64,7 +64,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     );
     first.kill('SIGCONT');
     await bench.reaches(id, 'succeeded');
-    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 1_000 * 2 + 1);
+    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 700 * 2 + 1);
     assert.deepEqual(launchesOf(bench, id), [{ experiment: id, attempt: 1 }]);
     const states = (await bench.store.read(id, undefined, 10_000)).flatMap(({ event }) =>
       event.type === 'state' ? [event.to] : [],
@@ -149,7 +149,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
   test('busy for half of its lease: keeps what it holds', async (t) => {
     const busy = await bench.dispatcher({ id: 'busy', leaseMs: 3_000 });
     t.after(() => busy.stop({ handOver: false }));
-    const id = await bench.submit({ steps: 600, delayMs: 5 });
+    const id = await bench.submit({ steps: 400, delayMs: 5 });
     await until(async () => (await lastSequence(bench, id)) > 20, 'the training is under way');
     await startDispatcherProcess(bench, t, { id: 'second' });
     const over = performance.now() + 1_500;
@@ -158,6 +158,6 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     await until(async () => (await lastSequence(bench, id)) > at + 50, 'the training goes on');
     assert.equal(await bench.redis.hget(`{echelon}:x:${id}`, 'dispatcher'), 'busy');
     await bench.reaches(id, 'succeeded');
-    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 600 * 2 + 1);
+    assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 400 * 2 + 1);
   });
 });

@@ -17,8 +17,9 @@ function bench(states: Record<string, string>, jobs: string[]) {
     added,
     states,
     store,
-    run: () =>
+    run: (checks = 100) =>
       reconcile({
+        checks,
         store,
         line: {
           ids: async () => new Set(line),
@@ -61,4 +62,11 @@ test('an experiment submitted or claimed in between is judged by its record', as
   states.claimed = 'launching';
   assert.deepEqual(await run(), { added: 0, removed: 0 });
   assert.deepEqual([...line], ['a', 'new']);
+});
+
+test('a great difference is mended bit by bit', async () => {
+  const { line, run } = bench({ a: 'queued', b: 'queued', c: 'queued' }, ['x', 'y', 'z']);
+  assert.deepEqual(await run(2), { added: 2, removed: 2 });
+  assert.deepEqual(await run(2), { added: 1, removed: 1 });
+  assert.deepEqual([...line].toSorted(), ['a', 'b', 'c']);
 });
