@@ -91,6 +91,7 @@ function createServer({ limits, log }: RouteDeps): App {
     routerOptions: { maxParamLength: limits.headerBytes },
     http: {
       maxHeaderSize: limits.headerBytes,
+      requestTimeout: limits.requestTimeoutMs,
       headersTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, limits.requestTimeoutMs),
     },

@@ -37,7 +37,7 @@ export function specProblems(input: unknown): FieldProblem[] {
 }
 
 /** The input as a spec. Throws EchelonError `invalid-spec` with the problems of {@link specProblems}. */
-export function parseSpec(input: unknown): ExperimentSpec {
+export function validateSpec(input: unknown): ExperimentSpec {
   const problems = specProblems(input);
   if (problems.length > 0) throw invalidSpec(problems);
   return input as ExperimentSpec;

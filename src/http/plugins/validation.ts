@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
 import { toFieldProblems } from '../../schemas/field-problems.ts';
-import { parseSpec, STRICT_AJV } from '../../schemas/validate-spec.ts';
+import { STRICT_AJV, validateSpec } from '../../schemas/validate-spec.ts';
 import type { App } from '../deps.ts';
 
 interface ObjectSchema {
@@ -31,7 +31,7 @@ export function addValidation(app: App): void {
 
 function specCheck(input: unknown) {
   try {
-    return { value: parseSpec(input) };
+    return { value: validateSpec(input) };
   } catch (error) {
     return { error: error as Error };
   }

@@ -5,12 +5,12 @@ import { parse } from 'yaml';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import type { LocalSpec } from '../../../src/schemas/spec.ts';
-import { parseSpec } from '../../../src/schemas/validate-spec.ts';
+import { validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 const folder = 'deploy/examples';
 const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 const read = (file: string) =>
-  parseSpec(parse(readFileSync(`${folder}/${file}`, 'utf8'), { uniqueKeys: true }));
+  validateSpec(parse(readFileSync(`${folder}/${file}`, 'utf8'), { uniqueKeys: true }));
 
 describe('deploy/examples', () => {
   for (const file of files) {

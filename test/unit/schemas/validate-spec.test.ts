@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { invalidSpec, parseSpec, specProblems } from '../../../src/schemas/validate-spec.ts';
+import { invalidSpec, specProblems, validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 const local = (changes: object = {}) => ({
   engine: 'local',
@@ -58,10 +58,10 @@ describe('specProblems', () => {
   });
 });
 
-test('parseSpec gives the spec or throws all problems at once', () => {
-  assert.equal(parseSpec(local()).name, 'x');
+test('validateSpec gives the spec or throws all problems at once', () => {
+  assert.equal(validateSpec(local()).name, 'x');
   assert.throws(
-    () => parseSpec(local({ nmae: 1, rollout: { groups: 0 } })),
+    () => validateSpec(local({ nmae: 1, rollout: { groups: 0 } })),
     (error: Error & { code?: string; problems?: unknown[] }) =>
       error.code === 'invalid-spec' && error.problems?.length === 2 && error.message.includes('2 problems'),
   );

@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+
+/** Objects of a spec know their keys. */
+export const strict = { additionalProperties: false } as const;
+
+/** A name for people; ids are made by the system. */
+export const Label = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  description: 'For people; without control characters',
+});
+
+/** A name that may stand in an address or a path. */
+export const Name = Type.String({
+  pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+  description: 'Lower-case letters, digits and hyphens',
+});
+
+/** What an experiment takes of a cluster. */
+export const Resources = Type.Object(
+  {
+    gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 })),
+    cpus: Type.Optional(Type.Number({ minimum: 0.1, maximum: 4096 })),
+  },
+  { ...strict, description: 'Taken together on one node, all or nothing' },
+);
+
+/** The fields that a spec of every engine has. */
+export const commonFields = {
+  name: Label,
+  project: Type.Optional(Name),
+  cluster: Type.Optional(Name),
+  priority: Type.Optional(
+    Type.Integer({
+      minimum: -100,
+      maximum: 100,
+      description: 'Higher goes first; equal ones in order of arrival',
+    }),
+  ),
+  resources: Type.Optional(Resources),
+  maxAttempts: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 20,
+      description: 'Launches at most, where an attempt ends by a cause outside of it',
+    }),
+  ),
+  gracePeriodSeconds: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 3600, description: 'Between SIGTERM and SIGKILL' }),
+  ),
+};
