@@ -26,6 +26,9 @@ export interface Placement {
 /** The first look at the line; grows while a cluster is left open at its end. */
 const WINDOW = 256;
 const LONGEST_WINDOW = 16_384;
+/** So many reasons are written at once; more of them only this often. */
+const FEW_REASONS = 16;
+const MANY_REASONS_MS = 1_000;
 
 interface Look {
   waiting: Waiting[];
@@ -51,6 +54,7 @@ export function createPlacement(deps: {
   /** Since when a start has an active job that is not in our hands: its BullMQ worker may have died. */
   const elsewhere = new Map<string, number>();
   let stopped = false;
+  let saidAt = Number.NEGATIVE_INFINITY;
 
   function answer(experiment: string, placed: Placed): void {
     for (const resolve of requests.get(experiment) ?? []) resolve(placed);
@@ -123,11 +127,13 @@ export function createPlacement(deps: {
   async function answerOthers(asked: string[], choice: Choice, waiting: Waiting[]): Promise<void> {
     const starting = new Set(choice.start.map((start) => start.experiment));
     const inLine = new Set(waiting.map((item) => item.experiment));
-    for (const experiment of asked) {
-      if (starting.has(experiment) || !requests.has(experiment)) continue;
-      const waits = inLine.has(experiment) || (await store.position(experiment)).rank !== null;
-      answer(experiment, waits ? 'wait' : 'gone');
-    }
+    const others = asked.filter((experiment) => !starting.has(experiment) && requests.has(experiment));
+    await Promise.all(
+      others.map(async (experiment) => {
+        const waits = inLine.has(experiment) || (await store.position(experiment)).rank !== null;
+        answer(experiment, waits ? 'wait' : 'gone');
+      }),
+    );
   }
 
   async function sayWhy(choice: Choice, waiting: Waiting[]): Promise<void> {
@@ -136,7 +142,11 @@ export function createPlacement(deps: {
       const reason = choice.reasons.get(item.experiment);
       if (reason !== undefined && reason !== item.reason) changed.set(item.experiment, reason);
     }
-    if (changed.size > 0) await store.setWaitingReasons(changed);
+    if (changed.size === 0) return;
+    // In a long line every start changes everybody's reason: then a later round says it, so that starts come first.
+    if (changed.size > FEW_REASONS && deps.now() - saidAt < MANY_REASONS_MS) return;
+    saidAt = deps.now();
+    await store.setWaitingReasons(changed);
   }
 
   async function round(): Promise<void> {

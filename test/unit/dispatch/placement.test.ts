@@ -164,4 +164,21 @@ describe('placement', () => {
     await placement.stop();
     assert.equal(await placement.request('a'), 'wait');
   });
+
+  test('writes the reasons of a long line once a second, those of a short one at once', async (t) => {
+    const ids = Array.from({ length: 40 }, (_, index) => `e${index}`);
+    const { state, placement } = bench(t, ids);
+    await placement.request('z');
+    await until(() => state.reasons.size === 38, 'the first reasons are written');
+    assert.match(state.reasons.get('e39') ?? '', /waits behind e2,/);
+    assert.equal(await placement.request('e0'), 'claimed');
+    state.held = [];
+    assert.equal(await placement.request('e3'), 'wait');
+    state.waiting = state.waiting.filter(({ experiment }) => experiment !== 'e2');
+    await placement.request('z');
+    assert.match(state.reasons.get('e39') ?? '', /waits behind e2,/, 'not yet');
+    state.now += 1_001;
+    await placement.request('z');
+    await until(() => /waits behind e4,/.test(state.reasons.get('e39') ?? ''), 'they are written again');
+  });
 });
