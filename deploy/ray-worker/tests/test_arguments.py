@@ -23,8 +23,8 @@ def test_what_is_not_given_has_its_default():
 
 
 def test_values_have_the_kind_of_their_key():
-    given = ["rollout.groups=4", "training.learning_rate=1e-2", "hang=true", "file=/a=b", "estimator.mode=mean_std_norm"]
-    values = parse(given, SOME)
+    given = ["rollout.groups=4", "training.learning_rate=1e-2", "hang=true", "file=/a=b"]
+    values = parse([*given, "estimator.mode=mean_std_norm"], SOME)
     assert values == {
         "rollout.groups": 4, "training.learning_rate": 0.01, "hang": True, "file": "/a=b",
         "estimator.mode": "mean_std_norm",

@@ -42,7 +42,11 @@ def parsed(**columns) -> batch_pb2.AdvantageBatch:
 
 @pytest.mark.parametrize(
     ("message", "fields"),
-    [("AdvantageBatch", module._BATCH_FIELDS), ("Provenance", module._PROVENANCE_FIELDS), ("Estimator", module._ESTIMATOR_FIELDS)],
+    [
+        ("AdvantageBatch", module._BATCH_FIELDS),
+        ("Provenance", module._PROVENANCE_FIELDS),
+        ("Estimator", module._ESTIMATOR_FIELDS),
+    ],
 )
 def test_field_numbers_are_those_of_the_definition(message, fields):
     assert fields == {field.name: field.number for field in batch_pb2.DESCRIPTOR.message_types_by_name[message].fields}
@@ -98,8 +102,11 @@ def test_equal_in_python_is_one_observation(one, other):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(1, "1"), ("a", "a "), ([1, [2]], [1, 2]), (0.1, 0.1000001), (2**53 + 1, float(2**53)), ([], ""), (10**400, math.inf)],
-)
+    [
+        (1, "1"), ("a", "a "), ([1, [2]], [1, 2]), (0.1, 0.1000001), (2**53 + 1, float(2**53)), ([], ""),
+        (10**400, math.inf),
+    ],
+)  # fmt: skip
 def test_different_in_python_is_two_observations(one, other):
     assert canonical_text(one) != canonical_text(other)
 
@@ -107,7 +114,8 @@ def test_different_in_python_is_two_observations(one, other):
 @pytest.mark.parametrize(
     ("value", "text"),
     [(1e21, "1e+21"), (1e-7, "1e-7"), (1.5e-5, "0.000015"), (123456789012345680000.0, "123456789012345680000"),
-     (-2.5, "-2.5"), (5e-324, "5e-324"), (-1.25e-6, "-0.00000125"), (1e16, "10000000000000000"), ("\ud800", '"\\ud800"')],
+     (-2.5, "-2.5"), (5e-324, "5e-324"), (-1.25e-6, "-0.00000125"), (1e16, "10000000000000000"),
+     ("\ud800", '"\\ud800"')],
 )  # fmt: skip
 def test_canonical_text_is_as_javascript_writes_it(value, text):
     assert canonical_text(value) == text

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from echelon_rayworker.batch import canonical_text, read_batch_file
-from echelon_rayworker.engines.local.estimators import EstimatorSettings, Rows, advantages, grpo, positions, step_rewards
+from echelon_rayworker.engines.local.estimators import (
+    EstimatorSettings,
+    Rows,
+    advantages,
+    grpo,
+    positions,
+    step_rewards,
+)
 
 GOLDEN = Path(__file__).parents[3] / "test" / "golden"
 
@@ -40,7 +47,8 @@ def cases() -> list:
 
 
 def _cases():
-    for name in ("hgpo.json", "gigpo-grpo.json", "hgpo-large.json.gz", "real-alfworld.json.gz", "real-taubench.json.gz"):
+    real = ("real-alfworld.json.gz", "real-taubench.json.gz")
+    for name in ("hgpo.json", "gigpo-grpo.json", "hgpo-large.json.gz", *real):
         for columns in read_batch_file(GOLDEN / name):
             if columns["estimator"]["name"] in ("hgpo", "gigpo", "grpo") and len(columns["group"]):
                 yield pytest.param(columns, id=f"{name}-{columns['name']}")

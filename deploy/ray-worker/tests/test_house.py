@@ -68,7 +68,9 @@ def test_a_state_replaces_the_one_before():
     assert game.step(f"put {thing} 1 in/on {game.task.target} 1")[1] == 0
 
 
-@pytest.mark.parametrize("command", ["dance", "", "go to moon 1", "take mug 1 from nowhere 1", "put apple 1 in/on bed 1"])
+@pytest.mark.parametrize(
+    "command", ["dance", "", "go to moon 1", "take mug 1 from nowhere 1", "put apple 1 in/on bed 1"]
+)
 def test_what_is_impossible_changes_nothing(command):
     game = Game("test/1")
     before = (game.at, game.admissible())

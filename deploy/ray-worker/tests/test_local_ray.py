@@ -43,6 +43,7 @@ def ray_address() -> Iterator[str]:
     temporary = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # short: Ray puts sockets below it
     address = f"127.0.0.1:{free_port()}"
     os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32), RAY_USAGE_STATS_ENABLED="0")
+    os.environ["RAY_worker_niceness"] = "0"  # else the actors starve beside other tests
     head = subprocess.Popen(
         [str(Path(sys.executable).parent / "ray"), "start", "--head", "--block", f"--port={address.split(':')[1]}",
          "--node-ip-address=127.0.0.1", "--num-cpus=2", "--include-dashboard=false", f"--temp-dir={temporary}",

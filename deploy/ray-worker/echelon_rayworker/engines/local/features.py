@@ -18,7 +18,8 @@ from . import house
 _STATES = tuple(state for _, state in house.APPLIANCES.values())
 _COMMAND_VERBS = ("go", "take", "put", *(verb for verb, _ in house.APPLIANCES.values()))
 _VERBS = ("are", "arrive", "nothing", *_COMMAND_VERBS[1:])
-_NAMES = (*house.FURNITURE, *(name for names in house.FURNITURE.values() for name in names), *house.APPLIANCES, *house.THINGS)
+_FURNITURE = tuple(name for names in house.FURNITURE.values() for name in names)
+_NAMES = (*house.FURNITURE, *_FURNITURE, *house.APPLIANCES, *house.THINGS)
 VOCABULARY = tuple(dict.fromkeys((*_NAMES, *_STATES, *_VERBS, *_COMMAND_VERBS)))
 
 _ID = {word: index for index, word in enumerate(VOCABULARY)}

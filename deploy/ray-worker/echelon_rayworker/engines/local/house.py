@@ -3,9 +3,9 @@
 A house is three rooms of four. One of them is the kitchen, with the appliances. Things lie on furniture whose
 contents are seen only on arrival. Rooms, furniture, things and the task follow from the game's seed alone.
 
-What makes context matter: a room's text is the same whether one enters it searching, carrying the thing, or
-carrying it cleaned; an appliance's and an impossible action's text ("Nothing happens.") likewise. Which of these
-holds, and where one has searched already, is told only by what was seen before.
+What makes context matter: a room's text and its commands are the same whether one enters it searching, carrying the
+thing, or carrying it cleaned; the target's likewise, and an impossible action always answers "Nothing happens.".
+Which of these holds, and where one has searched already, is told only by what was seen before.
 
 Reward is 10 for the action that completes the task, else 0. The text of the task stands in the first observation.
 """
@@ -97,14 +97,14 @@ class Game:
         return sorted(commands)
 
     def offered(self) -> list[str]:
-        """What an agent may choose from: what is admissible, and what one would try with the task's thing here.
+        """What an agent may choose from: what is admissible and, at the task's target, to put its thing there.
 
-        The latter stands there whether or not it is possible now, so that the list does not tell what one holds.
+        That stands there whether or not it is possible, so that the list does not tell whether one holds the thing;
+        it is how an agent can act in vain.
         """
-        tried = []
-        if self.at == self.task.target:
-            tried = [self._command("put", self.task.thing)]
-        return sorted({*self.admissible(), *tried})
+        if self.at != self.task.target:
+            return self.admissible()
+        return sorted({*self.admissible(), self._command("put", self.task.thing)})
 
     def step(self, command: str) -> tuple[str, float, bool]:
         """Returns the observation, the reward, and whether the command was admissible."""

@@ -9,7 +9,8 @@ from ..arguments import Key, Value
 from .estimators import ESTIMATORS, EstimatorSettings
 from .rollout import RolloutSettings
 
-_AS_ENVIRONMENT = -1  # estimator.history_length follows environment.history_length, as one key drives both in the recipe
+# estimator.history_length follows environment.history_length, as one key drives both in the recipe.
+_AS_ENVIRONMENT = -1
 
 KEYS: dict[str, Key] = {
     "estimator.name": Key("hgpo", choices=tuple(ESTIMATORS)),
