@@ -138,8 +138,12 @@ async function demoRow(client: Client, experiment: Experiment): Promise<DemoRow>
     exact: checked.exact,
     rounding: checked.rounding,
     wrong: checked.wrong,
-    seconds: Math.round(((experiment.endedAt ?? Date.now()) - (experiment.startedAt ?? Date.now())) / 1000),
+    seconds: secondsOf(experiment),
   };
+}
+
+function secondsOf({ startedAt, endedAt }: Experiment): number {
+  return startedAt === null || endedAt === null ? 0 : Math.round((endedAt - startedAt) / 1000);
 }
 
 const percent = (rate: number | null): string => (rate === null ? '-' : `${(100 * rate).toFixed(0)} %`);

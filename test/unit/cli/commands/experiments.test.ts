@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { experimentCommands } from '../../../../src/cli/commands/experiments.ts';
+import { EXIT } from '../../../../src/cli/exit.ts';
+import type { Experiment } from '../../../../src/schemas/experiment.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { claimed } from '../../../support/store.ts';
+
+describe('commands on experiments', () => {
+  let api: Awaited<ReturnType<typeof apiFor>>;
+  let file: string;
+  const releases: (() => Promise<void>)[] = [];
+  before(async () => {
+    api = await apiFor({ after: (release) => void releases.push(release) });
+    const directory = await mkdtemp(join(tmpdir(), 'echelon-commands-'));
+    releases.push(() => rm(directory, { recursive: true }));
+    file = join(directory, 'spec.yaml');
+    await writeFile(file, 'name: from a file\nengine: replay\nreplay:\n  fault: none\n');
+  });
+  after(async () => {
+    for (const release of releases.reverse()) await release();
+  });
+
+  async function run(...args: string[]) {
+    const output = keptOutput();
+    const ended = await runCommand(experimentCommands(output), [...args, ...api.connection]);
+    return { output, ...ended };
+  }
+
+  test('submit prints the id, which get, ls and cancel know', async () => {
+    const { output } = await run('submit', file);
+    const id = output.lines[0]!;
+    const got = await run('get', id);
+    assert.match(got.output.lines[0]!, /name {10}from a file\nstate {9}queued/);
+    const listed = await run('ls', '--state', 'queued');
+    assert.match(listed.output.lines[0]!, new RegExp(`${id}.*from a file.*queued`));
+    const cancelled = await run('cancel', id, '--json');
+    assert.equal(cancelled.output.json<Experiment>().state, 'cancelled');
+    const watched = await run('watch', id);
+    assert.equal(watched.exitCode, EXIT.notOk);
+    assert.ok(watched.output.lines.some((line) => line.includes('cancelled')));
+  });
+
+  test('the same key and spec give the same experiment', async () => {
+    const [first, second] = [
+      await run('submit', file, '--key', 'k1'),
+      await run('submit', file, '--key', 'k1'),
+    ];
+    assert.deepEqual(first.output.lines, second.output.lines);
+  });
+
+  test('a dry run shows the exact command and submits nothing', async () => {
+    const before = (await api.store.counts()).queued;
+    const { output } = await run('submit', file, '--dry-run');
+    assert.match(output.lines[0]!, /-m echelon_rayworker\.engines\.replay .*fault=none/);
+    assert.equal((await api.store.counts()).queued, before);
+  });
+
+  test('a list that is longer than the limit says so', async () => {
+    await run('submit', file);
+    await run('submit', file);
+    const { output } = await run('ls', '--limit', '1');
+    assert.equal(output.lines[0]!.split('\n').length, 2);
+    assert.match(output.remarks[0]!, /more/);
+  });
+
+  test('logs are printed inert, and end where asked', async () => {
+    const { output } = await run('submit', file);
+    const lease = await claimed(api.store, output.lines[0]!);
+    await api.store.append(lease, [
+      {
+        sequence: 1,
+        at: 5,
+        event: { type: 'log', source: 'stdout', lines: ['one', '\u001b[31mtwo'], cutBytes: 0 },
+      },
+    ]);
+    assert.deepEqual((await run('logs', lease.experiment)).output.lines, ['one', '\\u001b[31mtwo']);
+    assert.deepEqual((await run('logs', lease.experiment, '--tail', '1')).output.lines, ['\\u001b[31mtwo']);
+  });
+
+  test('a refusal names the field and the mend, and an unknown id is refused', async () => {
+    await writeFile(file, 'name: x\nengine: replay\nreplay:\n  falt: none\n');
+    const refused = await run('submit', file);
+    assert.equal(refused.exitCode, EXIT.refused);
+    assert.match(refused.error!.message, /\/replay\/falt: .*fault/);
+    assert.equal((await run('get', 'exp-00000000000000000000')).exitCode, EXIT.refused);
+  });
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { watchExperiment } from '../../../../src/cli/commands/watch.ts';
+import { CliError, EXIT } from '../../../../src/cli/exit.ts';
+import type { ControllerEvent } from '../../../../src/core/events.ts';
+import { apiFor, keptOutput } from '../../../support/cli.ts';
+import { running } from '../../../support/store.ts';
+
+async function ended(t: { after(release: () => Promise<void>): void }, wrong: number) {
+  const { store, client } = await apiFor(t);
+  const lease = await running(store);
+  const id = lease.experiment;
+  const part = {
+    type: 'batch',
+    step: 1,
+    batch: 1,
+    index: 0,
+    count: 1,
+    rows: 4,
+    digest: '',
+    bytes: 3,
+  } as const;
+  const data = new Uint8Array([1, 2, 3]);
+  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', data)).toString('hex');
+  await store.append(lease, [
+    { sequence: 1, at: 1, event: { type: 'stage', name: 'saving\u001b[2J', step: 1, steps: 9 } },
+    {
+      sequence: 2,
+      at: 2,
+      event: { type: 'metrics', step: 1, values: { 'episode/success_rate': 0.25, other: 1 } },
+    },
+    { sequence: 3, at: 3, event: { ...part, digest }, data },
+    { sequence: 4, at: 4, event: { type: 'log', source: 'stdout', lines: ['noise'], cutBytes: 0 } },
+    {
+      sequence: 5,
+      at: 5,
+      event: { type: 'ended', cause: 'succeeded', exitCode: 0, signal: 0, message: '', lastLines: [] },
+    },
+  ]);
+  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  const [record] = await store.takePending(1, 1000);
+  const report: Extract<ControllerEvent, { type: 'verification' }> = {
+    type: 'verification',
+    attempt: 1,
+    batch: 1,
+    step: 1,
+    rows: 4,
+    exact: 4 - wrong,
+    rounding: 0,
+    wrong,
+    unverifiable: 0,
+    errors: wrong ? ['wrong-rows'] : [],
+    ok: wrong === 0,
+  };
+  await store.report(record!, report, { wrongRows: [] });
+  return { client, id };
+}
+
+test('an experiment that went well is followed to its end, one line an event, noise left out', async (t) => {
+  const { client, id } = await ended(t, 0);
+  const output = keptOutput();
+  await watchExperiment({ client, id, output, json: false });
+  const text = output.lines.join('\n');
+  for (const part of [
+    'queued',
+    'running',
+    'saving\\u001b[2J (1 of 9)',
+    'step 1: episode/success_rate 0.250',
+    '4 rows',
+    'succeeded: done',
+  ])
+    assert.ok(text.includes(part), `${part} in\n${text}`);
+  assert.doesNotMatch(text, /noise|other/);
+});
+
+test('a wrong row is an end with exit status 1', async (t) => {
+  const { client, id } = await ended(t, 2);
+  const output = keptOutput();
+  await assert.rejects(
+    watchExperiment({ client, id, output, json: false }),
+    (error: unknown) =>
+      error instanceof CliError && error.exitCode === EXIT.notOk && /2 wrong rows/.test(error.message),
+  );
+  assert.match(output.lines.join('\n'), /NOT ok: 2 of 4 rows wrong/);
+});
+
+test('as JSON every event is a line, and a resumed watch shows only what is new', async (t) => {
+  const { client, id } = await ended(t, 0);
+  const [all, rest] = [keptOutput(), keptOutput()];
+  await watchExperiment({ client, id, output: all, json: true });
+  const events = all.lines.map((line) => JSON.parse(line) as { id: string });
+  await watchExperiment({ client, id, output: rest, json: true, after: events[3]!.id });
+  assert.deepEqual(rest.lines, all.lines.slice(4));
+});

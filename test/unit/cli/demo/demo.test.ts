@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type DemoReport, runDemo } from '../../../../src/cli/demo/demo.ts';
+import { apiFor, keptOutput } from '../../../support/cli.ts';
+
+test('experiments that come to nothing are reported as what they are', async (t) => {
+  const { store, client } = await apiFor(t);
+  const directory = await mkdtemp(join(tmpdir(), 'echelon-demo-'));
+  t.after(() => rm(directory, { recursive: true }));
+  // Nobody dispatches here: whatever is submitted is cancelled.
+  const stop = await store.onWake(async () => {
+    for (const { experiment } of await store.waiting(10)) await store.cancel(experiment, 'nobody is there');
+  });
+  t.after(stop);
+  const reportFile = join(directory, 'report.json');
+  const output = keptOutput();
+  const report = await runDemo({ client, output, reportFile });
+  assert.deepEqual(
+    report.experiments.map(({ name, state, successAfter, rows }) => [name, state, successAfter, rows]),
+    [
+      ['HGPO K=2', 'cancelled', null, 0],
+      ['GiGPO', 'cancelled', null, 0],
+      ['GRPO', 'cancelled', null, 0],
+    ],
+  );
+  assert.deepEqual(report.fault, { detected: false, rows: 0 });
+  assert.deepEqual(JSON.parse(await readFile(reportFile, 'utf8')) as DemoReport, report);
+  assert.match(output.lines.join('\n'), /not detected/);
+});
