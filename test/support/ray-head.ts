@@ -126,8 +126,6 @@ function rayEnvironment({
 }): Record<string, string> {
   return {
     RAY_USAGE_STATS_ENABLED: '0',
-    // Session processes of closed connections need not linger.
-    TIMEOUT_FOR_SPECIFIC_SERVER_S: '5',
     ...(token === undefined
       ? { RAY_AUTH_MODE: 'disabled' }
       : { RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: token }),
