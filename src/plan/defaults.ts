@@ -19,7 +19,7 @@ export const LOCAL_DEFAULTS: Omit<
   environment: { seed: 1, maxSteps: 30, historyLength: 2 },
   rollout: { groups: 8, groupSize: 8 },
   training: {
-    steps: 100,
+    steps: 150,
     learningRate: 0.03,
     epochs: 2,
     clipRatio: 0.2,

@@ -3,12 +3,11 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { TSchema } from 'typebox';
 import * as api from '../../schemas/api.ts';
 import { Experiment } from '../../schemas/experiment.ts';
-import { LocalSpec, ReplaySpec } from '../../schemas/spec.ts';
+import { SPEC_BY_ENGINE } from '../../schemas/spec.ts';
 import type { App, Limits, RouteDeps } from '../deps.ts';
 
 const SHARED: readonly TSchema[] = [
-  LocalSpec,
-  ReplaySpec,
+  ...Object.values(SPEC_BY_ENGINE),
   Experiment,
   ...Object.values(api).filter((schema) => '$id' in schema),
 ];
@@ -30,8 +29,8 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
   for (const schema of SHARED) app.addSchema(schema);
   app.addSchema({
     $id: 'ExperimentSpec',
-    description: 'What a person submits; `engine` says which of the two.',
-    oneOf: [{ $ref: 'LocalSpec#' }, { $ref: 'ReplaySpec#' }],
+    description: 'What a person submits; `engine` says which one of these.',
+    oneOf: Object.values<{ $id?: string }>(SPEC_BY_ENGINE).map(({ $id }) => ({ $ref: `${$id}#` })),
     discriminator: { propertyName: 'engine' },
   });
   await app.register(swagger, {
