@@ -1,8 +1,8 @@
 import type { ExperimentSpec, LocalSpec } from '../../schemas/spec.ts';
 
 const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
-  { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2, mode: 'mean_norm' } },
-  { name: 'GiGPO', estimator: { name: 'gigpo', mode: 'mean_norm' } },
+  { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2 } },
+  { name: 'GiGPO', estimator: { name: 'gigpo' } },
   { name: 'GRPO', estimator: { name: 'grpo' } },
 ];
 

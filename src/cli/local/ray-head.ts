@@ -40,6 +40,8 @@ export async function startRayHead(options: {
     RAY_USAGE_STATS_ENABLED: '0',
     // There is no other node to move work to: draining would only delay the end.
     RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S: '0',
+    // By default Ray runs what it starts at niceness 15, which starves rollouts on a machine that does other things.
+    RAY_worker_niceness: '0',
     PYTHONPATH: options.pythonPath,
   };
   const logFile = join(options.logDirectory, 'ray.log');
