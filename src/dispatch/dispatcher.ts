@@ -8,7 +8,7 @@ import { createClusterRefresh } from './clusters.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';
 import { createPlacement } from './placement.ts';
-import { type Connect, createRayWorkers } from './ray-workers.ts';
+import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.ts';
 import { reconcile } from './reconcile.ts';
 import { createVerification, type Verifier } from './verification.ts';
 
@@ -73,143 +73,152 @@ const JOB_MS = 5_000;
 /** Events under way get so long to be recorded at a hand-over, and a launch so long to be confirmed. */
 const HAND_OVER_MS = 1_500;
 const NEW_MS = 500;
+const REST_MS = 750;
 const SILENT_ROUNDS = 5;
 
 /** See {@link Dispatcher}. */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { store, line, log, id, leaseMs = 15_000, refreshMs = 2_000 } = deps;
+  const { store, line, log, id, leaseMs = 15_000, refreshMs = 2_000, lookMs = 1_000 } = deps;
   const now = () => (deps.clock ?? Date).now();
-  const runs = new Map<string, AttemptRun>();
   const rayWorkers = createRayWorkers({ store, ...(deps.connect && { connect: deps.connect }) });
-  const attemptDeps = {
-    store,
-    rayWorkerOf: rayWorkers.of,
-    compile: deps.compile,
-    log,
-    hooks: deps.hooks ?? {},
-    retry: deps.retry ?? { firstMs: 100, longestMs: 3_000 },
-  };
-  let stopping = false;
-
-  function begin(entry: Entry): void {
-    const { experiment } = entry.lease;
-    // Our own lease may have run out and come back to us: the story under the old token is over.
-    runs.get(experiment)?.drop();
-    const run = runAttempt(attemptDeps, entry);
-    runs.set(experiment, run);
-    if (stopping) run.handOver();
-    void run.done.then((outcome) => {
-      if (stopping && outcome === null) return; // kept until its lease is released
-      if (runs.get(experiment) === run) runs.delete(experiment);
-      if (outcome !== null) capacityChanged();
-    });
-  }
-
-  const placement = createPlacement({
-    store,
-    line,
-    dispatcher: id,
+  const held = createHeld(deps, {
     leaseMs,
-    staleMs: refreshMs * SILENT_ROUNDS + 5_000,
-    everyMs: deps.lookMs ?? 1_000,
-    now,
-    log,
-    onClaimed: (lease, { cluster }) =>
-      begin({ lease, cluster, state: 'launching', confirmed: false, lastSequence: 0, takenOver: false }),
-  });
-  const refresh = createClusterRefresh({
-    store,
     rayWorkers,
-    everyMs: refreshMs,
-    now,
-    log,
-    onRefresh: placement.poke,
-  });
-  /** Ray gives resources back a little after a driver's end: what it has now is asked for, then chosen from. */
-  function capacityChanged(): void {
-    placement.poke();
-    refresh.poke();
-  }
-  const renewal = createLoop({
-    name: 'lease renewal',
-    everyMs: leaseMs / 3,
-    log,
-    run: () => renewAll({ store, runs, leaseMs }),
-  });
-  const takeover = createLoop({
-    name: 'takeover',
-    everyMs: leaseMs / 3,
-    log,
-    async run() {
-      for (;;) {
-        const taken = await store.takeOver({ dispatcher: id, leaseMs, limit: TAKEOVERS_AT_ONCE });
-        for (const attempt of taken) {
-          log.info({ ...describe(attempt) }, 'took over an attempt');
-          begin(toEntry(attempt));
-        }
-        if (taken.length < TAKEOVERS_AT_ONCE || stopping) return;
-      }
+    // Ray gives resources back a little after a driver's end: what it has now is asked for, then chosen from.
+    onEnd() {
+      placement.poke();
+      refresh.poke();
     },
   });
+  const placement = createPlacement({
+    ...{ store, line, log, now, leaseMs, dispatcher: id, everyMs: lookMs },
+    staleMs: refreshMs * SILENT_ROUNDS + 5_000,
+    onClaimed: (lease, { cluster }) => held.begin({ ...FRESH, lease, cluster }),
+  });
+  const onRefresh = placement.poke;
+  const refresh = createClusterRefresh({ store, rayWorkers, everyMs: refreshMs, now, log, onRefresh });
   const verification = createVerification({
-    store,
-    verifier: deps.verifier,
+    ...{ store, verifier: deps.verifier, log, everyMs: lookMs },
     concurrency: deps.verifications ?? 2,
     leaseMs: leaseMs * 4,
-    everyMs: deps.lookMs ?? 1_000,
-    log,
   });
   const reconciler = createLoop({
-    name: 'reconciler',
-    everyMs: deps.reconcileMs ?? 5_000,
-    log,
+    ...{ name: 'reconciler', everyMs: deps.reconcileMs ?? 5_000, log },
     async run() {
       await reconcile({ store, line, limit: RECONCILED_AT_MOST, checks: REPAIRED_AT_ONCE, log });
     },
   });
-  const loops: Loop[] = [refresh, placement, renewal, takeover, verification, reconciler];
-  const pokes: Record<WakeTopic, () => void> = {
-    // Also sent when leases are let go.
-    line: () => {
-      placement.poke();
-      takeover.poke();
-    },
-    cancel: renewal.poke,
-    batch: verification.poke,
-  };
+  const loops = [refresh, placement, held.renewal, held.takeover, verification, reconciler];
+  const pokes = {
+    line: [placement.poke, held.takeover.poke], // also sent when leases are let go
+    cancel: [held.renewal.poke],
+    batch: [verification.poke],
+  } satisfies Record<WakeTopic, (() => void)[]>;
   let server: LineServer | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
 
   async function handle(experiment: string): Promise<Seen> {
     const placed = await placement.request(experiment);
     if (placed === 'wait') return { done: false, parkMs: PARK_MS };
-    if (placed === 'claimed') await within(JOB_MS, runs.get(experiment)?.placed);
+    if (placed === 'claimed') await within(JOB_MS, held.runs.get(experiment)?.placed);
     return { done: true };
   }
 
   return {
     async start() {
-      unsubscribe = await store.onWake((topic) => pokes[topic]());
+      unsubscribe = await store.onWake((topic) => {
+        for (const poke of pokes[topic]) poke();
+      });
       for (const loop of loops) loop.start();
       server = line.serve(handle, { concurrency: JOBS_AT_ONCE });
     },
     async stop({ handOver }) {
-      stopping = true;
       // First nothing new: a claim under way still brings an attempt, which is then handed over like the others.
-      await within(NEW_MS, Promise.all([placement.stop(), takeover.stop()]));
-      for (const run of runs.values()) if (handOver) run.handOver();
-      await within(HAND_OVER_MS, Promise.all([...runs.values()].map((run) => run.done)), handOver);
-      const leases = [...runs.values()].map((run) => run.lease);
-      for (const run of runs.values()) run.drop();
-      // Renewed until now: a lease that is let go is let go by its holder.
-      await within(HAND_OVER_MS, renewal.stop());
-      if (handOver && leases.length > 0) await store.release(leases);
+      held.close();
+      await within(NEW_MS, Promise.all([placement.stop(), held.takeover.stop()]));
+      await held.letGo(handOver);
       const rest = [reconciler.stop(), refresh.stop(), verification.stop(), server?.close(NEW_MS)];
-      await within(HAND_OVER_MS, Promise.all(rest));
+      await within(REST_MS, Promise.all(rest));
       await unsubscribe?.();
       rayWorkers.close();
     },
-    stats: () => ({ attempts: runs.size, verifying: verification.active() }),
+    stats: () => ({ attempts: held.runs.size, verifying: verification.active() }),
+  };
+}
+
+const FRESH = { state: 'launching', confirmed: false, lastSequence: 0, takenOver: false } as const;
+
+/** The attempts whose leases are ours, with the loops that keep them and that take over those of others. */
+interface Held {
+  runs: ReadonlyMap<string, AttemptRun>;
+  begin(entry: Entry): void;
+  renewal: Loop;
+  takeover: Loop;
+  /** From now on attempts are only left, none is taken. */
+  close(): void;
+  /** Leaves all attempts; with `handOver` at an event's boundary, and their leases are let go. */
+  letGo(handOver: boolean): Promise<void>;
+}
+
+function createHeld(
+  deps: DispatcherDeps,
+  { leaseMs, rayWorkers, onEnd }: { leaseMs: number; rayWorkers: RayWorkers; onEnd: () => void },
+): Held {
+  const { store, log, id, compile, hooks = {}, retry = { firstMs: 100, longestMs: 3_000 } } = deps;
+  const runs = new Map<string, AttemptRun>();
+  let closed = false;
+
+  function begin(entry: Entry): void {
+    const { experiment } = entry.lease;
+    // Our own lease may have run out and come back to us: the story under the old token is over.
+    runs.get(experiment)?.drop();
+    const run = runAttempt({ store, rayWorkerOf: rayWorkers.of, compile, log, hooks, retry }, entry);
+    runs.set(experiment, run);
+    if (closed) run.handOver();
+    void run.done.then((outcome) => {
+      if (closed && outcome === null) return; // kept until its lease is let go
+      if (runs.get(experiment) === run) runs.delete(experiment);
+      if (outcome !== null) onEnd();
+    });
+  }
+
+  async function takeOver(): Promise<void> {
+    for (let more = true; more && !closed; ) {
+      const taken = await store.takeOver({ dispatcher: id, leaseMs, limit: TAKEOVERS_AT_ONCE });
+      for (const attempt of taken) {
+        log.info({ ...describe(attempt) }, 'took over an attempt');
+        begin(toEntry(attempt));
+      }
+      more = taken.length === TAKEOVERS_AT_ONCE;
+    }
+  }
+
+  const everyMs = leaseMs / 3;
+  const renew = () => renewAll({ store, runs, leaseMs });
+  const renewal = createLoop({ name: 'lease renewal', everyMs, log, run: renew });
+  return {
+    runs,
+    begin,
+    renewal,
+    takeover: createLoop({ name: 'takeover', everyMs, log, run: takeOver }),
+    close() {
+      closed = true;
+    },
+    async letGo(handOver) {
+      const leaving = [...runs.values()];
+      if (handOver) {
+        for (const run of leaving) run.handOver();
+        await within(HAND_OVER_MS, Promise.all(leaving.map((run) => run.done)));
+      }
+      const leases = [...runs.values()].map((run) => run.lease);
+      for (const run of runs.values()) run.drop();
+      // Renewed until now: a lease that is let go is let go by its holder.
+      await within(NEW_MS, renewal.stop());
+      if (!handOver || leases.length === 0) return;
+      await store.release(leases).catch((error) => {
+        log.warn({ err: error }, 'the leases could not be let go; they run out by themselves');
+      });
+    },
   };
 }
 
