@@ -6,8 +6,10 @@ import { Experiment } from '../../schemas/experiment.ts';
 import { SPEC_BY_ENGINE } from '../../schemas/spec.ts';
 import type { App, Limits, RouteDeps } from '../deps.ts';
 
+const ENGINE_SPECS = Object.values(SPEC_BY_ENGINE) as (TSchema & { $id?: string })[];
+
 const SHARED: readonly TSchema[] = [
-  ...Object.values(SPEC_BY_ENGINE),
+  ...ENGINE_SPECS,
   Experiment,
   ...Object.values(api).filter((schema) => '$id' in schema),
 ];
@@ -30,7 +32,7 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
   app.addSchema({
     $id: 'ExperimentSpec',
     description: 'What a person submits; `engine` says which one of these.',
-    oneOf: Object.values<{ $id?: string }>(SPEC_BY_ENGINE).map(({ $id }) => ({ $ref: `${$id}#` })),
+    oneOf: ENGINE_SPECS.map(({ $id }) => ({ $ref: `${$id}#` })),
     discriminator: { propertyName: 'engine' },
   });
   await app.register(swagger, {
