@@ -89,6 +89,7 @@ export async function startServices(options: {
       line,
       verifier,
       compile: compilePlan,
+      verifications: settings.verifyThreads,
       leaseMs: settings.leaseMs,
       log,
     });
