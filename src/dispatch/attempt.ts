@@ -9,6 +9,7 @@ import { type Backoff, createBackoff } from './backoff.ts';
 import { decide, lostAttempt } from './decide.ts';
 import { groupEvents } from './group-events.ts';
 import type { Log } from './log.ts';
+import { findHigher, Outrun } from './outrun.ts';
 
 /*
  * The story of one attempt, top to bottom: fence what came before, launch, confirm, follow the events to the end,
@@ -119,8 +120,11 @@ async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
     const ended = early ?? (await followToEnd(story, terms));
     const { maxAttempts } = terms;
     const cancelling = story.cancelling.signal.aborted;
+    // Nobody who goes by this record has stopped it: a higher attempt may have taken its place.
+    if (ended.cause === 'stopped' && !cancelling) await refuseIfOutrun(story);
     return await conclude(story, decide(ended, { attempt, maxAttempts, cancelling }));
   } catch (error) {
+    if (error instanceof Outrun) return await goBehind(story, error).catch(() => null);
     if (error instanceof Refused)
       return await conclude(story, { to: 'failed', reason: error.message }).catch(() => null);
     if (error instanceof Left || story.left.aborted) return null;
@@ -178,8 +182,10 @@ async function launch(story: Story, { plan }: Terms): Promise<Ended | null> {
     try {
       const client = await deps.rayWorkerOf(story.cluster);
       const answer = await client.launch(experiment, attempt, plan, given);
-      if (answer.outcome === 'fenced')
+      if (answer.outcome === 'fenced') {
+        await refuseIfOutrun(story);
         return notStarted(`fenced by attempt ${answer.fencingAttempt}: ${answer.reason}`);
+      }
       await deps.hooks.afterLaunch?.(lease);
       deps.log.info({ experiment, attempt, outcome: answer.outcome }, 'the attempt is launched');
       await confirm(story);
@@ -243,10 +249,53 @@ async function stopWhenCancelled(
     'stop the attempt',
     async () => {
       const client = await story.deps.rayWorkerOf(story.cluster);
-      return await client.stop(experiment, attempt, options, signal);
+      const stop = await client.stop(experiment, attempt, options, signal);
+      await stopHigher(story, options, signal);
+      return stop;
     },
     signal,
   );
+}
+
+/** Throws {@link Outrun} where the cluster knows a higher attempt than this one. */
+async function refuseIfOutrun(story: Story): Promise<void> {
+  const { experiment, attempt } = story.lease;
+  const higher = await insist(story, 'ask for higher attempts', async () => {
+    const client = await story.deps.rayWorkerOf(story.cluster);
+    return await findHigher(client, { experiment, attempt }, story.left);
+  });
+  if (higher) throw new Outrun(higher, attempt);
+}
+
+/** Ends what runs under a higher number than the record knows: a cancelled experiment leaves nothing behind. */
+async function stopHigher(
+  story: Story,
+  options: { gracePeriodMs: number; reason: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { experiment, attempt } = story.lease;
+  const client = await story.deps.rayWorkerOf(story.cluster);
+  const higher = await findHigher(client, { experiment, attempt }, signal);
+  if (higher?.running) await client.stop(experiment, higher.highest, options, signal);
+}
+
+/** Puts the experiment back into the line, its next attempt numbered so that the cluster's own is met, not doubled. */
+async function goBehind(story: Story, outrun: Outrun): Promise<Outcome> {
+  const { deps, lease } = story;
+  const { experiment, attempt } = lease;
+  deps.log.warn({ experiment, attempt, highest: outrun.highest }, outrun.message);
+  const attemptsAbove = outrun.goesOnAfter;
+  const decision = {
+    to: 'queued',
+    reason: `${outrun.message}; it goes on from there`,
+    attemptsAbove,
+  } as const;
+  const end = () => deps.store.end(lease, decision);
+  if ((await insist(story, 'record the higher attempt', end, story.lost)) !== 'cancelling') return 'queued';
+  // A cancel came first, and was promised: the attempt that runs has to go before it is recorded.
+  const options = { gracePeriodMs: 0, reason: 'the experiment was cancelled' };
+  await insist(story, 'stop higher attempts', () => stopHigher(story, options, story.left));
+  return await conclude(story, { to: 'cancelled', reason: `cancelled; ${outrun.message}` });
 }
 
 /** Pumps events into the store, over as many streams as it takes. Returns how the driver ended. */

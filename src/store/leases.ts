@@ -39,6 +39,7 @@ export function createLeases(
         decision.to,
         decision.reason,
         before.join(','),
+        (decision.to === 'queued' && decision.attemptsAbove) || 0,
       ])) as ['ok' | 'lost' | 'illegal', State];
       if (outcome === 'lost') throw leaseLost(lease);
       if (outcome === 'illegal') {

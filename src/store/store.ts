@@ -5,7 +5,7 @@ import type { Experiment } from '../schemas/experiment.ts';
 /*
  * What always holds:
  * - a state and its event are written in one step, along TRANSITIONS, and by the holder of the lease where one is held;
- * - attempt numbers of an experiment only rise, by one at a time;
+ * - attempt numbers of an experiment only rise, by one at a time; further only where a cluster knows higher ones;
  * - event n of an attempt is recorded once, after n - 1;
  * - lease expiry is judged by the server's clock (Redis TIME) and nothing else.
  */
@@ -108,7 +108,8 @@ export interface SubmitInput {
 /** Where an attempt's end leads. `retry` puts the experiment back into the line, at its old place. */
 export type EndDecision =
   | { to: 'succeeded' | 'failed' | 'cancelled'; reason: string }
-  | { to: 'queued'; reason: string };
+  /** `attemptsAbove`: the next attempt is numbered above this, because a cluster knows attempts up to there. */
+  | { to: 'queued'; reason: string; attemptsAbove?: number };
 
 export type CancelOutcome = 'cancelled' | 'cancelling' | 'already-final' | 'not-found';
 
@@ -194,7 +195,8 @@ export interface Store {
   /**
    * The attempt's end: final state or back into the line; gives back lease and reservation. To be called only when
    * the attempt's driver cannot run any more: its exit is recorded, or the attempt is fenced. Returns the recorded
-   * state: `cancelled`, whatever was decided, where a cancel came first. Repeated after it was done: `lease-lost`.
+   * state: `cancelled`, whatever was decided, where a cancel came first; with `attemptsAbove`, where another attempt
+   * may still run, it is then still `cancelling` and nothing was done. Repeated after it was done: `lease-lost`.
    */
   end(lease: Lease, decision: EndDecision): Promise<State>;
   /** Entries after `after` (exclusive; undefined: from the start), at most `limit`, in order. */

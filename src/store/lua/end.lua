@@ -4,8 +4,10 @@
 -- and a cancel was promised.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 attempt, 3 token, 4 the decided state, 5 reason, 6 states that it may follow (a,b,…)
--- Returns   {'ok', the recorded state}
+-- ARGV      1 experiment, 2 attempt, 3 token, 4 the decided state, 5 reason, 6 states that it may follow (a,b,…),
+--           7 the next attempt is numbered above this (0: above the present one)
+-- Returns   {'ok', the recorded state}; {'ok', 'cancelling'}: with 7, nothing was done, since a cancel came first and
+--           a higher attempt may still run
 -- Errors    {'lost'}; {'illegal', state}: the decision may not follow the present state
 -- Events    state; PUBLISH wake 'line'
 -- include time
@@ -17,6 +19,7 @@ if not holds(x, ARGV[2], ARGV[3]) then return { 'lost' } end
 local record = redis.call('HMGET', x, 'state', 'cluster', 'priority', 'seq')
 local from = record[1]
 if from == 'cancelling' then
+  if tonumber(ARGV[7]) > 0 then return { 'ok', from } end
   to = 'cancelled'
 elseif not string.find(',' .. ARGV[6] .. ',', ',' .. from .. ',', 1, true) then
   return { 'illegal', from }
@@ -27,6 +30,7 @@ redis.call('ZREM', root .. ':leases', id)
 freeReservation(root, id, record[2])
 redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')
 if to == 'queued' then
+  if tonumber(ARGV[7]) > tonumber(ARGV[2]) then redis.call('HSET', x, 'attempt', ARGV[7]) end
   redis.call('ZADD', root .. ':line', int(record[4] - record[3] * 4398046511104), id)
 else
   redis.call('HSET', x, 'endedAt', int(now))

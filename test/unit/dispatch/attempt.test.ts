@@ -41,6 +41,7 @@ function bench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: number } = {})
     decision: null as EndDecision | null,
     appendError: null as Error | null,
     endError: null as Error | null,
+    endAnswer: null as State | null,
     known: [] as Pick<AttemptStatus, 'attempt' | 'running'>[],
     launch: async (): Promise<LaunchOutcome> => ({ outcome: 'started' }),
     stop: async (): Promise<StopOutcome> => ({ dropped: true, ended: null }),
@@ -70,6 +71,7 @@ function bench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: number } = {})
       if (state.endError) throw state.endError;
       calls.push(`end ${decision.to}`);
       state.decision = decision;
+      return state.endAnswer ?? decision.to;
     },
   };
   const client = {
@@ -172,6 +174,48 @@ describe('the story of an attempt', () => {
     state.launch = fails('exhausted');
     assert.equal(await run().done, 'queued');
     assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end queued']);
+  });
+
+  test('goes behind the attempt that the cluster knows, and launches nothing in its place', async () => {
+    const { state, calls, run } = bench();
+    state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 4, reason: 'r' });
+    state.known = [
+      { attempt: 4, running: true },
+      { attempt: 3, running: false },
+    ];
+    assert.equal(await run().done, 'queued');
+    assert.deepEqual(calls, ['launch 1', 'end queued']);
+    assert.equal((state.decision as { attemptsAbove?: number }).attemptsAbove, 3);
+    assert.match(state.decision?.reason ?? '', /knows attempt 4 .* only attempt 1 .*older copy/);
+  });
+
+  test('takes a stop that nobody asked for as the sign of a higher attempt, where there is one', async () => {
+    const { state, run } = bench({ confirmed: true, state: 'running' });
+    state.events = async function* () {
+      yield { sequence: 1, at: 0, event: STOPPED };
+    };
+    state.known = [{ attempt: 2, running: true }];
+    assert.equal(await run().done, 'queued');
+    const alone = bench({ confirmed: true, state: 'running' });
+    alone.state.events = state.events;
+    assert.equal(await alone.run().done, 'failed');
+  });
+
+  test('a cancel ends the higher attempt too, before it is recorded', async () => {
+    const { state, calls, run } = bench({ state: 'cancelling' });
+    state.record = 'cancelling';
+    state.known = [{ attempt: 6, running: true }];
+    assert.equal(await run().done, 'cancelled');
+    assert.deepEqual(calls, ['stop 1 grace 7', 'stop 6 grace 7', 'end cancelled']);
+  });
+
+  test('a cancel that comes while it goes behind a higher attempt ends that attempt', async () => {
+    const { state, calls, run } = bench();
+    state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 4, reason: 'r' });
+    state.known = [{ attempt: 4, running: true }];
+    state.endAnswer = 'cancelling';
+    assert.equal(await run().done, 'cancelled');
+    assert.deepEqual(calls, ['launch 1', 'end queued', 'stop 4 grace 0', 'end cancelled']);
   });
 
   test('fails what can never be launched, and tries a fenced one again', async () => {
