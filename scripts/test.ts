@@ -5,9 +5,10 @@ import { globSync } from 'node:fs';
 /** A suite: its files, and how many of them run at once (those that start Ray, one by one). */
 const SUITES = [
   { name: 'unit', files: 'test/unit/**/*.test.ts', concurrency: 2 },
-  { name: 'python', files: 'deploy/ray-worker/tests/test_*.py', concurrency: 1 },
-  { name: 'contract', files: 'test/contract/**/*.test.ts', concurrency: 1 },
-  { name: 'integration', files: 'test/integration/**/*.test.ts', concurrency: 2 },
+  { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', concurrency: 1 },
+  { name: 'contract', files: 'test/contract/!(ray-python)/**/*.test.ts', concurrency: 1 },
+  { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
+  { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts', concurrency: 1 },
   { name: 'faults', files: 'test/faults/**/*.test.ts', concurrency: 1 },
   { name: 'e2e', files: 'test/e2e/**/*.test.ts', concurrency: 1 },
   { name: 'full', files: 'test/full/**/*.test.ts', concurrency: 1 },
