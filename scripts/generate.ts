@@ -8,8 +8,6 @@ const GENERATED = [
   'deploy/ray-worker/echelon_rayworker/gen/*.py',
   'docs/errors.md',
   'docs/configuration.md',
-  'docs/mutants.md',
-  'docs/sharpness.md',
 ];
 
 const check = process.argv.includes('--check');
