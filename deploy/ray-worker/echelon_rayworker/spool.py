@@ -105,6 +105,12 @@ class Spool:
         except Exception:  # noqa: BLE001 - a report never ends a training
             self.lost += 1
 
+    def gap(self, step: int, rows: int, reason: str) -> None:
+        """Says that the batch of a step, of ``rows`` rows (0: unknown), is not among the reports, and why."""
+        self._report(lambda: pb.AttemptEvent(gap=pb.Gap(
+            what=pb.Gap.BATCH, step=max(0, int(step)), count=1, rows=max(0, int(rows)), reason=str(reason)[:MAX_NAME_CHARACTERS]
+        )))
+
     def close(self) -> None:
         """Writes what is still pending and closes the file. Reports after it open a new one."""
         try:

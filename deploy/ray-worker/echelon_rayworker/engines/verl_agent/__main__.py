@@ -1,0 +1,35 @@
+"""`python -m echelon_rayworker.engines.verl_agent key=value … -- override …`: one training or evaluation.
+
+Keys: `home` (the verl-agent checkout), `program` (the recipe's entry), `phase` (`train` or `eval`; empty: as
+`trainer.val_only` says), `attempt_dir`, `experiment_dir` and `checkpoint_dir` (on the shared file system),
+`train_rows` and `val_rows` (of the data files, which are written here), `steps` (after which a training is complete),
+`advantages` (`recipe`, or `exact`: HGPO in float64), `observations` (`digests` or `texts`), `tap`, `base_model`
+(evaluate without a checkpoint, on purpose), `patience_seconds`. What follows `--` goes to Hydra, one argument each.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from echelon_rayworker.spool import Spool
+
+from ..arguments import ArgumentError
+from .driver import run
+from .prepare import NotStartable
+from .settings import settings_from
+
+
+def main() -> None:
+    spool = Spool.from_environment()
+    try:
+        sys.exit(run(settings_from(sys.argv[1:], os.environ), spool))
+    except (ArgumentError, NotStartable) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    finally:
+        spool.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""What reaches the trainer's processes on every node: variables, through Ray's runtime environment."""
+
+from __future__ import annotations
+
+import os
+from typing import Mapping
+
+# Handed on from the ray-worker's own environment where they are set there. Their values appear in no command line and
+# no log: places of the cluster, and what the recipe's trackers and the model's download need.
+_HANDED_ON = frozenset(
+    "HF_HOME HF_TOKEN HF_ENDPOINT HF_HUB_OFFLINE HUGGING_FACE_HUB_TOKEN TRANSFORMERS_OFFLINE ALFWORLD_DATA "
+    "TENSORBOARD_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy JAVA_HOME".split()
+)
+_PREFIXES = ("WANDB_", "MLFLOW_", "SWANLAB_", "TRACKIO_", "NCCL_", "VLLM_")
+_OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL")
+
+
+def runtime_variables(
+    environment: Mapping[str, str], home: str, observations: str, advantages: str
+) -> dict[str, str]:
+    """The variables of all processes of the run. `home`: the checkout, first on the search path of every process."""
+    variables = {
+        name: value
+        for name, value in environment.items()
+        if value and (name in _HANDED_ON or name in _OURS or name.startswith(_PREFIXES))
+    }
+    path = [home, *environment.get("PYTHONPATH", "").split(os.pathsep)]
+    variables["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, path)))
+    variables["ECHELON_OBSERVATIONS"] = observations
+    variables["ECHELON_ADVANTAGES"] = advantages
+    return variables

@@ -1,0 +1,51 @@
+"""`python -m echelon_rayworker.engines.verl_agent.launcher PROGRAM override…`, in the checkout: the recipe's launcher.
+
+Connects to Ray first, with the runtime environment that ECHELON_RUNTIME holds (JSON, taken out of the environment at
+once, so that neither the command line nor the recipe's own print of its Ray settings shows a secret), then runs the
+program as `python -m` would. The program finds Ray connected and leaves it so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import runpy
+import sys
+from typing import Any
+
+VARIABLE = "ECHELON_RUNTIME"
+
+
+def main(arguments: list[str]) -> None:
+    program, *overrides = arguments
+    runtime = json.loads(os.environ.pop(VARIABLE))
+    home = os.getcwd()
+    if home not in sys.path:
+        sys.path.insert(0, home)
+    spec = importlib.util.find_spec(program)
+    if spec is None or spec.origin is None:
+        sys.exit(f"error: {home} has no {program}: is it a verl-agent checkout with recipe/hgpo?")
+    # Ray puts the directory of argv[0] on the search path of every process of the job.
+    sys.argv = [spec.origin, *overrides]
+    _connect(runtime["variables"], runtime["init"])
+    runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+def _connect(variables: dict[str, str], init: dict[str, Any]) -> None:
+    import ray
+
+    try:
+        from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
+
+        given = get_ppo_ray_runtime_env()
+    except ImportError:
+        given = {"env_vars": {}}
+    runtime_env = {**given, "env_vars": {**given.get("env_vars", {}), **variables}}
+    address = os.environ.get("RAY_ADDRESS")
+    ray.init(**({"address": address} if address else {}), runtime_env=runtime_env, **init)
+    print("connected to Ray", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,197 @@
+"""Puts the tap into the trainer's process: wraps, without editing, what the recipe looks up at call time.
+
+Wrapped are `recipe.hgpo.hgpo_ray_trainer.compute_advantage` (every estimator), `TrajectoryCollector.
+gather_rollout_data` (the rows at their source), `Tracking.log` (every metric) and `RayPPOTrainer.fit` (to write what
+still waits before the process ends). A wrapper calls the original with the very arguments and returns the very
+result; whatever goes wrong on the tap's side is counted, said once on the console, and never raised.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import numbers
+import os
+import sys
+import time
+from typing import Any, Callable
+
+from echelon_rayworker.spool import SPOOL_VARIABLE, Spool
+
+from . import capture
+from .exact import replace_advantages
+from .reporter import Reporter
+
+TRAINER_MODULE = "recipe.hgpo.hgpo_ray_trainer"
+FLUSH_SECONDS = 15.0
+# What the driver looks for on the console.
+ANNOUNCEMENT = "echelon-tap:"
+_MARK = "_echelon_tap"
+
+
+class Tap:
+    """The tap of one process. `environment`: ECHELON_SPOOL, _EXPERIMENT, _ATTEMPT, _OBSERVATIONS, _ADVANTAGES."""
+
+    def __init__(self, environment: Any, spool: Any = None) -> None:
+        self.reporter = Reporter(Spool.from_environment(environment) if spool is None else spool)
+        self.trainer: Any = None
+        self.source: capture.Source | None = None
+        self.experiment = environment.get("ECHELON_EXPERIMENT", "")
+        self.attempt = int(environment.get("ECHELON_ATTEMPT") or 0)
+        self.texts = environment.get("ECHELON_OBSERVATIONS") == "texts"
+        self.exact = environment.get("ECHELON_ADVANTAGES") == "exact"
+        self.failures = 0
+        self._seconds = 0.0
+
+    def guarded(self, action: Callable[[], Any]) -> Any:
+        """The action's result; None where it failed, which is counted and, the first times, said."""
+        start = time.perf_counter()
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001 - a training never fails by its tap
+            self.failures += 1
+            if self.failures <= 3:
+                print(f"{ANNOUNCEMENT} failed, the training goes on: {type(error).__name__}: {error}", flush=True)
+            return None
+        finally:
+            self._seconds += time.perf_counter() - start
+
+    def step(self) -> int:
+        """The trainer's step."""
+        return int(self.trainer.global_steps)
+
+    def estimated(self, original: Callable, arguments: tuple, keywords: dict) -> Any:
+        """compute_advantage, with its inputs copied before and its output after."""
+        call = self.guarded(lambda: _bound(original, arguments, keywords))
+        before = self.guarded(lambda: self._before(call)) if call else None
+        result = original(*arguments, **keywords)
+        if call:
+            failures = self.failures
+            self.guarded(lambda: self._after(call, before, result))
+            if self.failures > failures or before is None:
+                self.guarded(lambda: self.reporter.gap(self.step(), len(result), "the batch could not be copied"))
+        return result
+
+    def _before(self, call: dict[str, Any]) -> dict[str, Any]:
+        return capture.copy_inputs(call["data"], capture.estimator_name(call["adv_estimator"]))
+
+    def _after(self, call: dict[str, Any], columns: dict[str, Any] | None, result: Any) -> None:
+        if columns is None:
+            return
+        name, step, config = capture.estimator_name(call["adv_estimator"]), self.step(), self.trainer.config
+        rows = len(columns["group"])
+        if name not in capture.VERIFIABLE:
+            self.reporter.gap(step, rows, f"not verifiable: {capture.not_verifiable(name)}")
+            return
+        facts = capture.estimator_facts(name, call, config)
+        if self.exact and name == "hgpo":
+            replaced = self.guarded(lambda: replace_advantages(result, columns, facts))
+            if replaced is not None:
+                columns["step_reward"] = replaced
+                facts["precision"] = "float64"
+        columns["advantage"] = capture.copy_advantages(result)
+        provenance = capture.provenance_facts(config, step, self.experiment, self.attempt)
+        source, texts = self.source, self.texts
+        self.reporter.batch(step, rows, lambda: capture.serialize(columns, facts, provenance, source, texts))
+
+    def collected(self, steps: Any) -> None:
+        """The rollout's rows, before anything could reorder them."""
+        self.source = None
+        self.source = self.guarded(lambda: capture.Source.of(steps))
+
+    def logged(self, data: Any, step: Any) -> None:
+        """One call of the recipe's logger."""
+        values = {str(name): float(value) for name, value in dict(data).items() if _is_number(value)}
+        values["echelon/tap_s"], self._seconds = self._seconds, 0.0
+        self.reporter.metrics(int(step), values)
+
+
+def install(environment: Any = None, spool: Any = None) -> Tap:
+    """Installs the tap, once a process; returns it. Raises where the recipe is not as expected."""
+    trainer = importlib.import_module(TRAINER_MODULE)
+    installed = getattr(trainer, _MARK, None)
+    if installed is not None:
+        return installed
+    tracking = importlib.import_module("verl.utils.tracking")
+    tap = Tap(os.environ if environment is None else environment, spool)
+    collector = getattr(trainer, "TrajectoryCollector", None)
+    if hasattr(collector, "gather_rollout_data"):
+        _wrap_collector(collector, tap)
+    _wrap_fit(trainer.RayPPOTrainer, tap)
+    _wrap_log(tracking.Tracking, tap)
+    original = trainer.compute_advantage
+
+    @functools.wraps(original)
+    def compute_advantage(*arguments: Any, **keywords: Any) -> Any:
+        return tap.estimated(original, arguments, keywords)
+
+    trainer.compute_advantage = compute_advantage
+    setattr(trainer, _MARK, tap)
+    print(f"{ANNOUNCEMENT} installed, {_spool_state(tap, environment)}", flush=True)
+    return tap
+
+
+def current() -> Tap | None:
+    """The installed tap of this process."""
+    return getattr(sys.modules.get(TRAINER_MODULE), _MARK, None)
+
+
+def _wrap_collector(collector: Any, tap: Tap) -> None:
+    original = collector.gather_rollout_data
+
+    @functools.wraps(original)
+    def gather_rollout_data(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        steps = keywords.get("total_batch_list", arguments[0] if arguments else None)
+        if steps is not None:
+            tap.collected(steps)
+        return original(self, *arguments, **keywords)
+
+    collector.gather_rollout_data = gather_rollout_data
+
+
+def _wrap_fit(trainer: Any, tap: Tap) -> None:
+    original = trainer.fit
+
+    @functools.wraps(original)
+    def fit(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        tap.trainer = self
+        try:
+            return original(self, *arguments, **keywords)
+        finally:
+            # The process is ended right after: what still waits is written now, within a bound.
+            tap.guarded(lambda: tap.reporter.flush(FLUSH_SECONDS))
+
+    trainer.fit = fit
+
+
+def _wrap_log(tracking: Any, tap: Tap) -> None:
+    original = tracking.log
+
+    @functools.wraps(original)
+    def log(self: Any, data: Any, step: Any, *arguments: Any, **keywords: Any) -> Any:
+        tap.guarded(lambda: tap.logged(data, step))
+        return original(self, data, step, *arguments, **keywords)
+
+    tracking.log = log
+
+
+def _bound(original: Callable, arguments: tuple, keywords: dict) -> dict[str, Any]:
+    """The call's arguments by name, defaults included, `**kwargs` among them."""
+    bound = inspect.signature(original).bind(*arguments, **keywords)
+    bound.apply_defaults()
+    named = dict(bound.arguments)
+    return {**named, **named.pop("kwargs", {})}
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (numbers.Number, bool)) and not isinstance(value, complex):
+        return True
+    return hasattr(value, "dtype") and getattr(value, "shape", None) == ()
+
+
+def _spool_state(tap: Tap, environment: Any) -> str:
+    directory = (os.environ if environment is None else environment).get(SPOOL_VARIABLE, "")
+    if not directory:
+        return "no spool named"
+    return "spool writable" if os.access(directory, os.W_OK) else f"spool not visible here: {directory}"
