@@ -1,6 +1,7 @@
 import type { ResolvedLocal, ResolvedReplay, ResolvedSpec } from '../schemas/spec.ts';
 import { ESTIMATOR_FIELDS } from './estimator-fields.ts';
 import { assignment, type PlanValue } from './overrides.ts';
+import { compileVerlAgent, engineArguments } from './verl-agent/compile.ts';
 
 /**
  * What a ray-worker runs: `python -m module arguments…`. `{attemptDir}`, `{experimentDir}` and `{sharedRoot}` in an
@@ -19,17 +20,22 @@ export interface LaunchPlan {
 
 /** Compiles a resolved spec into its launch plan. Pure; the same spec gives the same plan. */
 export function compilePlan(spec: ResolvedSpec['spec']): LaunchPlan {
-  const values = spec.engine === 'local' ? localValues(spec) : replayValues(spec);
   return {
     engine: spec.engine,
-    module: `echelon_rayworker.engines.${spec.engine}`,
-    arguments: values.map(([key, value]) => assignment(key, value)),
+    module: `echelon_rayworker.engines.${spec.engine.replaceAll('-', '_')}`,
+    arguments: argumentsOf(spec),
     environment: {},
     gpus: spec.resources.gpus,
     cpus: spec.resources.cpus,
     gracePeriodMs: Math.round(spec.gracePeriodSeconds * 1000),
     files: {},
   };
+}
+
+function argumentsOf(spec: ResolvedSpec['spec']): string[] {
+  if (spec.engine === 'verl-agent') return engineArguments(spec, compileVerlAgent(spec));
+  const values = spec.engine === 'local' ? localValues(spec) : replayValues(spec);
+  return values.map(([key, value]) => assignment(key, value));
 }
 
 type Values = [key: string, value: PlanValue][];

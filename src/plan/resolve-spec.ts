@@ -3,18 +3,48 @@ import type { ExperimentSpec, ResolvedLocal, ResolvedReplay, ResolvedSpec } from
 import { invalidSpec } from '../schemas/validate-spec.ts';
 import { COMMON_DEFAULTS, LOCAL_DEFAULTS, REPLAY_DEFAULTS } from './defaults.ts';
 import { completeEstimator, unusedFields } from './estimator-fields.ts';
+import { merge, missingFrom, type Tree } from './trees.ts';
+import { type CheckInput, checkExperiment } from './verl-agent/checks.ts';
+import { resolveVerlAgent, verlAgentContradictions } from './verl-agent/resolve.ts';
 
-type Tree = { readonly [key: string]: unknown };
+/** What this installation allows beyond the ordinary. */
+export interface Permissions {
+  /** Whether a spec may name code that is loaded on the cluster; refused where it is left out. */
+  customCode?: boolean;
+}
 
 /**
  * Fills in a valid spec's defaults and says which they are. Throws EchelonError `invalid-spec` where the values
- * contradict each other, e.g. a field that the chosen estimator does not use. Pure: the input is not changed.
+ * contradict each other, e.g. a field that the chosen estimator does not use, where verl-agent would certainly fail,
+ * or where custom code is named without permission. Pure: the input is not changed.
  */
-export function resolveSpec(spec: ExperimentSpec): ResolvedSpec {
-  const problems = contradictions(spec);
+export function resolveSpec(spec: ExperimentSpec, permissions: Permissions = {}): ResolvedSpec {
+  refuse(contradictions(spec, permissions));
+  const resolved = fillIn(spec);
+  const defaults = missingFrom(spec, resolved as unknown as Tree);
+  if (resolved.engine === 'verl-agent') refuse(certainFailures({ spec: resolved, defaults }));
+  return { spec: resolved, defaults };
+}
+
+function refuse(problems: FieldProblem[]): void {
   if (problems.length > 0) throw invalidSpec(problems);
-  const resolved = spec.engine === 'local' ? resolveLocal(spec) : resolveReplay(spec);
-  return { spec: resolved, defaults: missingFrom(spec, resolved, '') };
+}
+
+function fillIn(spec: ExperimentSpec): ResolvedSpec['spec'] {
+  switch (spec.engine) {
+    case 'local':
+      return resolveLocal(spec);
+    case 'replay':
+      return resolveReplay(spec);
+    case 'verl-agent':
+      return resolveVerlAgent(spec);
+  }
+}
+
+function certainFailures(input: CheckInput): FieldProblem[] {
+  return checkExperiment(input)
+    .filter(({ severity }) => severity === 'error')
+    .map(({ field, message, mend }) => ({ field, message: `${message} ${mend}` }));
 }
 
 function resolveLocal(spec: Extract<ExperimentSpec, { engine: 'local' }>): ResolvedLocal {
@@ -26,38 +56,31 @@ function resolveReplay(spec: Extract<ExperimentSpec, { engine: 'replay' }>): Res
   return merge({ ...COMMON_DEFAULTS, ...REPLAY_DEFAULTS }, spec) as unknown as ResolvedReplay;
 }
 
-function contradictions(spec: ExperimentSpec): FieldProblem[] {
-  const problems: FieldProblem[] = [];
-  if (spec.engine === 'local') {
-    problems.push(...unusedFields(spec.estimator));
-    if ((spec.resources?.gpus ?? 0) > 0) {
-      problems.push({ field: '/resources/gpus', message: 'must be 0: the local engine trains on the CPU' });
-    }
-  } else if ((spec.resources?.gpus ?? 0) > 0) {
-    problems.push({ field: '/resources/gpus', message: 'must be 0: a replay uses no GPU' });
+function contradictions(spec: ExperimentSpec, { customCode = false }: Permissions): FieldProblem[] {
+  const gpus = spec.resources?.gpus ?? 0;
+  switch (spec.engine) {
+    case 'local':
+      return [
+        ...unusedFields(spec.estimator),
+        ...noGpu(gpus, 'must be 0: the local engine trains on the CPU'),
+      ];
+    case 'replay':
+      return noGpu(gpus, 'must be 0: a replay uses no GPU');
+    case 'verl-agent':
+      return [
+        ...verlAgentContradictions(spec),
+        ...(spec.allowCustomCode && !customCode
+          ? [
+              {
+                field: '/allowCustomCode',
+                message: 'is not allowed here: this installation loads no custom code',
+              },
+            ]
+          : []),
+      ];
   }
-  return problems;
 }
 
-/** `given` over `defaults`, at any depth; arrays do not occur in a spec. */
-function merge(defaults: Tree, given: Tree): Tree {
-  const merged: Record<string, unknown> = structuredClone(defaults);
-  for (const [key, value] of Object.entries(given)) {
-    const below = defaults[key];
-    merged[key] = isTree(value) && isTree(below) ? merge(below, value) : value;
-  }
-  return merged;
-}
-
-/** JSON pointers of the leaves that `resolved` has and `given` does not. */
-function missingFrom(given: unknown, resolved: Tree, at: string): string[] {
-  const had = isTree(given) ? given : {};
-  return Object.entries(resolved).flatMap(([key, value]) => {
-    if (isTree(value)) return missingFrom(had[key], value, `${at}/${key}`);
-    return Object.hasOwn(had, key) ? [] : [`${at}/${key}`];
-  });
-}
-
-function isTree(value: unknown): value is Tree {
-  return value !== null && typeof value === 'object';
+function noGpu(gpus: number, message: string): FieldProblem[] {
+  return gpus > 0 ? [{ field: '/resources/gpus', message }] : [];
 }

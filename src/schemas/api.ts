@@ -228,9 +228,19 @@ export const ClusterView = Type.Object(
   {
     name: Type.String(),
     address: Type.String({ description: 'host:port of its ray-worker' }),
-    tls: Type.Boolean(),
+    tls: Type.Boolean({ description: 'The way to the ray-worker is encrypted' }),
+    rayAddress: nullable(
+      Type.String({ description: "ray://host:port of Ray; null: made known by its ray-worker's address" }),
+    ),
+    rayVersion: nullable(Type.String({ description: 'As last seen' })),
+    rayWorkerVersion: nullable(Type.String({ description: 'As last seen' })),
+    sharedRoot: nullable(Type.String({ description: 'The directory that all its nodes see, as last seen' })),
+    draining: Type.Boolean({ description: 'Nothing new starts there; what runs goes on' }),
+    answering: Type.Boolean({ description: 'Its ray-worker has answered a dispatcher lately' }),
     backfill: Type.Boolean({ description: 'Small experiments may overtake one that does not fit' }),
-    lastSeenAt: nullable(Instant),
+    lastSeenAt: nullable(
+      Type.Integer({ description: 'When its ray-worker last answered a dispatcher; ms since 1970' }),
+    ),
     nodes: Type.Array(
       Type.Object(
         {

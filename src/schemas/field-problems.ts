@@ -106,6 +106,7 @@ function expected(schema: Shape): string {
   const values = valuesOf(schema);
   if (values.length > 0)
     return values.length === 1 ? shown(values[0]) : `one of ${values.map(shown).join(', ')}`;
+  if (schema.anyOf) return schema.anyOf.map(expected).join(', or ');
   const words: Record<string, string> = {
     integer: 'an integer',
     number: 'a number',

@@ -1,18 +1,6 @@
 import { type Static, Type } from 'typebox';
-
-const strict = { additionalProperties: false } as const;
-
-/** A name for people; ids are made by the system. */
-const Label = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
-  description: 'For people; without control characters',
-});
-const Name = Type.String({
-  pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
-  description: 'Lower-case letters, digits and hyphens',
-});
+import { commonFields, strict } from './spec-parts.ts';
+import { type VerlAgentEstimatorName, VerlAgentSpec } from './verl-agent-spec.ts';
 
 /** Estimator of the advantages. Which fields count depends on `name`; a field that does not is an error. */
 export const EstimatorSpec = Type.Object(
@@ -59,42 +47,10 @@ export const EstimatorSpec = Type.Object(
   strict,
 );
 
-const Resources = Type.Object(
-  {
-    gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 })),
-    cpus: Type.Optional(Type.Number({ minimum: 0.1, maximum: 4096 })),
-  },
-  { ...strict, description: 'Taken together on one node, all or nothing' },
-);
-
-const common = {
-  name: Label,
-  project: Type.Optional(Name),
-  cluster: Type.Optional(Name),
-  priority: Type.Optional(
-    Type.Integer({
-      minimum: -100,
-      maximum: 100,
-      description: 'Higher goes first; equal ones in order of arrival',
-    }),
-  ),
-  resources: Type.Optional(Resources),
-  maxAttempts: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 20,
-      description: 'Launches at most, where an attempt ends by a cause outside of it',
-    }),
-  ),
-  gracePeriodSeconds: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 3600, description: 'Between SIGTERM and SIGKILL' }),
-  ),
-};
-
 /** A small policy trained on the CPU in a text environment of our own; needs no GPU and no weights. */
 export const LocalSpec = Type.Object(
   {
-    ...common,
+    ...commonFields,
     engine: Type.Literal('local'),
     estimator: EstimatorSpec,
     observations: Type.Optional(
@@ -180,7 +136,7 @@ export const REPLAY_FAULTS = [
 /** Streams recorded batches; for demonstrations and tests. */
 export const ReplaySpec = Type.Object(
   {
-    ...common,
+    ...commonFields,
     engine: Type.Literal('replay'),
     replay: Type.Optional(
       Type.Object(
@@ -220,10 +176,10 @@ export const ReplaySpec = Type.Object(
 );
 
 /** The engines, and the schema of a spec for each. */
-export const SPEC_BY_ENGINE = { local: LocalSpec, replay: ReplaySpec } as const;
+export const SPEC_BY_ENGINE = { local: LocalSpec, replay: ReplaySpec, 'verl-agent': VerlAgentSpec } as const;
 
 /** What a person submits. */
-export const ExperimentSpec = Type.Union([LocalSpec, ReplaySpec], { $id: 'ExperimentSpec' });
+export const ExperimentSpec = Type.Union([LocalSpec, ReplaySpec, VerlAgentSpec], { $id: 'ExperimentSpec' });
 /** See {@link ExperimentSpec}. */
 export type ExperimentSpec = Static<typeof ExperimentSpec>;
 /** See {@link EstimatorSpec}. */
@@ -241,7 +197,7 @@ export type Complete<T> = T extends object ? { [K in keyof T]-?: Complete<NonNul
  * pointers of the values that were not submitted.
  */
 export interface ResolvedSpec {
-  spec: ResolvedLocal | ResolvedReplay;
+  spec: ResolvedLocal | ResolvedReplay | ResolvedVerlAgent;
   defaults: string[];
 }
 
@@ -252,3 +208,23 @@ export type ResolvedLocal = Omit<Complete<LocalSpec>, 'estimator' | 'cluster'> &
 };
 /** A resolved {@link ReplaySpec}. */
 export type ResolvedReplay = Omit<Complete<ReplaySpec>, 'cluster'> & { cluster: string | null };
+
+/**
+ * A resolved {@link VerlAgentSpec}: every setting of its recipe that its estimator and phase use. `critic`,
+ * `maxGenerationBatches`, `split` and `checkpoint` are there only where they count; `home` and `cluster` stay null where the cluster decides.
+ */
+export type ResolvedVerlAgent = Omit<
+  Complete<VerlAgentSpec>,
+  'estimator' | 'cluster' | 'home' | 'rollout' | 'critic' | 'evaluation' | 'checkpoints' | 'overrides'
+> & {
+  cluster: string | null;
+  home: string | null;
+  estimator: NonNullable<VerlAgentSpec['estimator']> & { name: VerlAgentEstimatorName };
+  rollout: Omit<Complete<NonNullable<VerlAgentSpec['rollout']>>, 'maxGenerationBatches'> &
+    Pick<NonNullable<VerlAgentSpec['rollout']>, 'maxGenerationBatches'>;
+  critic?: Complete<NonNullable<VerlAgentSpec['critic']>>;
+  evaluation: Omit<Complete<NonNullable<VerlAgentSpec['evaluation']>>, 'split' | 'checkpoint'> &
+    Pick<NonNullable<VerlAgentSpec['evaluation']>, 'split' | 'checkpoint'>;
+  checkpoints: { label: string | null };
+  overrides: NonNullable<VerlAgentSpec['overrides']>;
+};

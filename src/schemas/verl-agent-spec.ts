@@ -36,9 +36,13 @@ export const VERL_AGENT_LOGGERS = [
   'clearml',
 ] as const;
 
-const choice = <T extends readonly string[]>(values: T, description?: string) =>
+const choice = <const T extends string>(values: readonly T[], description?: string) =>
   Type.Optional(
-    Type.Enum([...values] as [...T], { type: 'string', ...(description === undefined ? {} : { description }) }),
+    Type.Unsafe<T>({
+      type: 'string',
+      enum: [...values],
+      ...(description === undefined ? {} : { description }),
+    }),
   );
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const count = (minimum: number, maximum: number, description: string) =>
@@ -56,14 +60,16 @@ const ABSOLUTE_PATH = '^(?!.*\\.\\.)/[A-Za-z0-9._/ -]{0,254}$';
 const CHECKPOINT_DIRECTORY = '^(?!.*\\.\\.)[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9][A-Za-z0-9._-]{0,149}$';
 
 const modelPath = (description: string) =>
-  Type.Optional(Type.String({ pattern: MODEL_PATH, description: `${description}: a Hub name, or a path there` }));
+  Type.Optional(
+    Type.String({ pattern: MODEL_PATH, description: `${description}: a Hub name, or a path there` }),
+  );
 
 /** The advantage estimator of a verl-agent training; a field that its estimator does not use is an error. */
 export const VerlAgentEstimatorSpec = Type.Object(
   {
     name: choice(VERL_AGENT_ESTIMATORS),
-    mode: choice(['mean_std_norm', 'mean_norm'] as const, 'hgpo, gigpo: divide by the deviation, or not'),
-    weightType: choice(['length'] as const, 'hgpo: the only one there is; no code of the recipe reads it'),
+    mode: choice(['mean_std_norm', 'mean_norm'], 'hgpo, gigpo: divide by the deviation, or not'),
+    weightType: choice(['length'], 'hgpo: the only one there is; no code of the recipe reads it'),
     lengthWeightAlpha: number(-16, 16, 'hgpo: exponent of the weights of longer histories; 0 is uniform'),
     baseGroup: flag('hgpo: add the comparison of whole trajectories as a level'),
     stepAdvantageWeight: number(0, 100, 'gigpo: weight of the step term'),
@@ -86,7 +92,6 @@ const OverrideValue = Type.Union([
   Type.Boolean(),
   Type.Number({ minimum: -1e15, maximum: 1e15 }),
   Type.String({ maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
-  Type.Null(),
 ]);
 
 /** Which checkpoint an evaluation loads. */
@@ -94,7 +99,8 @@ const CheckpointReference = Type.Object(
   {
     directory: Type.String({
       pattern: CHECKPOINT_DIRECTORY,
-      description: "Of the training, as its plan names it: below the cluster's checkpoints, e.g. project/name-hash",
+      description:
+        "Of the training, as its plan names it: below the cluster's checkpoints, e.g. project/name-hash",
     }),
     step: count(1, 1e9, 'The latest where it is left out'),
   },
@@ -122,13 +128,18 @@ export const VerlAgentSpec = Type.Object(
     }),
     estimator: Type.Optional(VerlAgentEstimatorSpec),
     advantages: choice(
-      ['recipe', 'exact'] as const,
+      ['recipe', 'exact'],
       'exact (hgpo): values that stem from float32 rounding are replaced by the float64 result',
     ),
+    observations: choice(['digests', 'texts'], 'What of an observation leaves the cluster'),
     environment: section({
       seed: count(0, SEED_MAX, 'Of the tasks; validation adds 1000'),
       maxSteps: count(1, 1000, 'Of an episode'),
-      historyLength: count(0, 64, 'K: previous steps in the prompt, and for hgpo those that must agree as well'),
+      historyLength: count(
+        0,
+        64,
+        'K: previous steps in the prompt, and for hgpo those that must agree as well',
+      ),
       cpusPerActor: number(0.01, 64, 'That Ray counts for one environment'),
     }),
     rollout: section({
@@ -136,9 +147,9 @@ export const VerlAgentSpec = Type.Object(
       groupSize: count(1, 1024, 'Trajectories per task'),
       dynamicSampling: flag("DAPO's: sample on until enough groups have differing rewards"),
       maxGenerationBatches: count(1, 1000, 'dynamicSampling: rollouts per step at most'),
-      engine: choice(['vllm', 'sglang', 'hf'] as const),
+      engine: choice(['vllm', 'sglang', 'hf']),
       attentionBackend: choice(
-        ['XFORMERS', 'FLASH_ATTN', 'FLASHINFER', 'FLEX_ATTENTION', 'TORCH_SDPA', 'auto'] as const,
+        ['XFORMERS', 'FLASH_ATTN', 'FLASHINFER', 'FLEX_ATTENTION', 'TORCH_SDPA', 'auto'],
         "vLLM's; auto: leave it the choice",
       ),
       tensorParallelSize: count(1, 1024, 'GPUs per copy of the policy while it generates'),
@@ -153,21 +164,25 @@ export const VerlAgentSpec = Type.Object(
     }),
     training: section({
       steps: count(1, 1e6, 'Training steps; one rollout each'),
-      learningRate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1, description: "The policy's" })),
+      learningRate: Type.Optional(
+        Type.Number({ exclusiveMinimum: 0, maximum: 1, description: "The policy's" }),
+      ),
       miniBatchSize: count(1, BATCH_MAX, 'Rows per update, over all GPUs'),
       microBatchSizePerGpu: count(1, BATCH_MAX, 'Rows at once'),
       referenceMicroBatchSizePerGpu: count(1, BATCH_MAX, 'Rows at once, of the reference policy'),
       epochs: count(1, 100, 'Passes over a rollout'),
       clipRatioLow: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
-      clipRatioHigh: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10, description: 'DAPO: 0.28' })),
+      clipRatioHigh: Type.Optional(
+        Type.Number({ exclusiveMinimum: 0, maximum: 10, description: 'DAPO: 0.28' }),
+      ),
       lossAggregation: choice(
-        ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const,
+        ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'],
         'Over tokens or sequences',
       ),
       entropyCoefficient: number(0, 10, 'Of the entropy bonus'),
       klLoss: flag('Penalty for leaving the reference policy, in the loss'),
       klCoefficient: number(0, 10, 'Of that penalty'),
-      klType: choice(['kl', 'abs', 'mse', 'low_var_kl'] as const, 'Its estimate'),
+      klType: choice(['kl', 'abs', 'mse', 'low_var_kl'], 'Its estimate'),
       parameterOffload: flag('Parameters of the policy in host memory'),
       optimizerOffload: flag("The policy's optimizer in host memory"),
       referenceOffload: flag('The reference policy in host memory'),
@@ -186,13 +201,15 @@ export const VerlAgentSpec = Type.Object(
     }),
     critic: section({
       path: modelPath('What the critic starts from'),
-      learningRate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1, description: "The critic's" })),
+      learningRate: Type.Optional(
+        Type.Number({ exclusiveMinimum: 0, maximum: 1, description: "The critic's" }),
+      ),
       microBatchSizePerGpu: count(1, BATCH_MAX, 'Rows at once'),
       parameterOffload: flag('Parameters of the critic in host memory'),
       optimizerOffload: flag("The critic's optimizer in host memory"),
     }),
     evaluation: section({
-      split: choice(['seen', 'unseen'] as const, 'ALFWorld: in-domain (valid_seen) or out-of-domain (valid_unseen)'),
+      split: choice(['seen', 'unseen'], 'ALFWorld: in-domain (valid_seen) or out-of-domain (valid_unseen)'),
       games: count(1, 4096, 'Environments side by side'),
       rounds: count(1, 100, 'Times over them'),
       temperature: number(0, 10, 'Of sampling while validating'),

@@ -1,0 +1,35 @@
+/** An object that is read key by key. */
+export type Tree = { readonly [key: string]: unknown };
+
+/** `given` over `defaults`, at any depth; an array counts as one value. Neither is changed. */
+export function merge(defaults: Tree, given: Tree): Record<string, unknown> {
+  const merged: Record<string, unknown> = structuredClone(defaults);
+  for (const [key, value] of Object.entries(given)) {
+    const below = defaults[key];
+    merged[key] = isTree(value) && isTree(below) ? merge(below, value) : value;
+  }
+  return merged;
+}
+
+/** JSON pointers of the leaves that `resolved` has and `given` does not. */
+export function missingFrom(given: unknown, resolved: Tree, at = ''): string[] {
+  const had = isTree(given) ? given : {};
+  return Object.entries(resolved).flatMap(([key, value]) => {
+    if (isTree(value)) return missingFrom(had[key], value, `${at}/${key}`);
+    return Object.hasOwn(had, key) ? [] : [`${at}/${key}`];
+  });
+}
+
+/** The value at a path such as `rollout.groups`; undefined where there is none. */
+export function valueAt(tree: unknown, path: string): unknown {
+  let value = tree;
+  for (const key of path.split('.')) {
+    if (!isTree(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+function isTree(value: unknown): value is Tree {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { readHydraText } from './hydra.ts';
+
+/**
+ * Keys that change no number of a training: where files are, what is shown, how often it is saved, and how many steps
+ * there are, so that a training can be prolonged.
+ */
+const NEUTRAL = [
+  /^data\.(train_files|val_files)$/,
+  /^data\.custom_cls\./,
+  /^data\.filter_overlong_prompts_workers$/,
+  /^\+data\.dataloader_num_workers$/,
+  /^trainer\.(logger|project_name|experiment_name|default_local_dir|save_freq|total_epochs)$/,
+  /^trainer\.(max_actor_ckpt_to_keep|max_critic_ckpt_to_keep|log_val_generations)$/,
+  /^trainer\.(ray_wait_register_center_timeout|del_local_ckpt_after_load)$/,
+  /^env\.resources_per_worker\.num_cpus$/,
+  /^hydra\./,
+];
+
+/** Keys by which the number of steps shapes the learning rate. */
+const SCHEDULED = /\.optim\.(warmup_style|lr_warmup_steps_ratio)$/;
+
+/** Ten hexadecimal digits that differ where anything differs that changes the numbers of a training. */
+export function numbersHash(input: {
+  entries: readonly (readonly [key: string, text: string])[];
+  /** What counts besides: the kind of advantages. */
+  besides: readonly string[];
+}): string {
+  const scheduled = input.entries.some(([key]) => SCHEDULED.test(key));
+  const counted = input.entries
+    .filter(([key]) => (scheduled && key === 'trainer.total_epochs') || !NEUTRAL.some((one) => one.test(key)))
+    .map(([key, text]) => [key, readHydraText(text)])
+    .sort(([left], [right]) => (String(left) < String(right) ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([counted, ...input.besides]))
+    .digest('hex')
+    .slice(0, 10);
+}

@@ -1,0 +1,121 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { Name } from './spec-parts.ts';
+
+const strict = { additionalProperties: false } as const;
+const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
+
+function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+const Pem = Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM' });
+
+/** The body of POST /v1/clusters: where a Ray cluster is, and how its ray-worker is to run. */
+export const AddCluster = Type.Object(
+  {
+    name: Name,
+    address: Type.String({
+      maxLength: 300,
+      pattern: '^ray://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$',
+      description: "ray://host:port of Ray's client server; its default port is 10001",
+    }),
+    token: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        pattern: '^[\\x21-\\x7e]+$',
+        description: "Ray's token; never shown again",
+      }),
+    ),
+    sharedRoot: Type.String({
+      maxLength: 1000,
+      pattern: '^(/|~(/|$))[^\\u0000-\\u001f\\u007f]*$',
+      description: "A directory that all nodes of the cluster see; `~` is the home of Ray's user there",
+    }),
+    node: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        description:
+          "Id, address or host name of the node that the ray-worker stays on; Ray's head where left out",
+      }),
+    ),
+    port: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 65_535,
+        description: 'Of the ray-worker; a free one where left out',
+      }),
+    ),
+    advertise: Type.Optional(
+      Type.String({
+        maxLength: 300,
+        pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+):[0-9]{1,5}$',
+        description: "host:port by which dispatchers reach the ray-worker, where that is not the node's own",
+      }),
+    ),
+    backfill: Type.Optional(
+      Type.Boolean({
+        description: 'Small experiments may overtake one that does not fit; false where left out',
+      }),
+    ),
+    tls: Type.Optional(
+      Type.Object(
+        {
+          ca: Type.Optional(Pem),
+          cert: Type.Optional(Pem),
+          key: Type.Optional(Pem),
+          serverName: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
+        },
+        { ...strict, description: "Keys for a Ray with TLS; Ray's own is mutual and wants ca, cert and key" },
+      ),
+    ),
+  },
+  { ...strict, $id: 'AddCluster' },
+);
+/** See {@link AddCluster}. */
+export type AddCluster = Static<typeof AddCluster>;
+
+/** What a command does to its cluster. */
+export const COMMAND_KINDS = ['add', 'drain', 'remove'] as const;
+/** One of {@link COMMAND_KINDS}. */
+export type CommandKind = (typeof COMMAND_KINDS)[number];
+
+/** The states of a command; the last two are final. */
+export const COMMAND_STATES = ['queued', 'running', 'succeeded', 'failed'] as const;
+/** One of {@link COMMAND_STATES}. */
+export type CommandState = (typeof COMMAND_STATES)[number];
+
+/** Something that a command found: an `error` ended it, a `warning` did not. `mend`: what to do about it. */
+export const CommandProblem = Type.Object(
+  {
+    severity: Type.Enum(['warning', 'error'], { type: 'string' }),
+    message: Type.String(),
+    mend: Type.String({ description: 'What to do about it' }),
+  },
+  strict,
+);
+/** See {@link CommandProblem}. */
+export type CommandProblem = Static<typeof CommandProblem>;
+
+/** A request on a cluster, carried out by a dispatcher: poll it until its state is final. */
+export const Command = Type.Object(
+  {
+    id: Type.String(),
+    cluster: Type.String(),
+    kind: Type.Enum([...COMMAND_KINDS], { type: 'string' }),
+    state: Type.Enum([...COMMAND_STATES], { type: 'string' }),
+    report: Type.Array(Type.String(), { description: 'What was done so far, a sentence each' }),
+    problems: Type.Array(CommandProblem),
+    createdAt: Instant,
+    endedAt: nullable(Instant),
+  },
+  { ...strict, $id: 'Command' },
+);
+/** See {@link Command}. */
+export type Command = Static<typeof Command>;
+
+/** Whether a command is over. */
+export function isCommandOver({ state }: Pick<Command, 'state'>): boolean {
+  return state === 'succeeded' || state === 'failed';
+}
