@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { processEnvironment, processSettings, type Settings, SettingsError } from './config/settings.ts';
 import { EchelonError } from './core/errors.ts';
-import { createDispatcher } from './dispatch/dispatcher.ts';
+import { createDispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
 import { createApp } from './http/app.ts';
 import type { AppDeps } from './http/deps.ts';
 import { createLog, type Log } from './observe/log.ts';
+import { createMetrics, type Metrics, SHOWN_EXPERIMENTS, type StoreFigures } from './observe/metrics.ts';
+import { startMetricsServer } from './observe/metrics-server.ts';
+import { observeStore } from './observe/observe-store.ts';
 import { compilePlan } from './plan/compile-plan.ts';
 import { createLine } from './queue/line.ts';
 import { createDirectoryArchive } from './store/archive-directory.ts';
@@ -62,8 +65,20 @@ export async function startServices(options: {
   await using resources = new AsyncDisposableStack();
   const log = createLog({ level: settings.logLevel, name: roles.join('+'), file: options.logFile });
   const place = options.redis ?? redisPlace(settings);
-  const store = await openStore({ place, settings, log, resources });
-  const redis = connect(place, { maxRetriesPerRequest: 1, enableOfflineQueue: false }, log);
+  const plainStore = await openStore({ place, settings, log, resources });
+  let dispatcherStats: (() => DispatcherStats) | undefined;
+  const metrics = createMetrics({
+    role: roles.join('+'),
+    version: VERSION,
+    readStore: () => readFigures(plainStore),
+    dispatcher: () => dispatcherStats?.(),
+  });
+  const store = observeStore(plainStore, metrics);
+  const redis = connect(
+    place,
+    { ...passwordOf(settings), maxRetriesPerRequest: 1, enableOfflineQueue: false },
+    log,
+  );
   resources.defer(() => redis.disconnect());
   const line = createLine({
     redis,
@@ -80,22 +95,40 @@ export async function startServices(options: {
   await makeKnown(store, options.clusters);
 
   let access: Access | undefined;
-  if (roles.includes('api')) access = await startApi({ store, line, verifier, settings, log, resources });
+  if (roles.includes('api'))
+    access = await startApi({
+      store,
+      line,
+      verifier,
+      onAnswered: metrics.answered,
+      settings,
+      log,
+      resources,
+    });
   if (roles.includes('dispatcher')) {
     const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
     const dispatcher = createDispatcher({
       id,
       store,
       line,
-      verifier,
+      verifier: {
+        async verify(wire, signal) {
+          const started = performance.now();
+          const report = await verifier.verify(wire, signal);
+          metrics.verified((performance.now() - started) / 1000);
+          return report;
+        },
+      },
       compile: compilePlan,
       verifications: settings.verifyThreads,
       leaseMs: settings.leaseMs,
       log,
     });
     await dispatcher.start();
+    dispatcherStats = dispatcher.stats;
     resources.defer(() => dispatcher.stop({ handOver: true }));
   }
+  await serveMetrics({ settings, metrics, store: plainStore, resources });
   const owned = resources.move();
   return {
     url: access?.url,
@@ -115,7 +148,17 @@ function redisPlace({ redisUrl }: Settings): RedisPlace {
   return { url: redisUrl };
 }
 
-type Haste = { commandTimeout?: number; maxRetriesPerRequest: number; enableOfflineQueue?: boolean };
+type Haste = {
+  password?: string;
+  commandTimeout?: number;
+  maxRetriesPerRequest: number;
+  enableOfflineQueue?: boolean;
+};
+
+/** A password in the address wins, since the address is read first. */
+function passwordOf({ redisPassword }: Settings): { password?: string } {
+  return redisPassword === null ? {} : { password: redisPassword };
+}
 
 function connect(place: RedisPlace, options: Haste, log: Log): Redis {
   // For ioredis a path to a socket and a URL are both a place in its first argument.
@@ -129,7 +172,8 @@ function connect(place: RedisPlace, options: Haste, log: Log): Redis {
 const COMMAND_TIMEOUT_MS = 800;
 
 async function openStore({ place, settings, log, resources }: Connections): Promise<Store> {
-  const redis = connect(place, { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 }, log);
+  const haste = { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 };
+  const redis = connect(place, { ...passwordOf(settings), ...haste }, log);
   resources.defer(() => redis.disconnect());
   const archiveDir = settings.archiveDir ?? join(settings.stateDir, 'archive');
   await mkdir(archiveDir, { recursive: true, mode: 0o700 });
@@ -149,6 +193,13 @@ async function openStore({ place, settings, log, resources }: Connections): Prom
   return store;
 }
 
+/** Throws an {@link EchelonError} where the Redis of `settings` does not answer, or would lose what it accepts. */
+export async function checkStore(settings: Settings): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const log = createLog({ level: 'silent', name: 'check' });
+  await openStore({ place: redisPlace(settings), settings, log, resources });
+}
+
 async function makeKnown(store: Store, clusters: KnownCluster[]): Promise<void> {
   const known = new Map((await store.clusters()).map((cluster) => [cluster.name, cluster]));
   for (const { name, address, token } of clusters) {
@@ -161,19 +212,63 @@ async function makeKnown(store: Store, clusters: KnownCluster[]): Promise<void> 
   }
 }
 
+async function serveMetrics({
+  settings,
+  metrics,
+  store,
+  resources,
+}: {
+  settings: Settings;
+  metrics: Metrics;
+  store: Store;
+  resources: AsyncDisposableStack;
+}): Promise<void> {
+  if (settings.metricsPort === 0) return;
+  const { metricsHost: host, metricsPort: port } = settings;
+  const server = await startMetricsServer({ host, port, metrics, ready: () => store.pressure() });
+  resources.defer(() => server.close());
+}
+
+/** What the store says of the whole system, for one scrape. */
+async function readFigures(store: Store): Promise<StoreFigures> {
+  const [experiments, line, verificationBacklog, leases, memory, clusters, running] = await Promise.all([
+    store.counts(),
+    store.position(''),
+    store.backlog(),
+    store.leases(),
+    store.pressure(),
+    store.clusters(),
+    store.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
+  ]);
+  const reservations = await Promise.all(clusters.map(({ name }) => store.reservations(name)));
+  return {
+    experiments,
+    queueLength: line.length,
+    verificationBacklog,
+    leases,
+    memory,
+    clusters: clusters.map(({ name, lastSeenAt, nodes }, at) => ({
+      ...{ name, lastSeenAt, nodes },
+      reserved: reservations[at]?.items ?? [],
+    })),
+    running: running.items.map(({ id, progress }) => ({ id, ...progress })),
+  };
+}
+
 interface Access {
   url: string;
   token: string;
   loginUrl: string;
 }
 
-type ApiParts = Omit<Connections, 'place'> & Pick<AppDeps, 'store' | 'line' | 'verifier'>;
+type ApiParts = Omit<Connections, 'place'> & Pick<AppDeps, 'store' | 'line' | 'verifier' | 'onAnswered'>;
 
 async function startApi({ settings, log, resources, ...parts }: ApiParts): Promise<Access> {
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(settings, 'token')];
-  const cookieSecret = await keptSecret(settings, 'cookie-secret');
+  const cookieSecret = settings.cookieSecret ?? (await keptSecret(settings, 'cookie-secret'));
   const loginCode = randomBytes(24).toString('base64url');
   const publicUrl = (port: number): string =>
+    settings.publicUrl ??
     `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
   const app = await createApp({
     ...parts,
@@ -182,7 +277,10 @@ async function startApi({ settings, log, resources, ...parts }: ApiParts): Promi
     settings: {
       version: VERSION,
       publicUrl: publicUrl(settings.port),
-      allowedHosts: settings.allowedHosts,
+      allowedHosts: [
+        ...settings.allowedHosts,
+        ...(settings.publicUrl ? [new URL(settings.publicUrl).hostname] : []),
+      ],
       tokens,
       cookieSecret,
       loginCodes: [loginCode],
@@ -205,15 +303,24 @@ async function keptSecret({ stateDir }: Settings, name: string): Promise<string>
   return secret;
 }
 
-/** The cluster that `--cluster name=address` and `--cluster-token-file` name, as a list of at most one. */
-export async function namedCluster(options: {
-  cluster?: string;
-  clusterTokenFile?: string;
+/**
+ * The clusters that `--cluster name=address` and `--cluster-token-file` name; the token files are in the order of the
+ * clusters.
+ */
+export async function namedClusters(options: {
+  cluster?: string[];
+  clusterTokenFile?: string[];
 }): Promise<KnownCluster[]> {
-  if (!options.cluster) return [];
-  const [name, address] = options.cluster.split('=', 2);
-  if (!name || !address || !options.clusterTokenFile) {
-    throw new SettingsError('--cluster takes name=host:port and goes with --cluster-token-file');
-  }
-  return [{ name, address, token: (await readFile(options.clusterTokenFile, 'utf8')).trim() }];
+  const { cluster = [], clusterTokenFile: files = [] } = options;
+  if (cluster.length !== files.length)
+    throw new SettingsError(
+      'each --cluster name=host:port goes with one --cluster-token-file, in the same order',
+    );
+  return await Promise.all(
+    cluster.map(async (text, at) => {
+      const [name, address] = text.split('=', 2);
+      if (!name || !address) throw new SettingsError(`--cluster takes name=host:port, not "${text}"`);
+      return { name, address, token: (await readFile(files[at]!, 'utf8')).trim() };
+    }),
+  );
 }

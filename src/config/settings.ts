@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { closest } from 'fastest-levenshtein';
@@ -8,6 +9,8 @@ interface Setting<T> {
   doc: string;
   fallback: T;
   read: (text: string) => T;
+  /** It may also be kept in a file, which `<VARIABLE>_FILE` names. */
+  secret?: true;
 }
 
 /** A setting whose value cannot be used. The message names the variable, the value's fault and the mend. */
@@ -33,7 +36,7 @@ function flag(value: string): boolean {
 
 const list = (value: string): string[] =>
   value
-    .split(',')
+    .split(/[,\n]/)
     .map((item) => item.trim())
     .filter(Boolean);
 
@@ -49,6 +52,20 @@ function setting<T>(variable: string, fallback: T, read: (text: string) => T, do
   return { variable, fallback, read, doc };
 }
 
+/** A secret of at least `least` characters, so that it cannot be guessed. */
+function secretText(least: number): (value: string) => string {
+  return (value) => {
+    if (value.length < least) throw new SettingsError(`must have at least ${least} characters`);
+    return value;
+  };
+}
+
+function address(value: string): string {
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
+    throw new SettingsError('must be an address that begins with http:// or https://');
+  return new URL(value).origin;
+}
+
 /** Every setting, once. The README's table and the environment of chart and compose are checked against it. */
 export const SETTINGS = {
   stateDir: setting(
@@ -57,12 +74,24 @@ export const SETTINGS = {
     text,
     'Where a private stack keeps its data',
   ),
-  redisUrl: setting<string | null>(
-    'REDIS_URL',
-    null,
-    text,
-    'The Redis server; not set: `echelon up` starts its own',
-  ),
+  redisUrl: {
+    ...setting<string | null>(
+      'REDIS_URL',
+      null,
+      text,
+      'The Redis server (redis://, rediss:// for TLS); not set: `echelon up` starts its own',
+    ),
+    secret: true,
+  },
+  redisPassword: {
+    ...setting<string | null>(
+      'REDIS_PASSWORD',
+      null,
+      text,
+      'Password of the Redis server, where REDIS_URL has none',
+    ),
+    secret: true,
+  },
   redisPrefix: setting('ECHELON_REDIS_PREFIX', 'echelon', text, 'Put before every key'),
   allowUnfitRedis: setting(
     'ECHELON_ALLOW_UNFIT_REDIS',
@@ -78,18 +107,43 @@ export const SETTINGS = {
   ),
   host: setting('ECHELON_HOST', '127.0.0.1', text, 'Address that the api listens on'),
   port: setting('ECHELON_PORT', 7077, integer(0, 65535), 'Port that the api listens on; 0: a free one'),
-  tokens: setting<string[]>(
-    'ECHELON_TOKENS',
-    [],
-    list,
-    'Tokens that the api accepts, separated by commas; not set: one is made and kept in the state directory',
+  publicUrl: setting<string | null>(
+    'ECHELON_PUBLIC_URL',
+    null,
+    address,
+    'Where people reach the api, as their browsers see it (behind a proxy); not set: its own address',
   ),
+  tokens: {
+    ...setting<string[]>(
+      'ECHELON_TOKENS',
+      [],
+      list,
+      'Tokens that the api accepts, separated by commas or lines; not set: one is made and kept in the state directory',
+    ),
+    secret: true,
+  },
+  cookieSecret: {
+    ...setting<string | null>(
+      'ECHELON_COOKIE_SECRET',
+      null,
+      secretText(32),
+      'Key of the cookies, the same for every replica of the api; not set: one is made and kept in the state directory',
+    ),
+    secret: true,
+  },
   allowedHosts: setting<string[]>(
     'ECHELON_ALLOWED_HOSTS',
     ['localhost', '127.0.0.1', '[::1]'],
     list,
     'Names under which the api may be called',
   ),
+  metricsPort: setting(
+    'ECHELON_METRICS_PORT',
+    0,
+    integer(0, 65535),
+    'Port of /metrics, /healthz and /readyz for machines, without a token; 0: none',
+  ),
+  metricsHost: setting('ECHELON_METRICS_HOST', '127.0.0.1', text, 'Address that the metrics port listens on'),
   leaseMs: setting(
     'ECHELON_LEASE_MS',
     15000,
@@ -125,11 +179,24 @@ export const SETTINGS = {
 
 /** The value of every setting. */
 export type Settings = {
-  -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+  -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends { fallback: infer T } ? T : never;
 };
 
 // Set by `npm run` for its own ends, or read by the CLI's options: known, but not settings of a server.
 const FOREIGN = ['ECHELON_ISOLATED', 'ECHELON_URL', 'ECHELON_TOKEN'];
+
+/** The text of a setting: its variable, or for a secret the file that `<VARIABLE>_FILE` names; '' where it is not set. */
+function textOf({ variable, secret }: Setting<unknown>, environment: NodeJS.ProcessEnv): string {
+  const value = environment[variable] ?? '';
+  const file = secret ? (environment[`${variable}_FILE`] ?? '') : '';
+  if (file === '') return value;
+  if (value !== '') throw new SettingsError(`and ${variable}_FILE are both set; keep one`);
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new SettingsError(`cannot be read from its file: ${(error as Error).message}`);
+  }
+}
 
 /**
  * Reads the environment. Throws {@link SettingsError} listing everything that is wrong, an unknown `ECHELON_…`
@@ -138,16 +205,19 @@ const FOREIGN = ['ECHELON_ISOLATED', 'ECHELON_URL', 'ECHELON_TOKEN'];
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   const problems: string[] = [];
   const settings: Record<string, unknown> = {};
-  for (const [name, { variable, fallback, read }] of Object.entries<Setting<unknown>>(SETTINGS)) {
-    const value = environment[variable];
+  for (const [name, one] of Object.entries<Setting<unknown>>(SETTINGS)) {
+    const { variable, fallback, read } = one;
     try {
-      settings[name] = value === undefined || value === '' ? fallback : read(value);
+      const value = textOf(one, environment);
+      settings[name] = value === '' ? fallback : read(value);
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
       problems.push(`${variable} ${error.message}`);
     }
   }
-  const known = [...Object.values(SETTINGS).map(({ variable }) => variable as string), ...FOREIGN];
+  const known = Object.values<Setting<unknown>>(SETTINGS)
+    .flatMap(({ variable, secret }) => (secret ? [variable, `${variable}_FILE`] : [variable]))
+    .concat(FOREIGN);
   for (const variable of Object.keys(environment)) {
     if (!variable.startsWith('ECHELON_') || known.includes(variable)) continue;
     problems.push(`${variable} is not a setting; did you mean ${closest(variable, known)}?`);

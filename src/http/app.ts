@@ -50,7 +50,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   await addSecurity(app, settings);
   const onFailure = await addLimitsBehindAuth(app, deps, sessions);
   addBodyParsers(app);
-  addAccessLog(app);
+  addAccessLog(app, deps);
   await addOpenApi(app, deps);
 
   await app.register(async (scope) => {
@@ -118,7 +118,7 @@ async function addLimitsBehindAuth(app: App, deps: RouteDeps, sessions: ReturnTy
 }
 
 /** One line for each answer, with the route's pattern: a query may hold a login code. */
-function addAccessLog(app: App): void {
+function addAccessLog(app: App, { onAnswered }: RouteDeps): void {
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(
       {
@@ -129,6 +129,13 @@ function addAccessLog(app: App): void {
       },
       'answered',
     );
+    onAnswered?.({
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+      stream: String(reply.raw.getHeader('content-type') ?? '').startsWith('text/event-stream'),
+    });
   });
 }
 

@@ -108,6 +108,14 @@ export interface AppDeps {
   settings: AppSettings;
   log: FastifyBaseLogger;
   clock: { now(): number };
+  /** Told of every answer; `route` is its pattern, `stream` says that it was an event stream. */
+  onAnswered?: (answer: {
+    method: string;
+    route: string;
+    status: number;
+    seconds: number;
+    stream: boolean;
+  }) => void;
 }
 
 /** What a route gets: the same, with its limits complete. */

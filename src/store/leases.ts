@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import { STATES, type State, TRANSITIONS } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
+import { guarded, runAll } from './redis-errors.ts';
 import type { RunScript } from './scripts.ts';
 import type { Lease, Renewal, Store, TakenOver } from './store.ts';
 
@@ -11,8 +12,8 @@ const LEASES_PER_CALL = 100;
 /** Claims and leases: who may write for an attempt, from its claim to its end. */
 export function createLeases(
   context: StoreContext,
-): Pick<Store, 'claim' | 'confirm' | 'renew' | 'takeOver' | 'release' | 'end'> {
-  const { run } = context;
+): Pick<Store, 'claim' | 'confirm' | 'renew' | 'takeOver' | 'leases' | 'release' | 'end'> {
+  const { run, redis, keys } = context;
   return {
     claim: (input) => claim(run, input),
 
@@ -25,6 +26,16 @@ export function createLeases(
     renew: (leases, leaseMs) => renew(run, leases, leaseMs),
 
     takeOver: (input) => takeOver(run, input),
+
+    async leases() {
+      const [seconds] = (await guarded(redis.time())) as [number | string, number | string];
+      const commands = redis
+        .pipeline()
+        .zcard(keys.leases)
+        .zcount(keys.leases, '-inf', Number(seconds) * 1000);
+      const [all, expired] = await runAll(commands);
+      return { held: Number(all) - Number(expired), expired: Number(expired) };
+    },
 
     async release(leases) {
       for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {

@@ -183,6 +183,8 @@ export interface Store {
   confirm(lease: Lease): Promise<State>;
   renew(leases: readonly Lease[], leaseMs: number): Promise<Renewal[]>;
   takeOver(input: { dispatcher: string; leaseMs: number; limit: number }): Promise<TakenOver[]>;
+  /** How many leases there are, and how many of them ran out without anybody taking the attempt over yet. */
+  leases(): Promise<{ held: number; expired: number }>;
   /** Lets leases expire now, so that another dispatcher takes over at once. */
   release(leases: readonly Lease[]): Promise<void>;
 

@@ -175,19 +175,20 @@ const ROLE_TEXT = {
 };
 
 function role(name: 'api' | 'dispatcher', output: Output): Command {
+  const several = (value: string, before: string[] = []): string[] => [...before, value];
   const cluster = new Option(
     '--cluster <name=address>',
-    'make a ray-worker known under a name; its token is read from --cluster-token-file',
-  );
+    'make a ray-worker known under a name; its token is read from --cluster-token-file; may be repeated',
+  ).argParser(several);
   const command = new Command(name).description(ROLE_TEXT[name]);
   if (name === 'dispatcher')
     command
       .addOption(cluster)
-      .option('--cluster-token-file <file>', "file that holds the ray-worker's token");
-  return command.action(async (options: { cluster?: string; clusterTokenFile?: string }) => {
+      .option('--cluster-token-file <file>', "file that holds the ray-worker's token", several);
+  return command.action(async (options: { cluster?: string[]; clusterTokenFile?: string[] }) => {
     const main = await import('../../main.ts');
     const settings = main.processSettings();
-    const clusters = await main.namedCluster(options);
+    const clusters = await main.namedClusters(options);
     const services = await main.startServices({ roles: [name], settings, redis: null, clusters });
     const ended = Promise.withResolvers<void>();
     closeWithGrace({ delay: 30_000 }, async ({ err }) => {

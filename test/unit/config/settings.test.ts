@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadSettings, processEnvironment, SETTINGS, SettingsError } from '../../../src/config/settings.ts';
 
@@ -51,6 +54,24 @@ describe('settings', () => {
       'true or false',
     ])
       assert.ok(message.includes(part), message);
+  });
+
+  test('a secret may be kept in a file, which then is the only place', async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'echelon-settings-'));
+    t.after(() => rm(directory, { recursive: true, force: true }));
+    const file = join(directory, 'secret');
+    await writeFile(file, 'first\nsecond\n');
+    assert.deepEqual(loadSettings({ ECHELON_TOKENS_FILE: file }).tokens, ['first', 'second']);
+    assert.equal(loadSettings({ REDIS_PASSWORD_FILE: file }).redisPassword, 'first\nsecond');
+    assert.match(problem({ ECHELON_TOKENS_FILE: file, ECHELON_TOKENS: 'x' }), /both set/);
+    assert.match(problem({ ECHELON_TOKENS_FILE: join(directory, 'none') }), /ECHELON_TOKENS cannot be read/);
+    assert.match(problem({ ECHELON_PORT_FILE: file }), /ECHELON_PORT_FILE is not a setting/);
+    assert.doesNotMatch(problem({ ECHELON_COOKIE_SECRET_FILE: file }), /first/);
+  });
+
+  test('the public address is an origin', () => {
+    assert.equal(loadSettings({ ECHELON_PUBLIC_URL: 'https://e.example/' }).publicUrl, 'https://e.example');
+    assert.match(problem({ ECHELON_PUBLIC_URL: 'e.example' }), /http/);
   });
 
   test('a misspelt variable is refused and the nearest one named', () => {

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { observeStore } from '../../../src/observe/observe-store.ts';
+
+function counted(changes: object = {}) {
+  const seen: unknown[][] = [];
+  const note = (name: string) => (value?: unknown) => void seen.push([name, value]);
+  const store = {
+    other: () => 'kept',
+    claim: async () => ({ outcome: 'claimed' }),
+    takeOver: async () => [1, 2],
+    append: async (_lease: unknown, events: readonly { event: { type: string } }[]) => events.length,
+    end: async () => 'failed',
+    report: async (_record: unknown, _event: unknown) => true,
+    ...changes,
+  };
+  const metrics = {
+    claimed: note('claimed'),
+    takenOver: note('takenOver'),
+    appended: note('appended'),
+    ended: note('ended'),
+    reported: note('reported'),
+  };
+  return { seen, store: observeStore(store, metrics as Parameters<typeof observeStore>[1]) };
+}
+
+test('answers as the store does and counts it', async () => {
+  const { seen, store } = counted();
+  assert.equal(store.other(), 'kept');
+  assert.deepEqual(await store.claim(), { outcome: 'claimed' });
+  assert.deepEqual(await store.takeOver(), [1, 2]);
+  assert.equal(await store.end(), 'failed');
+  await store.report({}, { ok: true });
+  assert.deepEqual(seen, [
+    ['claimed', undefined],
+    ['takenOver', 2],
+    ['ended', 'failed'],
+    ['reported', { ok: true }],
+  ]);
+});
+
+test('rows of dropped batches are counted, dropped lines are not', async () => {
+  const { seen, store } = counted();
+  const gap = (what: string) => ({ event: { type: 'gap', what, rows: 8 } });
+  assert.equal(await store.append({}, [gap('batch'), gap('logs'), { event: { type: 'log' } }]), 3);
+  const { events, droppedRows, ok } = seen[0]![1] as Record<string, unknown>;
+  assert.deepEqual([events, droppedRows, ok], [3, 8, true]);
+});
+
+test('a failure is counted and passed on; a claim that was refused and a second report are not counted', async () => {
+  const { seen, store } = counted({
+    append: () => Promise.reject(new Error('away')),
+    claim: async () => ({ outcome: 'changed' }),
+    report: async () => false,
+  });
+  await assert.rejects(store.append({}, []), /away/);
+  await store.claim();
+  await store.report({}, {});
+  assert.equal(seen.length, 1);
+  assert.equal((seen[0]![1] as { ok: boolean }).ok, false);
+});
