@@ -120,9 +120,10 @@ def write_batch_file(path: str | os.PathLike[str], batches: Iterable[Mapping[str
     Without `texts`, an observation stands in the file as the hexadecimal digits of its digest.
     """
     content = {"format": FORMAT, "source": source, "batches": [_json_batch(**batch) for batch in batches]}
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    data = text.encode("utf-8", "surrogatepass")
     with open(path, "wb") as file:
-        file.write(gzip.compress(text, 9, mtime=0) if str(path).endswith(".gz") else text)
+        file.write(gzip.compress(data, 9, mtime=0) if str(path).endswith(".gz") else data)
 
 
 def read_batch_file(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -320,7 +321,12 @@ def _json_batch(
         if column in arrays:
             values = arrays[column].tolist()
             into = batch.setdefault("reported", {}) if column in _REPORTED else batch
-            into[key] = [_short(v) for v in values] if code == "f" else values
+            if code == "f":
+                into[key] = [_short(value) for value in values]
+            elif code == "d":
+                into[key] = [value if math.isfinite(value) else None for value in values]
+            else:
+                into[key] = values
             if code == "B":
                 into[key] = [bool(value) for value in values]
     return batch
@@ -340,5 +346,5 @@ def _arguments(batch: Mapping[str, Any]) -> dict[str, Any]:
     for column, (key, code) in _COLUMNS.items():
         values = (batch.get("reported", {}) if column in _REPORTED else batch).get(key)
         if values is not None:
-            arguments[column] = [math.nan if value is None else value for value in values] if code == "f" else values
+            arguments[column] = [math.nan if value is None else value for value in values]
     return arguments

@@ -173,6 +173,15 @@ def test_a_file_holds_the_shortest_digits(tmp_path):
     assert struct.pack("<f", reported["stepReward"][1]) == np.float32(9.9).tobytes()
 
 
+def test_a_file_holds_null_for_what_json_has_no_number_for(tmp_path):
+    rewards = [0.5, math.nan, math.inf]
+    write_batch_file(tmp_path / "b.json", [{**COLUMNS, "reward": rewards, "token_level_reward_sum": rewards}])
+    strict = json.loads((tmp_path / "b.json").read_bytes(), parse_constant=pytest.fail)
+    assert strict["batches"][0]["reward"] == strict["batches"][0]["tokenLevelRewardSum"] == [0.5, None, None]
+    (read,) = read_batch_file(tmp_path / "b.json")
+    assert read["reward"][0] == 0.5 and math.isnan(read["reward"][1])
+
+
 def test_golden_batches_can_be_read_and_built():
     for path in GOLDEN.glob("*.json*"):
         for columns in read_batch_file(path):
