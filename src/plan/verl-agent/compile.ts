@@ -9,7 +9,7 @@ import { type Recipe, recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
 export const PROGRAM = 'recipe.hgpo.main_hgpo';
 
 /** The tap's file in a copy of the ray-worker's package that the engine puts beside the attempt's files. */
-const TAP = '{attemptDir}/code/echelon_rayworker/engines/verl_agent/tap.py';
+const TAP = '{attemptDir}/tap/echelon_rayworker/engines/verl_agent/tap.py';
 
 /** What a spec runs in a verl-agent checkout, and how it differs from the recipe's script. */
 export interface VerlAgentPlan {

@@ -1,0 +1,101 @@
+import { Command, Option } from 'commander';
+import { EchelonError } from '../../core/errors.ts';
+import { commandLine } from '../../plan/command-line.ts';
+import { compilePlan } from '../../plan/compile-plan.ts';
+import { resolveSpec } from '../../plan/resolve-spec.ts';
+import { type CheckFinding, checkExperiment } from '../../plan/verl-agent/checks.ts';
+import { compileVerlAgent } from '../../plan/verl-agent/compile.ts';
+import type { Change, Correction } from '../../plan/verl-agent/draft.ts';
+import { correctedPlan, faithfulPlan } from '../../plan/verl-agent/recipe-plan.ts';
+import { validateSpec } from '../../schemas/validate-spec.ts';
+import { RECIPE_NAMES, type RecipeName } from '../../schemas/verl-agent-spec.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { json, type Output } from '../output.ts';
+import { readSpecFile } from '../spec-file.ts';
+
+interface Options {
+  recipe?: RecipeName;
+  faithful?: boolean;
+  json?: boolean;
+}
+
+/** What is said of a plan, whatever it was made from. */
+interface Described {
+  commandLine: string;
+  environment: Record<string, string>;
+  changes?: readonly Change[];
+  corrections: readonly Correction[];
+  checks: readonly CheckFinding[];
+}
+
+/** `echelon plan`: what a spec, or a recipe of verl-agent, would run; asks no server. */
+export function planCommand(output: Output): Command {
+  return new Command('plan')
+    .description('show what a spec, or a recipe of verl-agent, would run; needs no server')
+    .argument('[file]', 'the spec, YAML or JSON; - reads standard input')
+    .addOption(new Option('--recipe <name>', 'instead of a file').choices(RECIPE_NAMES))
+    .option('--faithful', "with --recipe: exactly as the recipe's script runs it")
+    .option('--json', 'print JSON, for scripts')
+    .action(async (file: string | undefined, options: Options) => {
+      if ((file === undefined) === (options.recipe === undefined)) {
+        throw new CliError(EXIT.usage, 'Name either a file or, with --recipe, a recipe.');
+      }
+      if (options.faithful && options.recipe === undefined) {
+        throw new CliError(EXIT.usage, '--faithful goes with --recipe.');
+      }
+      const plan =
+        file === undefined ? ofRecipe(options.recipe!, options.faithful ?? false) : await ofFile(file);
+      if (options.json) output.line(json(plan));
+      else for (const line of describe(plan)) output.line(line);
+    });
+}
+
+function ofRecipe(name: RecipeName, faithful: boolean) {
+  const plan = faithful ? faithfulPlan(name) : correctedPlan(name);
+  const launch = { engine: 'verl-agent', module: plan.program, arguments: plan.overrides };
+  const rest = { environment: plan.environment, gpus: 0, cpus: 0, gracePeriodMs: 0, files: {} };
+  return { checks: [], ...plan, commandLine: commandLine({ ...launch, ...rest }) };
+}
+
+async function ofFile(file: string) {
+  const resolved = await problemsSaid(file);
+  const launch = compilePlan(resolved.spec);
+  const said = { resolved: resolved.spec, defaults: resolved.defaults, commandLine: commandLine(launch) };
+  if (resolved.spec.engine !== 'verl-agent') {
+    return { ...said, environment: launch.environment, launch, corrections: [], checks: [] };
+  }
+  const checks = checkExperiment({ spec: resolved.spec, defaults: resolved.defaults });
+  return { ...said, ...compileVerlAgent(resolved.spec), launch, checks };
+}
+
+async function problemsSaid(file: string) {
+  const input = await readSpecFile(file);
+  try {
+    return resolveSpec(validateSpec(input));
+  } catch (error) {
+    if (!(error instanceof EchelonError)) throw error;
+    const lines = (error.problems ?? []).map(({ field, message }) => `\n  ${field || 'the spec'} ${message}`);
+    throw new CliError(EXIT.usage, `${error.message}${lines.join('')}`);
+  }
+}
+
+function describe(plan: Described): string[] {
+  const lines = [plan.commandLine];
+  if (plan.changes?.length) {
+    lines.push('', "As the spec asks, unlike the recipe's script:");
+    for (const change of plan.changes) lines.push(`  ${difference(change)}`);
+  }
+  if (plan.corrections.length > 0) {
+    lines.push('', "Corrected against the recipe's script:");
+    for (const one of plan.corrections) lines.push(`  ${difference(one)}`, `      ${one.reason}`);
+  }
+  if (plan.checks.length > 0) {
+    lines.push('', 'To know before it runs:');
+    for (const { severity, message, mend } of plan.checks) lines.push(`  ${severity}: ${message} ${mend}`);
+  }
+  return lines;
+}
+
+function difference({ key, from, to }: Change): string {
+  return `${key}: ${from ?? '(not passed)'} → ${to ?? '(not passed)'}`;
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commonFields, Label, Name, Resources, strict } from '../../../src/schemas/spec-parts.ts';
+import { SPEC_BY_ENGINE } from '../../../src/schemas/spec.ts';
+
+test('every engine has the common fields, and closed objects', () => {
+  for (const schema of Object.values(SPEC_BY_ENGINE)) {
+    for (const [field, type] of Object.entries(commonFields)) {
+      assert.deepEqual((schema.properties as Record<string, unknown>)[field], type, field);
+    }
+    assert.equal((schema as { additionalProperties?: boolean }).additionalProperties, strict.additionalProperties);
+  }
+  assert.equal((Resources as { additionalProperties?: boolean }).additionalProperties, false);
+});
+
+test('a label has no control characters, a name is fit for a path', () => {
+  assert.ok(new RegExp(Label.pattern).test('HGPO, K=2 – größer'));
+  assert.ok(!new RegExp(Label.pattern).test('a\nb'));
+  for (const bad of ['-a', 'a-', 'A', 'a/b', '..', '']) assert.ok(!new RegExp(Name.pattern).test(bad), bad);
+  assert.ok(new RegExp(Name.pattern).test('a-1'));
+});
