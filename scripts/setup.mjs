@@ -57,9 +57,17 @@ export function findNode() {
 
 function findPython() {
   for (const name of ['python3', 'python3.13', 'python3.12', 'python3.11', 'python3.10']) {
-    if (output(name, ['-c', 'import sys; print(sys.version_info >= (3, 10) and sys.version_info < (3, 14))']) === 'True') return name;
+    if (
+      output(name, [
+        '-c',
+        'import sys; print(sys.version_info >= (3, 10) and sys.version_info < (3, 14))',
+      ]) === 'True'
+    )
+      return name;
   }
-  throw new SetupError('Python 3.10 to 3.13 is missing; on Debian: apt-get install python3 python3-venv python3-pip');
+  throw new SetupError(
+    'Python 3.10 to 3.13 is missing; on Debian: apt-get install python3 python3-venv python3-pip',
+  );
 }
 
 function installPython() {
@@ -70,7 +78,10 @@ function installPython() {
   if (!existsSync(join(venv, 'bin/pip'))) {
     say(`making a Python environment (${output(python, ['--version'])})`);
     if (spawnSync(python, ['-m', 'venv', venv], { stdio: 'ignore' }).status !== 0) {
-      if (!isRoot()) throw new SetupError('Python cannot make environments here; on Debian: sudo apt-get install python3-venv');
+      if (!isRoot())
+        throw new SetupError(
+          'Python cannot make environments here; on Debian: sudo apt-get install python3-venv',
+        );
       aptInstall('python3-venv');
       run(python, ['-m', 'venv', '--clear', venv]);
     }

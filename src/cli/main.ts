@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { EchelonError } from '../core/errors.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { fileCommands } from './commands/files.ts';
+import { planCommand } from './commands/plan.ts';
+import { presetsCommand } from './commands/presets.ts';
 import { rayCommand } from './commands/ray.ts';
 import { serverCommands } from './commands/servers.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -38,6 +41,8 @@ const commands = [
   ...serverCommands(terminal),
   ...experimentCommands(terminal),
   ...fileCommands(process),
+  planCommand(terminal),
+  presetsCommand(terminal),
   rayCommand(terminal),
   doctorCommand(terminal),
 ];
@@ -53,6 +58,10 @@ try {
   } else if (error instanceof CliError) {
     terminal.remark(`echelon: ${error.message}`);
     process.exitCode = error.exitCode;
+  } else if (error instanceof EchelonError) {
+    const problems = error.problems.map(({ field, message }) => `\n  ${field}: ${message}`).join('');
+    terminal.remark(`echelon: ${error.message}${problems}`);
+    process.exitCode = EXIT.notOk;
   } else {
     terminal.remark(`echelon: ${error instanceof Error ? error.stack : String(error)}`);
     process.exitCode = EXIT.notOk;

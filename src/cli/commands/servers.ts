@@ -8,6 +8,8 @@ import { createClient } from '../client.ts';
 import { readConnection, removeConnection, saveConnection, stateDirOption } from '../connection.ts';
 import { runDemo } from '../demo/demo.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { withLifetime } from '../lifetime.ts';
+import { assertPortFree } from '../local/processes.ts';
 import { startLocalStack } from '../local/stack.ts';
 import type { Output } from '../output.ts';
 
@@ -28,22 +30,21 @@ interface System {
 /** The whole system on this machine: local stack, api and dispatcher, all released by `resources`. */
 async function startSystem(options: {
   stateDir: string;
-  ownRedis: boolean;
-  port?: number;
+  /** A stack for once: a Redis of its own whatever is set, any port, nothing kept. */
+  temporary: boolean;
   output: Output;
   resources: AsyncDisposableStack;
 }): Promise<System> {
-  const { resources, stateDir, output } = options;
+  const { resources, stateDir, temporary, output } = options;
   const main = await import('../../main.ts');
   const fromEnvironment = main.processSettings();
-  const settings = {
-    ...fromEnvironment,
-    stateDir,
-    ...(options.port !== undefined && { port: options.port }),
-    ...(options.ownRedis && { redisUrl: null }),
-  };
+  const settings = { ...fromEnvironment, stateDir, ...(temporary && { redisUrl: null, port: 0 }) };
+  // Ray takes seconds to start; what cannot work is said before.
+  await assertPortFree(settings);
+  if (settings.redisUrl !== null) await main.checkStore(settings);
   const stack = await startLocalStack({
     stateDir,
+    temporary,
     redisUrl: settings.redisUrl,
     python: settings.python,
     environment: main.processEnvironment(),
@@ -66,27 +67,25 @@ function demo(output: Output): Command {
     .description('run everything once, privately: train, verify, catch a fault; leaves nothing behind')
     .option('--report <file>', 'also write the table as JSON')
     .action(async ({ report }: { report?: string }) => {
-      const stateDir = await mkdtemp(join(tmpdir(), 'echelon-demo-'));
-      await using resources = new AsyncDisposableStack();
-      resources.defer(() => rm(stateDir, { recursive: true, force: true }));
-      const interrupted = Promise.withResolvers<never>();
-      interrupted.promise.catch(() => undefined);
-      const stop = closeWithGrace({ delay: false }, async ({ signal, err }) => {
-        if (!signal && !err) return;
-        interrupted.reject(err ?? new CliError(EXIT.notOk, `ended by ${signal}`));
-        await resources.disposeAsync();
-      });
-      resources.defer(() => stop.uninstall());
-      output.line(
-        'Starting Echelon privately: its own Redis, a local Ray, a ray-worker, the api and a dispatcher.',
-      );
-      const system = await startSystem({ stateDir, ownRedis: true, port: 0, output, resources });
-      const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
-      broken.catch(() => undefined);
-      output.line();
-      const client = createClient(system);
       const reportFile = report === undefined ? undefined : resolve(report);
-      const done = await Promise.race([runDemo({ client, output, reportFile }), broken, interrupted.promise]);
+      const done = await withLifetime(
+        async (resources) => {
+          const stateDir = await mkdtemp(join(tmpdir(), 'echelon-demo-'));
+          resources.defer(() => rm(stateDir, { recursive: true, force: true }));
+          output.line(
+            'Starting Echelon privately: its own Redis, a local Ray, a ray-worker, the api and a dispatcher.',
+          );
+          const system = await startSystem({ stateDir, temporary: true, output, resources });
+          const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
+          output.line();
+          const work = runDemo({ client: createClient(system), output, reportFile });
+          return await Promise.race([work, broken]);
+        },
+        (why) => {
+          if ('err' in why) throw why.err;
+          throw new CliError(EXIT.notOk, `ended by ${why.signal}; nothing is left running`);
+        },
+      );
       const unwell = done.experiments.filter(({ state, wrong }) => state !== 'succeeded' || wrong > 0);
       if (unwell.length > 0 || !done.fault.detected)
         throw new CliError(EXIT.notOk, 'the demo did not come out as it should');
@@ -101,28 +100,20 @@ function up(output: Output): Command {
       'after',
       '\nUses REDIS_URL where it is set and fit to keep what it accepts, else a Redis of its own below the state directory.',
     )
-    .action(async ({ stateDir }: { stateDir: string }) => {
+    .action(async (options: { stateDir: string }) => {
+      const stateDir = resolve(options.stateDir);
       const running = await livingConnection(stateDir);
       if (running)
         throw new CliError(
           EXIT.notOk,
           `Echelon is running already at ${running.url} (process ${running.pid}); \`echelon down\` stops it.`,
         );
-      await using resources = new AsyncDisposableStack();
-      const ended = Promise.withResolvers<string>();
-      const stop = closeWithGrace({ delay: 60_000 }, async ({ signal, err }) => {
-        if (signal)
-          output.remark(
-            `\n${signal}: handing over and stopping; running experiments go on at the next start`,
-          );
-        ended.resolve(err ? String(err.stack) : '');
-        await resources.disposeAsync();
-      });
-      resources.defer(() => stop.uninstall());
-      const system = await startSystem({ stateDir, ownRedis: false, output, resources });
-      await saveConnection(stateDir, { url: system.url, token: system.token, pid: process.pid });
-      resources.defer(() => removeConnection(stateDir));
-      output.line(`
+      await withLifetime(
+        async (resources) => {
+          const system = await startSystem({ stateDir, temporary: false, output, resources });
+          await saveConnection(stateDir, { url: system.url, token: system.token, pid: process.pid });
+          resources.defer(() => removeConnection(stateDir));
+          output.line(`
 Echelon is running.
   API        ${system.url}/v1
   docs       ${system.url}/docs
@@ -132,8 +123,15 @@ Echelon is running.
   log        ${logFileOf(stateDir)}
 
   echelon submit deploy/examples/hgpo.yaml --watch`);
-      const how = await Promise.race([ended.promise, system.broken]);
-      if (how) throw new CliError(EXIT.notOk, how);
+          throw new CliError(EXIT.notOk, await system.broken);
+        },
+        (why) => {
+          if ('err' in why) throw why.err;
+          output.remark(
+            `\n${why.signal}: handing over and stopping; running experiments go on at the next start`,
+          );
+        },
+      );
     });
 }
 

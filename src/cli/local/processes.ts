@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { CliError, EXIT } from '../exit.ts';
+import type { Guard } from './guard.ts';
 
 /** A server process of a private stack, with a process group of its own. */
 export interface ServerProcess {
@@ -13,13 +15,19 @@ export interface ServerProcess {
   stop(graceMs: number): Promise<void>;
 }
 
+/** Grace of a server whose starter has ended without stopping it. */
+const GUARD_GRACE_MS = 10_000;
+
 /** Starts a program in a process group of its own, its output in `logFile`. Rejects where it cannot be started. */
 export async function startServer(options: {
   command: string;
   args: string[];
   logFile: string;
   environment: NodeJS.ProcessEnv;
+  /** Ends the server should this process not come to it. */
+  guard?: Guard | undefined;
 }): Promise<ServerProcess> {
+  options.guard?.signal.throwIfAborted();
   const log = openSync(options.logFile, 'a');
   const child = spawn(options.command, options.args, {
     detached: true,
@@ -27,12 +35,17 @@ export async function startServer(options: {
     env: options.environment,
   });
   closeSync(log);
+  const forget = child.pid && options.guard?.add({ kind: 'group', pid: child.pid, graceMs: GUARD_GRACE_MS });
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
     child.once('error', (error) => resolve(error.message));
   });
   await Promise.race([once(child, 'spawn'), once(child, 'error').then(([error]) => Promise.reject(error))]);
-  return { pid: child.pid!, ended, stop: (graceMs) => stopGroup(child, ended, graceMs) };
+  const stop = async (graceMs: number): Promise<void> => {
+    await stopGroup(child, ended, graceMs);
+    if (forget) forget();
+  };
+  return { pid: child.pid!, ended, stop };
 }
 
 async function stopGroup(child: ChildProcess, ended: Promise<string>, graceMs: number): Promise<void> {
@@ -85,4 +98,24 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** A {@link CliError} where something else listens at this address. Port 0 is any free one. */
+export async function assertPortFree({ host, port }: { host: string; port: number }): Promise<void> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, host), 'listening');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'EADDRINUSE'
+        ? `port ${port} of ${host} is taken by another program`
+        : `cannot listen: ${message}`;
+    throw new CliError(
+      EXIT.notOk,
+      `${why}; ECHELON_PORT names another port (0: any free one), ECHELON_HOST another address`,
+    );
+  }
+  server.close();
+  await once(server, 'close');
 }

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Guard } from './guard.ts';
 import { freePort, type ServerProcess, startServer, waitUntilReady } from './processes.ts';
 
 /** A Ray of one node on this machine. */
@@ -28,9 +29,16 @@ export async function startRayHead(options: {
   logDirectory: string;
   pythonPath: string;
   environment: NodeJS.ProcessEnv;
+  guard?: Guard;
 }): Promise<RayHead> {
+  const { guard } = options;
   // Sockets below it must stay under 108 bytes, so it cannot be in the state directory.
   const temporary = await mkdtemp(join(tmpdir(), 'ech-ray-'));
+  const forget = guard?.add({ kind: 'remove', path: temporary });
+  const removeTemporary = async (): Promise<void> => {
+    await rm(temporary, { recursive: true, force: true });
+    forget?.();
+  };
   await mkdir(options.logDirectory, { recursive: true });
   const [port, clientPort, agentPort] = [await freePort(), await freePort(), await freePort()];
   const environment: NodeJS.ProcessEnv = {
@@ -55,13 +63,14 @@ export async function startRayHead(options: {
     ],
     logFile,
     environment,
+    guard,
   }).catch(async (error: Error) => {
-    await rm(temporary, { recursive: true, force: true });
+    await removeTemporary();
     throw error;
   });
   const stop = async (): Promise<void> => {
     await server.stop(10_000);
-    await rm(temporary, { recursive: true, force: true });
+    await removeTemporary();
   };
   try {
     const probe = async () => ((await listens(port)) && (await listens(clientPort)) ? true : undefined);

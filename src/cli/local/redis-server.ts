@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
+import type { Guard } from './guard.ts';
 import { type ServerProcess, startServer, waitUntilReady } from './processes.ts';
 
 const run = promisify(execFile);
@@ -34,38 +34,49 @@ export interface PrivateRedis {
 export async function startRedis(options: {
   directory: string;
   environment: NodeJS.ProcessEnv;
+  guard?: Guard;
 }): Promise<PrivateRedis> {
-  const { directory } = options;
+  const { directory, guard, environment } = options;
   const found = await findRedisServer();
   if (!found)
     throw new Error(`no ${REDIS_PROGRAMS.join(' or ')} on PATH; on Debian: apt-get install redis-server`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const socket = await socketPath(directory);
+  await using resources = new AsyncDisposableStack();
+  const socket = join(await socketDirectory(directory, resources, guard), 'redis.sock');
   const logFile = join(directory, 'redis.log');
-  const server = await startServer({
-    command: found.program,
-    args: [
-      ...['--port', '0', '--unixsocket', socket, '--unixsocketperm', '600', '--dir', directory],
-      ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''],
-      ...['--maxmemory', '2gb', '--maxmemory-policy', 'noeviction'],
-    ],
-    logFile,
-    environment: options.environment,
-  });
+  const args = [
+    ...['--port', '0', '--unixsocket', socket, '--unixsocketperm', '600', '--dir', directory],
+    ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''],
+    ...['--maxmemory', '2gb', '--maxmemory-policy', 'noeviction'],
+  ];
+  const server = await startServer({ command: found.program, args, logFile, environment, guard });
+  resources.defer(() => server.stop(STOP_MS));
   await waitUntilReady({ server, logFile, timeoutMs: 60_000, what: 'Redis', probe: () => ping(socket) });
-  return { socket, server };
+  const started = resources.move();
+  const stop = async (graceMs: number): Promise<void> => {
+    await server.stop(graceMs);
+    await started.disposeAsync();
+  };
+  return { socket, server: { ...server, stop } };
 }
 
+/** What a Redis may take to write down what it has. */
+const STOP_MS = 10_000;
+
 // A socket's path has about 100 bytes; a deep state directory needs a shorter place.
-async function socketPath(directory: string): Promise<string> {
-  const near = join(directory, 'redis.sock');
-  if (Buffer.byteLength(near) <= 100) return near;
-  const place = join(
-    tmpdir(),
-    `echelon-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`,
-  );
-  await mkdir(place, { recursive: true, mode: 0o700 });
-  return join(place, 'redis.sock');
+async function socketDirectory(
+  directory: string,
+  resources: AsyncDisposableStack,
+  guard: Guard | undefined,
+): Promise<string> {
+  if (Buffer.byteLength(join(directory, 'redis.sock')) <= 100) return directory;
+  const path = await mkdtemp(join(tmpdir(), 'echelon-redis-'));
+  const forget = guard?.add({ kind: 'remove', path });
+  resources.defer(async () => {
+    await rm(path, { recursive: true, force: true });
+    forget?.();
+  });
+  return path;
 }
 
 async function ping(socket: string): Promise<true | undefined> {

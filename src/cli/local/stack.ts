@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { type Guard, startGuard } from './guard.ts';
 import { type RayHead, startRayHead } from './ray-head.ts';
 import { startRedis } from './redis-server.ts';
 
@@ -23,10 +24,12 @@ export interface LocalStack {
 
 /**
  * Starts a private Redis (unless `redisUrl` names one) and a local Ray with its ray-worker. Every part registers its
- * release with `resources`, in the order in which it was started.
+ * release with `resources`, in the order in which it was started; a guard releases them where this process is killed.
  */
 export async function startLocalStack(options: {
   stateDir: string;
+  /** The state directory is removed at the end, by the guard too. */
+  temporary?: boolean;
   redisUrl: string | null;
   python: string;
   environment: NodeJS.ProcessEnv;
@@ -37,13 +40,16 @@ export async function startLocalStack(options: {
   const logs = join(stateDir, 'logs');
   await mkdir(logs, { recursive: true, mode: 0o700 });
   const broken: Promise<string>[] = [];
+  const guard = await startGuard(stateDir);
+  resources.defer(() => guard.end());
+  if (options.temporary) guard.add({ kind: 'remove', path: stateDir });
 
   let redis: LocalStack['redis'];
   if (options.redisUrl) {
     redis = { url: options.redisUrl };
   } else {
     progress('starting Redis');
-    const own = await startRedis({ directory: join(stateDir, 'redis'), environment });
+    const own = await startRedis({ directory: join(stateDir, 'redis'), environment, guard });
     resources.defer(() => own.server.stop(10_000));
     broken.push(own.server.ended.then((how) => `Redis ended (${how})`));
     redis = { path: own.socket };
@@ -55,14 +61,15 @@ export async function startLocalStack(options: {
     logDirectory: logs,
     pythonPath: RAY_WORKER_PACKAGE,
     environment,
+    guard,
   });
   resources.defer(() => ray.stop());
   broken.push(ray.server.ended.then((how) => `Ray ended (${how})`));
 
   progress('starting the ray-worker');
-  const rayWorker = { ray, python: options.python, stateDir: join(stateDir, 'cluster') };
+  const rayWorker = { ray, python: options.python, stateDir: join(stateDir, 'cluster'), guard };
   const cluster = await startRayWorker(rayWorker);
-  resources.defer(() => stopAttempts(cluster.address, rayWorker));
+  resources.defer(stopAttemptsOf(cluster.address, rayWorker));
   return { redis, cluster, ray, broken: Promise.race(broken) };
 }
 
@@ -70,24 +77,33 @@ interface RayWorkerOptions {
   ray: RayHead;
   python: string;
   stateDir: string;
+  guard: Guard;
 }
 
 const tokenFile = (stateDir: string): string => join(stateDir, 'token');
 
-async function startRayWorker({ ray, python, stateDir }: RayWorkerOptions): Promise<LocalStack['cluster']> {
+async function startRayWorker(options: RayWorkerOptions): Promise<LocalStack['cluster']> {
+  const { ray, python, stateDir, guard } = options;
   const { stdout } = await run(python, ['-m', 'echelon_rayworker.start', '--state-dir', stateDir], {
     env: ray.environment,
     timeout: 90_000,
+    signal: guard.signal,
   });
   const { address } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { address: string };
   return { name: 'local', address, token: (await readFile(tokenFile(stateDir), 'utf8')).trim() };
 }
 
 // Supervisors outlive Ray by design; on one machine, going down must leave nothing behind.
-async function stopAttempts(address: string, { ray, python, stateDir }: RayWorkerOptions): Promise<void> {
-  const args = ['-m', 'echelon_rayworker.stop', '--address', address, '--token-file', tokenFile(stateDir)];
-  await run(python, [...args, '--reason', 'Echelon goes down on this machine'], {
-    env: ray.environment,
-    timeout: 90_000,
-  });
+function stopAttemptsOf(address: string, options: RayWorkerOptions): () => Promise<void> {
+  const { ray, python, stateDir, guard } = options;
+  const args = [
+    ...['-m', 'echelon_rayworker.stop', '--address', address, '--token-file', tokenFile(stateDir)],
+    ...['--reason', 'Echelon goes down on this machine'],
+  ];
+  const [environment, timeoutMs] = [ray.environment, 90_000];
+  const forget = guard.add({ kind: 'run', command: python, args, environment, timeoutMs });
+  return async () => {
+    await run(python, args, { env: environment, timeout: timeoutMs });
+    forget();
+  };
 }
