@@ -32,7 +32,9 @@ export interface Preset {
 const SOURCE = 'He et al., Hierarchy-of-Groups Policy Optimization, ICLR 2026, arXiv 2602.22817';
 
 /** Figures of the paper's main table: GiGPO, and HGPO with K=4. */
-const MAIN_TABLE: Readonly<Record<'1.5b' | '7b', Readonly<Record<'gigpo' | 'hgpo', Required<PaperFigures>>>>> = {
+const MAIN_TABLE: Readonly<
+  Record<'1.5b' | '7b', Readonly<Record<'gigpo' | 'hgpo', Required<PaperFigures>>>>
+> = {
   '1.5b': {
     gigpo: { inDomainSuccess: 93.29, outOfDomainSuccess: 91.53, webshopScore: 86.8, webshopSuccess: 73.24 },
     hgpo: { inDomainSuccess: 94.85, outOfDomainSuccess: 92.12, webshopScore: 90.64, webshopSuccess: 78.12 },

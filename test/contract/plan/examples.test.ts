@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { compileVerlAgent } from '../../../src/plan/verl-agent/compile.ts';
 import type { LocalSpec } from '../../../src/schemas/spec.ts';
 import { validateSpec } from '../../../src/schemas/validate-spec.ts';
 
@@ -29,7 +30,20 @@ describe('deploy/examples', () => {
     for (const other of others) assert.deepEqual(other, first);
   });
 
+  test('the evaluation reads the checkpoints of the training beside it', () => {
+    const evaluation = read('verl-agent-evaluate.yaml');
+    const training = resolveSpec(read('verl-agent-hgpo.yaml')).spec;
+    assert.ok(evaluation.engine === 'verl-agent' && training.engine === 'verl-agent');
+    assert.equal(
+      evaluation.evaluation?.checkpoint?.directory,
+      compileVerlAgent(training).checkpointDirectory,
+    );
+  });
+
   test('there is one for each engine', () => {
-    assert.deepEqual(new Set(files.map((file) => read(file).engine)), new Set(['local', 'replay']));
+    assert.deepEqual(
+      new Set(files.map((file) => read(file).engine)),
+      new Set(['local', 'replay', 'verl-agent']),
+    );
   });
 });

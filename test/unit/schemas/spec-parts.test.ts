@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commonFields, Label, Name, Resources, strict } from '../../../src/schemas/spec-parts.ts';
 import { SPEC_BY_ENGINE } from '../../../src/schemas/spec.ts';
+import { commonFields, Label, Name, Resources, strict } from '../../../src/schemas/spec-parts.ts';
 
 test('every engine has the common fields, and closed objects', () => {
   for (const schema of Object.values(SPEC_BY_ENGINE)) {
     for (const [field, type] of Object.entries(commonFields)) {
       assert.deepEqual((schema.properties as Record<string, unknown>)[field], type, field);
     }
-    assert.equal((schema as { additionalProperties?: boolean }).additionalProperties, strict.additionalProperties);
+    assert.equal(
+      (schema as { additionalProperties?: boolean }).additionalProperties,
+      strict.additionalProperties,
+    );
   }
   assert.equal((Resources as { additionalProperties?: boolean }).additionalProperties, false);
 });

@@ -13,7 +13,10 @@ test('keeps the script as it is where values mean the same', () => {
   draft.set('algorithm.gamma', 0.95);
   draft.set('algorithm.hgpo.length_weight_alpha', 1);
   draft.set('trainer.balance_batch', true);
-  assert.deepEqual(draft.overrides(), SCRIPT.map((entry) => entry.join('=')));
+  assert.deepEqual(
+    draft.overrides(),
+    SCRIPT.map((entry) => entry.join('=')),
+  );
   assert.deepEqual([draft.changes(), draft.corrections()], [[], []]);
 });
 

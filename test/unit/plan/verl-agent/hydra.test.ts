@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { hydraOverride, hydraText, readHydraText } from '../../../../src/plan/verl-agent/hydra.ts';
 
-const text = fc.string({ unit: fc.constantFrom(..."ab1 ='\"\\${}[](),:\n\t~+%#é;|"), maxLength: 12 });
+const text = fc.string({ unit: fc.constantFrom(...'ab1 =\'"\\${}[](),:\n\t~+%#é;|'), maxLength: 12 });
 
 describe('an override', () => {
   test('writes values as the scripts do', () => {
@@ -26,7 +26,8 @@ describe('an override', () => {
     for (const value of ['${x}', 'a\\', 'a\nb', '\0', '\u2028', '\ud800']) {
       assert.throws(() => hydraText(value), TypeError, JSON.stringify(value));
     }
-    for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) assert.throws(() => hydraText(value), TypeError);
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY])
+      assert.throws(() => hydraText(value), TypeError);
     for (const key of ['', 'a b', 'a=b', '~a', 'a..b', '++a', 'a.']) {
       assert.throws(() => hydraOverride(key, 1), TypeError);
     }
