@@ -3,7 +3,7 @@
 import type { Batch } from './batch.ts';
 
 /** Memory that the verification of one batch may take, whoever asks for it. */
-export const MAX_VERIFICATION_BYTES = 4 * 2 ** 30;
+export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;
 
 const BYTES_PER_ROW = 250;
 
@@ -23,4 +23,10 @@ function levelsOf(batch: Batch): number {
   let longest = 0;
   for (const n of steps) longest = Math.max(longest, n);
   return Math.min(batch.estimator.historyLength + 1, longest) + 1;
+}
+
+/** Bytes in words: `640 MiB`, `9.6 GiB`. */
+export function bytesInWords(bytes: number): string {
+  const gib = bytes / 2 ** 30;
+  return gib >= 1 ? `${Number(gib.toFixed(1))} GiB` : `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }

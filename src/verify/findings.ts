@@ -116,7 +116,7 @@ export const FINDINGS = {
   'budget-exceeded': {
     severity: 'warning',
     means: 'The batch needs more time or memory than verification may take.',
-    mend: 'Raise the budget, or verify the batch on its own.',
+    mend: 'Verify fewer groups at a time: no advantage depends on another group.',
   },
   'batch-empty': {
     severity: 'warning',

@@ -7,6 +7,7 @@ import { ESTIMATOR_NAMES } from '../kernel/estimators.ts';
 import type { Batch } from './batch.ts';
 import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
 import { BatchFormatError } from './format-error.ts';
+import { wholeGroups } from './whole-groups.ts';
 
 export interface LikelyCause {
   /** What was done instead, in words. */
@@ -27,17 +28,36 @@ interface Variant {
   readonly overrides: EstimatorOverrides;
 }
 
-/** The variant that gives the wrong rows' values, or undefined where none does. */
+/** Rows on which variants are tried at most: of a larger batch, the first groups with wrong rows. */
+export const MAX_CAUSE_ROWS = 50_000;
+
+/**
+ * The variant that gives the wrong rows' values, or undefined where none does. In a batch above
+ * {@link MAX_CAUSE_ROWS} rows it is looked for in as many whole groups as stay below.
+ */
 export function findLikelyCause(batch: Batch, wrongRows: readonly number[]): LikelyCause | undefined {
   const reported = batch.reportedAdvantage;
   if (reported === undefined || wrongRows.length === 0) return undefined;
   if (wrongRows.every((row) => reported[row] === 0)) {
     return {
-      text: 'all of them are 0: the advantages were masked or never computed',
+      text: 'all of them are reported as 0: the advantages were masked or never computed',
       share: 1,
       fingerprint: '',
     };
   }
+  if (batch.rows <= MAX_CAUSE_ROWS) return bestVariant(batch, reported, wrongRows);
+  const part = wholeGroups(batch, wrongRows, MAX_CAUSE_ROWS);
+  if (part?.batch.reportedAdvantage === undefined) return undefined;
+  const wrong = new Set(wrongRows);
+  const among = [...part.rows.keys()].filter((row) => wrong.has(part.rows[row]!));
+  return bestVariant(part.batch, part.batch.reportedAdvantage, among);
+}
+
+function bestVariant(
+  batch: Batch,
+  reported: Float64Array,
+  wrongRows: readonly number[],
+): LikelyCause | undefined {
   let best: LikelyCause | undefined;
   for (const variant of variantsOf(batch)) {
     const other = evaluate(batch, variant.overrides);
@@ -88,6 +108,12 @@ function variantsOf(batch: Batch): Variant[] {
   ];
 }
 
+function divisionSwitched(divided: boolean): string {
+  return divided
+    ? 'not divided by the deviation, although stated'
+    : 'divided by the deviation, although not stated';
+}
+
 type Own = (text: string, overrides: EstimatorOverrides) => Variant;
 
 function deviationVariants({ estimator }: Batch, own: Own): Variant[] {
@@ -99,8 +125,12 @@ function deviationVariants({ estimator }: Batch, own: Own): Variant[] {
     own(`the ${deviation} deviation instead of the ${population ? 'population' : 'sample'} deviation`, {
       deviation,
     }),
-    own(`${mode} instead of ${estimator.mode}`, { mode }),
-    own('deviation switched', { normalizeByStd: !estimator.normalizeByStd }),
+    ...(estimator.name === 'hgpo' || estimator.name === 'gigpo'
+      ? [own(`${mode} instead of ${estimator.mode}`, { mode })]
+      : []),
+    ...(estimator.name === 'grpo'
+      ? [own(divisionSwitched(estimator.normalizeByStd), { normalizeByStd: !estimator.normalizeByStd })]
+      : []),
     own('epsilon 1e-4', { epsilon: 1e-4 }),
     own('epsilon 1e-8', { epsilon: 1e-8 }),
     own('epsilon added to the variance', { epsilonPlace: 'variance-added' }),

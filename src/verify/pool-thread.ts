@@ -2,7 +2,7 @@
 
 import type { Batch } from './batch.ts';
 import { batchFingerprint } from './batch.ts';
-import { verificationBytes } from './budget.ts';
+import { bytesInWords, verificationBytes } from './budget.ts';
 import { explainRow, type RowExplanation } from './explain.ts';
 import { type BatchFault, BatchFormatError } from './format-error.ts';
 import type { BatchReport } from './report.ts';
@@ -31,7 +31,7 @@ export function verify({ wire, budgetBytes }: PoolTask): PoolAnswer<BatchReport>
     const about = { name: batch.name, rows: batch.rows, fingerprint: batchFingerprint(batch.estimator) };
     return unverifiedReport(
       about,
-      `It would take about ${needed} bytes of memory, ${budgetBytes} are allowed.`,
+      `It would take about ${bytesInWords(needed)} of memory, ${bytesInWords(budgetBytes)} are allowed.`,
     );
   });
 }

@@ -6,6 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { bytesInWords } from './budget.ts';
 import type { RowExplanation } from './explain.ts';
 import { BatchFormatError } from './format-error.ts';
 import type { PoolAnswer, PoolTask } from './pool-thread.ts';
@@ -98,7 +99,7 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
 }
 
 function givenUp({ name, rows }: WireHeader, { budgetMs, budgetBytes }: VerifierPoolOptions): BatchReport {
-  const reason = `Given up: more than ${budgetMs} ms, or more than ${budgetBytes} bytes.`;
+  const reason = `Given up: it takes more than ${budgetMs / 1000} s, or more than ${bytesInWords(budgetBytes)} of memory.`;
   return unverifiedReport({ name, rows, fingerprint: UNKNOWN_FINGERPRINT }, reason);
 }
 

@@ -9,7 +9,7 @@ import type { StepColumns } from '../kernel/steps.ts';
 import type { Combination, RowParts } from './admissible.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { type Batch, kernelParameters } from './batch.ts';
-import { MAX_VERIFICATION_BYTES, verificationBytes } from './budget.ts';
+import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from './budget.ts';
 import { type ClusterBounds, clusterBounds } from './cluster-bounds.ts';
 import { chooseInputs, type InputColumn, type Inputs } from './inputs.ts';
 import { boundPart, boundSingle, emptyPart, type Norm, type Part, setPart } from './level-value.ts';
@@ -55,7 +55,7 @@ export function createRowModel(batch: Batch): ModelOutcome {
   const bytes = verificationBytes(batch);
   if (bytes > MAX_VERIFICATION_BYTES) {
     throw new RangeError(
-      `${batch.rows} rows take about ${bytes} bytes, ${MAX_VERIFICATION_BYTES} are allowed`,
+      `it takes about ${bytesInWords(bytes)} of memory, ${bytesInWords(MAX_VERIFICATION_BYTES)} are allowed`,
     );
   }
   const inputs = chooseInputs(batch);

@@ -67,7 +67,10 @@ function prepare(batch: Batch): Prepared {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return {
-      tooLarge: finding('budget-exceeded', `The batch is too large to be verified: ${error.message}.`),
+      tooLarge: finding(
+        'budget-exceeded',
+        `The batch is too large to be verified (${count(batch.rows, 'row')}): ${error.message}.`,
+      ),
     };
   }
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Batch } from '../../../src/verify/batch.ts';
 import type { EstimatorOverrides } from '../../../src/verify/estimate.ts';
-import { findLikelyCause } from '../../../src/verify/likely-cause.ts';
+import { findLikelyCause, MAX_CAUSE_ROWS } from '../../../src/verify/likely-cause.ts';
 import { goldenBatch } from '../../support/golden-batches.ts';
-import { report, reportBy } from '../../support/mutants/tools.ts';
+import { pick, report, reportBy } from '../../support/mutants/tools.ts';
 
 const clean = goldenBatch('walk-K3-mean_std_norm-base0');
 
@@ -41,7 +42,31 @@ test('names nothing where nothing fits, and zeros for what they are', () => {
   assert.equal(findLikelyCause(noise, [1, 2, 3, 4]), undefined);
   assert.match(
     findLikelyCause(report(clean, new Float64Array(clean.rows)), [3])?.text ?? '',
-    /all of them are 0/,
+    /reported as 0/,
   );
   assert.equal(findLikelyCause(clean, []), undefined);
+});
+
+test('of a large batch, some whole groups are enough', () => {
+  const other = reportBy(clean, { historyLength: 1 });
+  const copies = Math.ceil((1.5 * MAX_CAUSE_ROWS) / clean.rows);
+  const groups = clean.groupNames.length;
+  const large = pick(
+    other,
+    Array.from({ length: copies * clean.rows }, (_, i) => i % clean.rows),
+  );
+  const copyOf = (row: number): number => Math.floor(row / clean.rows);
+  const many = {
+    ...large,
+    group: large.group.map((id, row) => id + groups * copyOf(row)),
+    groupNames: Array.from({ length: groups * copies }, (_, g) => `g${g}`),
+    trajectory: large.trajectory.map((id, row) => id + clean.trajectoryNames.length * copyOf(row)),
+    trajectoryNames: Array.from({ length: clean.trajectoryNames.length * copies }, (_, t) => `t${t}`),
+  };
+  const wrong = [...many.reportedAdvantage.keys()].filter(
+    (row) => Math.abs(many.reportedAdvantage[row]! - clean.reportedAdvantage![row % clean.rows]!) > 1e-4,
+  );
+  assert.match(findLikelyCause(many as Batch, wrong)?.text ?? 'none', /history length 1 instead of 3/);
+  const one = { ...many, group: new Int32Array(many.rows), groupNames: ['g'] };
+  assert.equal(findLikelyCause(one as Batch, wrong), undefined);
 });
