@@ -1,8 +1,8 @@
-import { idKey, type ObjectRef } from './references.ts';
+import { idKey, type ObjectRef, onlyRef } from './references.ts';
 
 /** What an actor's handle needs of its connection. */
 export interface ActorCalls {
-  submit(actor: ActorHandle, method: string, call: MethodCall): Promise<ObjectRef>;
+  submit(actor: ActorHandle, method: string, call: MethodCall): Promise<ObjectRef[]>;
   call(actor: ActorHandle, method: string, call: MethodCall): Promise<unknown>;
   kill(actor: ActorHandle, noRestart: boolean): Promise<void>;
   release(actor: ActorHandle): Promise<void>;
@@ -13,12 +13,20 @@ export interface MethodCall {
   readonly args: readonly unknown[];
   readonly kwargs: Readonly<Record<string, unknown>>;
   readonly timeoutMs?: number | undefined;
+  /** How many values it yields, each an object of its own; absent: one. */
+  readonly numReturns?: number | undefined;
 }
 
 /** Limits of one call. */
 export interface MethodCallOptions {
   /** For the whole call. What was started goes on in the actor after a timeout. */
   readonly timeoutMs?: number;
+}
+
+/** For a method that yields several values. */
+export interface NumReturns {
+  /** How many values it yields: the method returns a sequence of that length, and each becomes an object. */
+  readonly numReturns: number;
 }
 
 /**
@@ -56,13 +64,29 @@ export class ActorHandle {
     return this.#calls.call(this, method, { args, kwargs, timeoutMs });
   }
 
-  /** Calls a method and yields a reference to its value, without waiting for it. */
+  /**
+   * Calls a method and yields a reference to its value, without waiting for it; with `numReturns` a reference to
+   * each of its values.
+   */
   submit(
+    method: string,
+    args?: readonly unknown[],
+    kwargs?: Readonly<Record<string, unknown>>,
+  ): Promise<ObjectRef>;
+  submit(
+    method: string,
+    args: readonly unknown[],
+    kwargs: Readonly<Record<string, unknown>>,
+    options: NumReturns,
+  ): Promise<ObjectRef[]>;
+  async submit(
     method: string,
     args: readonly unknown[] = [],
     kwargs: Readonly<Record<string, unknown>> = {},
-  ): Promise<ObjectRef> {
-    return this.#calls.submit(this, method, { args, kwargs });
+    { numReturns }: Partial<NumReturns> = {},
+  ): Promise<ObjectRef | ObjectRef[]> {
+    const refs = await this.#calls.submit(this, method, { args, kwargs, numReturns });
+    return numReturns === undefined ? onlyRef(refs, method) : refs;
   }
 
   /** Resolves once the actor's constructor has returned; throws RayActorDiedError where it raised. */

@@ -39,6 +39,13 @@ export interface CallOptions {
   readonly retry?: boolean;
 }
 
+/** How a call with an answer in pieces is made. It has no deadline: what limits it is the signal. */
+export interface DownloadOptions<Piece> extends Pick<CallOptions, 'what' | 'clientId'> {
+  /** Called with each piece, in order; what it throws ends the call. */
+  readonly onPiece: (piece: Piece) => void;
+  readonly signal: AbortSignal;
+}
+
 /** One connection to the client port of a Ray head: unary calls and streams, nothing of sessions. */
 export interface RayChannel {
   readonly address: string;
@@ -48,6 +55,12 @@ export interface RayChannel {
     request: Request,
     options: CallOptions,
   ): Promise<Response>;
+  /** Makes a call whose answer comes in pieces; failures arrive as {@link RayError}, an abort as its reason. */
+  download<Request extends object, Piece extends object>(
+    method: MethodDefinition<Request, Piece>,
+    request: Request,
+    options: DownloadOptions<Piece>,
+  ): Promise<void>;
   /** Opens a stream in both directions. */
   stream<Request extends object, Response extends object>(
     method: MethodDefinition<Request, Response>,
@@ -64,6 +77,7 @@ export interface RayChannel {
 /** Opens a channel; nothing is sent before the first call. */
 export function createChannel({ address, token, tls }: ChannelOptions): RayChannel {
   const client = new Client(address, channelCredentials(tls), grpcOptions(tls));
+  const open = new Set<{ cancel(): void }>();
   let closed: Error | undefined;
   const metadataOf = (entries: Readonly<Record<string, string>>): Metadata => {
     const metadata = new Metadata();
@@ -79,7 +93,7 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
   ): Promise<Response> =>
     new Promise((resolve, reject) => {
       if (closed !== undefined) return reject(closed);
-      client.makeUnaryRequest(
+      const made = client.makeUnaryRequest(
         method.path,
         method.requestSerialize,
         method.responseDeserialize,
@@ -87,11 +101,14 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
         metadataOf({ ...(clientId === undefined ? {} : { client_id: clientId }), ...metadata }),
         { deadline: Date.now() + timeoutMs },
         (error, response) => {
-          if (error) reject(errorFromStatus(error, { what, address, timeoutMs }));
+          open.delete(made);
+          if (error && closed !== undefined) reject(closed);
+          else if (error) reject(errorFromStatus(error, { what, address, timeoutMs }));
           else if (response === undefined) reject(new RayUnreachableError(`${what}: an empty answer`));
           else resolve(response);
         },
       );
+      open.add(made);
     });
 
   const call: RayChannel['call'] = async (method, request, options) => {
@@ -110,9 +127,46 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
     await callOnce(UNARY.clusterInfo, { type: ClusterInfoKind.PING }, { what: 'ping', timeoutMs });
   };
 
+  const download: RayChannel['download'] = (method, request, { what, clientId, onPiece, signal }) =>
+    new Promise((resolve, reject) => {
+      if (closed !== undefined || signal.aborted) return reject(closed ?? signal.reason);
+      const metadata = metadataOf(clientId === undefined ? {} : { client_id: clientId });
+      const { path, requestSerialize, responseDeserialize } = method;
+      const made = client.makeServerStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        metadata,
+      );
+      let failure: unknown;
+      const cancel = (): void => made.cancel();
+      const over = (settle: () => void): void => {
+        open.delete(made);
+        signal.removeEventListener('abort', cancel);
+        settle();
+      };
+      open.add(made);
+      signal.addEventListener('abort', cancel, { once: true });
+      made.on('data', (piece) => {
+        try {
+          onPiece(piece);
+        } catch (error) {
+          failure ??= error;
+          cancel();
+        }
+      });
+      made.on('end', () => over(resolve));
+      made.on('error', (error: ServiceError) => {
+        const own = failure ?? closed ?? (signal.aborted ? signal.reason : undefined);
+        over(() => reject(own ?? errorFromStatus(error, { what, address })));
+      });
+    });
+
   return {
     address,
     call,
+    download,
     ping,
     stream: (method, metadata) =>
       client.makeBidiStreamRequest(
@@ -124,6 +178,8 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
     waitUntilAnswering: (timeoutMs) => waitUntilAnswering(ping, { address, timeoutMs, tls }),
     close: (reason = new RayClosedError()) => {
       closed ??= reason;
+      // Whoever waits learns of it now, and nothing keeps the process alive.
+      for (const call of open) call.cancel();
       client.close();
     },
   };

@@ -1,4 +1,4 @@
-import type { ActorHandle } from './actor.ts';
+import type { ActorHandle, NumReturns } from './actor.ts';
 import { parseAddress } from './address.ts';
 import { createChannel, type RayChannel } from './channel.ts';
 import {
@@ -14,10 +14,11 @@ import type { RayCredentials } from './credentials.ts';
 import { RayAuthenticationError, RayClosedError, RaySessionRefusedError } from './errors.ts';
 import { createIdempotency, createKv, type Idempotency, type Kv } from './kv.ts';
 import { createLogStream, type RayLog } from './log-stream.ts';
+import type { WaitOptions, WaitResult } from './many.ts';
 import type { ActorOptions, RuntimeEnv, TaskOptions } from './options.ts';
 import { uploadPackage } from './packages.ts';
 import { type TerminateRequest, UNARY } from './protocol.ts';
-import type { ObjectRef } from './references.ts';
+import { ObjectRef, onlyRef } from './references.ts';
 import { type Args, type Kwargs, Remote } from './remote.ts';
 import { startSession } from './session.ts';
 
@@ -64,17 +65,31 @@ export interface RayConnection extends AsyncDisposable, Cluster {
   namedActors(options?: { readonly allNamespaces?: boolean }): Promise<NamedActor[]>;
   /** Uploads a zip unless the cluster has it; returns its `gcs://` URI for runtime environments. */
   uploadPackage(zip: Uint8Array): Promise<string>;
+  /** Stores a value. Throws RayPickleError for what cannot be sent, naming the place inside it. */
   put(value: unknown): Promise<ObjectRef>;
+  /** The value; throws what the task that was to make it raised. */
   get(ref: ObjectRef, options?: { readonly timeoutMs?: number }): Promise<unknown>;
+  /** All values, in order, with one request; the first failure fails it. */
+  get(refs: readonly ObjectRef[], options?: { readonly timeoutMs?: number }): Promise<unknown[]>;
+  /** Waits until `numReturns` of the objects are there, or for `timeoutMs`, and says which are. */
+  wait(refs: readonly ObjectRef[], options?: WaitOptions): Promise<WaitResult>;
+  /** Lets go of an object, here and in the cluster. */
   release(ref: ObjectRef): Promise<void>;
   /** Starts a function; the reference is to its value. */
   task(fn: RemoteFunction, args?: Args, kwargs?: Kwargs, options?: TaskOptions): Promise<ObjectRef>;
-  /** Starts a function, waits for its value and lets go of it. */
+  /** Starts a function that returns a sequence of `numReturns` values; each becomes an object. */
+  task(
+    fn: RemoteFunction,
+    args: Args,
+    kwargs: Kwargs,
+    options: TaskOptions & NumReturns,
+  ): Promise<ObjectRef[]>;
+  /** Starts a function, waits for its value (with `numReturns`: an array of them) and lets go of it. */
   call(
     fn: RemoteFunction,
     args?: Args,
     kwargs?: Kwargs,
-    options?: TaskOptions & { readonly timeoutMs?: number },
+    options?: TaskOptions & Partial<NumReturns> & { readonly timeoutMs?: number },
   ): Promise<unknown>;
   /** Asks a task to stop; `force` kills its process. */
   cancel(ref: ObjectRef, options?: { readonly force?: boolean; readonly recursive?: boolean }): Promise<void>;
@@ -156,6 +171,7 @@ function assemble(
   const once = createIdempotency();
   const terminate = createTerminate(channel, clientId, once);
   const remote = new Remote({
+    channel,
     dataPath,
     clientId,
     kill: (actor, noRestart) => terminate({ actor: { id: actor.id, no_restart: noRestart } }, 'kill'),
@@ -210,19 +226,31 @@ function createTerminate(channel: RayChannel, clientId: string, once: Idempotenc
 
 type Work = Pick<
   RayConnection,
-  'put' | 'get' | 'release' | 'task' | 'call' | 'createActor' | 'availableResourcesPerNode'
+  'put' | 'get' | 'wait' | 'release' | 'task' | 'call' | 'createActor' | 'availableResourcesPerNode'
 >;
 
 /** Objects, tasks and actors, with the defaults of the interface and the checks that take another call. */
 function createWork(remote: Remote, cluster: Cluster): Work {
-  const task: Work['task'] = async (fn, args = [], kwargs = {}, options = {}) => {
+  const start = async (
+    fn: RemoteFunction,
+    args: Args = [],
+    kwargs: Kwargs = {},
+    options: TaskOptions & Partial<NumReturns> = {},
+  ): Promise<ObjectRef[]> => {
     if (options.nodeId !== undefined) await assertAlive(cluster, options.nodeId);
     return remote.task(fn, args, kwargs, options);
   };
-  const call: Work['call'] = (fn, args = [], kwargs = {}, { timeoutMs, ...options } = {}) =>
-    remote.fetch(task(fn, args, kwargs, options), timeoutMs, fn.label);
+  const call: Work['call'] = (fn, args, kwargs, { timeoutMs, ...options } = {}) =>
+    remote.fetch(start(fn, args, kwargs, options), {
+      timeoutMs,
+      numReturns: options.numReturns,
+      what: fn.label,
+    });
   return {
-    task,
+    task: (async (fn, args, kwargs, options: TaskOptions & Partial<NumReturns> = {}) => {
+      const refs = await start(fn, args, kwargs, options);
+      return options.numReturns === undefined ? onlyRef(refs, fn.label) : refs;
+    }) as Work['task'],
     call,
     createActor: async (cls, args = [], kwargs = {}, options = {}) => {
       if (options.nodeId !== undefined) await assertAlive(cluster, options.nodeId);
@@ -233,7 +261,11 @@ function createWork(remote: Remote, cluster: Cluster): Work {
       return perNode as Record<string, Resources>;
     },
     put: (value) => remote.put(value),
-    get: (ref, { timeoutMs } = {}) => remote.get(ref, timeoutMs),
+    get: ((refs: ObjectRef | readonly ObjectRef[], { timeoutMs }: { readonly timeoutMs?: number } = {}) =>
+      refs instanceof ObjectRef
+        ? remote.get(refs, timeoutMs)
+        : remote.getMany(refs, timeoutMs)) as Work['get'],
+    wait: (refs, options) => remote.wait(refs, options),
     release: (ref) => remote.release(ref),
   };
 }

@@ -3,7 +3,7 @@
  * the cluster. Begin with {@link connect}.
  */
 
-export type { MethodCallOptions } from './actor.ts';
+export type { MethodCallOptions, NumReturns } from './actor.ts';
 export { ActorHandle } from './actor.ts';
 export { DEFAULT_CLIENT_PORT, parseAddress } from './address.ts';
 export type { NamedActor, RayNode, Resources } from './cluster.ts';
@@ -30,6 +30,7 @@ export {
 } from './errors.ts';
 export type { Bytes, Kv, KvOptions } from './kv.ts';
 export type { RayLog } from './log-stream.ts';
+export type { WaitOptions, WaitResult } from './many.ts';
 export type { ActorOptions, ResourceOptions, RuntimeEnv, TaskOptions } from './options.ts';
 export { packageUri } from './packages.ts';
 export { PyFloat, PyTuple } from './pickle/values.ts';

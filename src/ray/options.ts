@@ -1,3 +1,4 @@
+import type { NumReturns } from './actor.ts';
 import { PyCall, PyGlobal } from './pickle/values.ts';
 import { writePickle } from './pickle/writer.ts';
 
@@ -41,7 +42,9 @@ export interface ActorOptions extends ResourceOptions {
   readonly maxConcurrency?: number;
 }
 
-const NAMES: Readonly<Record<keyof TaskOptions | keyof ActorOptions, string>> = {
+type OptionName = keyof TaskOptions | keyof ActorOptions | keyof NumReturns;
+
+const NAMES: Readonly<Record<OptionName, string>> = {
   numCpus: 'num_cpus',
   numGpus: 'num_gpus',
   memoryBytes: 'memory',
@@ -56,20 +59,26 @@ const NAMES: Readonly<Record<keyof TaskOptions | keyof ActorOptions, string>> = 
   maxRestarts: 'max_restarts',
   maxTaskRetries: 'max_task_retries',
   maxConcurrency: 'max_concurrency',
+  numReturns: 'num_returns',
 };
 
 const NODE_AFFINITY = new PyGlobal('ray.util.scheduling_strategies', 'NodeAffinitySchedulingStrategy');
 
 /**
  * The pickled dictionary of Python keyword arguments; undefined where nothing is asked for.
- * Throws TypeError for an option that does not exist.
+ * Throws TypeError for an option that does not exist, and for a `numReturns` that is no count.
  */
-export function encodeOptions(options: TaskOptions | ActorOptions): Uint8Array | undefined {
+export function encodeOptions(
+  options: TaskOptions | ActorOptions | Partial<NumReturns>,
+): Uint8Array | undefined {
   const keywords: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const name = Object.hasOwn(NAMES, key) ? NAMES[key as keyof typeof NAMES] : undefined;
     if (name === undefined) throw new TypeError(`"${key}" is no option of a task or an actor`);
+    if (key === 'numReturns' && !(Number.isInteger(value) && value >= 0)) {
+      throw new TypeError(`numReturns must be a whole number of values, not ${value}`);
+    }
     keywords[name] = key === 'nodeId' ? new PyCall(NODE_AFFINITY, value, false) : value;
   }
   return Object.keys(keywords).length === 0 ? undefined : writePickle(keywords, { code: true });

@@ -34,7 +34,8 @@ export const ClusterInfoKind = rpc.ClusterInfoType.TypeEnum;
 interface Shape {
   readonly service: 'RayletDriver' | 'RayletDataStreamer' | 'RayletLogStreamer';
   readonly name: string;
-  readonly streams?: boolean;
+  /** Which sides stream; none unless told. */
+  readonly streams?: 'both' | 'answer';
 }
 
 function toBuffer(writer: { finish(): Uint8Array }): Buffer {
@@ -43,14 +44,14 @@ function toBuffer(writer: { finish(): Uint8Array }): Buffer {
 }
 
 function method<Request, RequestRead extends Request, Response, ResponseRead extends Response>(
-  { service, name, streams = false }: Shape,
+  { service, name, streams }: Shape,
   request: Codec<Request, RequestRead>,
   response: Codec<Response, ResponseRead>,
 ): MethodDefinition<Request, Response> {
   return {
     path: `/ray.rpc.${service}/${name}`,
-    requestStream: streams,
-    responseStream: streams,
+    requestStream: streams === 'both',
+    responseStream: streams !== undefined,
     requestSerialize: (value) => toBuffer(request.encode(value)),
     requestDeserialize: (bytes) => request.decode(bytes),
     responseSerialize: (value) => toBuffer(response.encode(value)),
@@ -63,6 +64,7 @@ const driver = (name: string): Shape => ({ service: 'RayletDriver', name });
 /** The unary calls. */
 export const UNARY = {
   clusterInfo: method(driver('ClusterInfo'), rpc.ClusterInfoRequest, rpc.ClusterInfoResponse),
+  waitObject: method(driver('WaitObject'), rpc.WaitRequest, rpc.WaitResponse),
   terminate: method(driver('Terminate'), rpc.TerminateRequest, rpc.TerminateResponse),
   kvGet: method(driver('KVGet'), rpc.KVGetRequest, rpc.KVGetResponse),
   kvPut: method(driver('KVPut'), rpc.KVPutRequest, rpc.KVPutResponse),
@@ -76,16 +78,23 @@ export const UNARY = {
   ),
 } as const;
 
+/** Many objects in one go: a list, in chunks. */
+export const GET_OBJECT = method(
+  { ...driver('GetObject'), streams: 'answer' },
+  rpc.GetRequest,
+  rpc.GetResponse,
+);
+
 /** The stream that carries the session. */
 export const DATAPATH = method(
-  { service: 'RayletDataStreamer', name: 'Datapath', streams: true },
+  { service: 'RayletDataStreamer', name: 'Datapath', streams: 'both' },
   rpc.DataRequest,
   rpc.DataResponse,
 );
 
 /** The stream that carries log lines. */
 export const LOGSTREAM = method(
-  { service: 'RayletLogStreamer', name: 'Logstream', streams: true },
+  { service: 'RayletLogStreamer', name: 'Logstream', streams: 'both' },
   rpc.LogSettingsRequest,
   rpc.LogData,
 );

@@ -1,4 +1,4 @@
-import { RayPickleError } from './errors.ts';
+import { RayPickleError, RayRequestError } from './errors.ts';
 
 /** Releases wait this long for company. */
 const RELEASE_DELAY_MS = 10;
@@ -20,6 +20,13 @@ export class ObjectRef {
   get hex(): string {
     return idKey(this.id);
   }
+}
+
+/** The reference of what yields one value; throws {@link RayRequestError} where the server returned none. */
+export function onlyRef(refs: readonly ObjectRef[], what: string): ObjectRef {
+  const [ref] = refs;
+  if (ref === undefined) throw new RayRequestError(2, `${what} returned no reference`);
+  return ref;
 }
 
 /** An id in hexadecimal, fit to be a key. */

@@ -1,16 +1,18 @@
-import { ActorHandle, type MethodCall } from './actor.ts';
+import { ActorHandle, type MethodCall, type NumReturns } from './actor.ts';
+import type { RayChannel } from './channel.ts';
 import type { RemoteClass, RemoteFunction } from './code.ts';
 import type { DataPath } from './data-path.ts';
 import { RayPickleError, RayRequestError } from './errors.ts';
 import { errorFromException, errorFromPickle, isException } from './exceptions.ts';
 import type { Exchange } from './exchange.ts';
+import { createMany, type Many, type WaitOptions, type WaitResult } from './many.ts';
 import { type ActorOptions, encodeOptions, type TaskOptions } from './options.ts';
 import { toJavaScript } from './pickle/convert.ts';
 import { readPickle } from './pickle/reader.ts';
 import { PyTuple, type RayStub } from './pickle/values.ts';
 import { writePickle } from './pickle/writer.ts';
 import { type ClientTask, type DataResponse, type TaskTicket, TaskType } from './protocol.ts';
-import { idKey, ObjectRef, ReferenceTable } from './references.ts';
+import { idKey, ObjectRef, onlyRef, ReferenceTable } from './references.ts';
 import { withTimeout } from './timeout.ts';
 
 /** Arguments of a Python call. */
@@ -26,8 +28,15 @@ interface SharedGet {
   waiting: number;
 }
 
+/** How the values of something just started are fetched. */
+interface FetchOptions extends Partial<Pick<MethodCall, 'timeoutMs' | 'numReturns'>> {
+  /** For messages. */
+  readonly what: string;
+}
+
 /** What {@link Remote} works with. */
 export interface RemoteOptions {
+  readonly channel: RayChannel;
   readonly dataPath: DataPath;
   readonly clientId: string;
   /** Ends an actor; not over the data path, where nobody would learn whether it worked. */
@@ -42,12 +51,21 @@ export class Remote {
   readonly #kill: RemoteOptions['kill'];
   readonly #payloads = new Map<string, Promise<Uint8Array>>();
   readonly #gets = new Map<string, SharedGet>();
+  readonly #many: Many;
 
-  constructor({ dataPath, clientId, kill }: RemoteOptions) {
+  constructor({ channel, dataPath, clientId, kill }: RemoteOptions) {
     this.#dataPath = dataPath;
     this.#clientId = clientId;
     this.#kill = kill;
     this.references = new ReferenceTable((ids) => dataPath.ask({ kind: 'release', ids }).answer);
+    this.#many = createMany({
+      channel,
+      clientId,
+      ended: dataPath.ended,
+      assertHeld: (ref) => this.references.assertHeld(ref),
+      getOne: (ref, timeoutMs) => this.get(ref, timeoutMs),
+      decodeList: (data) => this.#decodeList(data),
+    });
   }
 
   /** Stores a value in the cluster. */
@@ -78,12 +96,28 @@ export class Remote {
     }
   }
 
-  /** Starts a task; the reference is to its value. */
-  async task(fn: RemoteFunction, args: Args, kwargs: Kwargs, options: TaskOptions): Promise<ObjectRef> {
+  /** The values behind many references, in order, with one request; the first failure fails it. */
+  getMany(refs: readonly ObjectRef[], timeoutMs?: number): Promise<unknown[]> {
+    return this.#many.get(refs, timeoutMs);
+  }
+
+  /** Waits until some of many objects are there, or until the timeout. */
+  wait(refs: readonly ObjectRef[], options?: WaitOptions): Promise<WaitResult> {
+    return this.#many.wait(refs, options);
+  }
+
+  /** Starts a task; the references are to its values, one unless `numReturns` says otherwise. */
+  async task(
+    fn: RemoteFunction,
+    args: Args,
+    kwargs: Kwargs,
+    options: TaskOptions & Partial<NumReturns>,
+  ): Promise<ObjectRef[]> {
     const task = { type: TaskType.FUNCTION, name: fn.label, ...this.#options(options) };
     const data = this.#encodeArguments(args, kwargs);
     const payload = await this.#payload(fn);
-    return this.#newRef(await this.#schedule({ ...task, payload_id: payload }, data));
+    const ids = await this.#schedule({ ...task, payload_id: payload }, data);
+    return ids.map((id) => this.#newRef(id));
   }
 
   /** Creates an actor. */
@@ -96,34 +130,46 @@ export class Remote {
     const task = { type: TaskType.ACTOR, name: cls.label, ...this.#options(options) };
     const data = this.#encodeArguments(args, kwargs);
     const payload = await this.#payload(cls);
-    return this.#newActor(await this.#schedule({ ...task, payload_id: payload }, data), options.name);
+    const ids = await this.#schedule({ ...task, payload_id: payload }, data);
+    return this.#newActor(onlyId(ids, cls.label), options.name);
   }
 
   /** Finds a named actor. */
   async getActor(name: string, namespace: string): Promise<ActorHandle> {
     const task = { type: TaskType.NAMED_ACTOR, name, namespace };
-    return this.#newActor(await this.#schedule(task, this.#encodeArguments([], {})), name);
+    return this.#newActor(onlyId(await this.#schedule(task, this.#encodeArguments([], {})), name), name);
   }
 
-  /** Calls a method of an actor; the reference is to its value. */
-  async submit(actor: ActorHandle, method: string, { args, kwargs }: MethodCall): Promise<ObjectRef> {
+  /** Calls a method of an actor; the references are to its values. */
+  async submit(
+    actor: ActorHandle,
+    method: string,
+    { args, kwargs, numReturns }: MethodCall,
+  ): Promise<ObjectRef[]> {
     this.references.assertHeld(actor);
-    const task = { type: TaskType.METHOD, name: method, payload_id: actor.id };
-    return this.#newRef(await this.#schedule(task, this.#encodeArguments(args, kwargs)));
+    const options = numReturns === undefined ? {} : this.#options({ numReturns });
+    const task = { type: TaskType.METHOD, name: method, payload_id: actor.id, ...options };
+    const ids = await this.#schedule(task, this.#encodeArguments(args, kwargs));
+    return ids.map((id) => this.#newRef(id));
   }
 
   /** Calls a method of an actor and fetches its value. */
   call(actor: ActorHandle, method: string, call: MethodCall): Promise<unknown> {
-    return this.fetch(this.submit(actor, method, call), call.timeoutMs, method);
+    return this.fetch(this.submit(actor, method, call), { ...call, what: method });
   }
 
-  /** The value of something just started, which is then let go of; `timeoutMs` covers both. */
-  async fetch(started: Promise<ObjectRef>, timeoutMs: number | undefined, what: string): Promise<unknown> {
-    const value = started.then(async (ref) => {
+  /** What was just started yields; its objects are then let go of. `timeoutMs` covers both. */
+  async fetch(
+    started: Promise<ObjectRef[]>,
+    { timeoutMs, numReturns, what }: FetchOptions,
+  ): Promise<unknown> {
+    const value = started.then(async (refs) => {
       try {
-        return await this.get(ref, timeoutMs);
+        return await (numReturns === undefined
+          ? this.get(onlyRef(refs, what), timeoutMs)
+          : this.getMany(refs, timeoutMs));
       } finally {
-        this.references.release(ref);
+        for (const ref of refs) this.references.release(ref);
       }
     });
     return withTimeout(value, timeoutMs, what);
@@ -158,20 +204,18 @@ export class Remote {
     return put.id ?? new Uint8Array(0);
   }
 
-  async #schedule(task: ClientTask, data: Uint8Array): Promise<Uint8Array> {
+  async #schedule(task: ClientTask, data: Uint8Array): Promise<Uint8Array[]> {
     const response = await this.#ask({ kind: 'task', task: { ...task, client_id: this.#clientId }, data });
     const ticket: TaskTicket = response.task_ticket ?? {};
     if (ticket.valid !== true) throw errorFromPickle(ticket.error ?? new Uint8Array(0), task.name ?? 'task');
-    const id = ticket.return_ids?.[0];
-    if (id === undefined) throw new RayRequestError(2, `${task.name} returned no reference`);
-    return id;
+    return ticket.return_ids ?? [];
   }
 
   async #ask(question: Parameters<DataPath['ask']>[0]): Promise<DataResponse> {
     return (await this.#dataPath.ask(question).answer) as DataResponse;
   }
 
-  #options(options: TaskOptions | ActorOptions): ClientTask {
+  #options(options: TaskOptions | ActorOptions | Partial<NumReturns>): ClientTask {
     const pickled = encodeOptions(options);
     return pickled === undefined ? {} : { options: { pickled_options: pickled } };
   }
@@ -211,10 +255,23 @@ export class Remote {
     return toJavaScript(node, { resolve: (stub) => this.#resolve(stub) });
   }
 
+  #decodeList(data: Uint8Array): unknown[] {
+    const nodes = readPickle(data);
+    if (!Array.isArray(nodes)) throw new RayPickleError('the values that were asked for are no list');
+    const failure = nodes.find(isException);
+    if (failure !== undefined) throw errorFromException(failure);
+    return toJavaScript(nodes, { resolve: (stub) => this.#resolve(stub) }) as unknown[];
+  }
+
   /** A reference that arrived inside a value: the server now holds it for us. */
   #resolve(stub: RayStub): ObjectRef | ActorHandle {
     if (stub.type === 'Object') return this.#newRef(stub.id);
     if (stub.type === 'Actor') return this.#newActor(stub.id, undefined);
     throw new RayPickleError(`a reference to a ${stub.type} (${idKey(stub.id)}) cannot be read`);
   }
+}
+
+function onlyId([id]: readonly Uint8Array[], what: string): Uint8Array {
+  if (id === undefined) throw new RayRequestError(2, `${what} returned no reference`);
+  return id;
 }

@@ -1,9 +1,21 @@
 import { createHash } from 'node:crypto';
-import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerWritableStream,
+  status,
+} from '@grpc/grpc-js';
+import { toJavaScript } from '../../src/ray/pickle/convert.ts';
+import { readPickle } from '../../src/ray/pickle/reader.ts';
+import { PyCall, PyGlobal } from '../../src/ray/pickle/values.ts';
+import { writePickle } from '../../src/ray/pickle/writer.ts';
 import {
   DATAPATH,
   type DataRequest,
   type DataResponse,
+  GET_OBJECT,
+  type GetResponse,
   LOGSTREAM,
   type LogData,
   UNARY,
@@ -25,10 +37,15 @@ export interface FakeRayOptions {
   readonly breakBefore?: (message: DataRequest) => boolean;
   /** Called for each reply; true breaks the stream instead of sending it. */
   readonly breakInstead?: (reply: DataResponse) => boolean;
+  /** Answers a get of many in place of the objects: a pickled exception, or a broken connection. */
+  readonly instead?: () => Uint8Array | 'broken' | undefined;
 }
+
+const NOT_YET = new PyCall(new PyGlobal('ray.exceptions', 'GetTimeoutError'), 'not yet');
 
 type LogStream = ServerDuplexStream<object, LogData>;
 type UnaryCall = { readonly metadata: { get(key: string): unknown[] }; readonly request: KvRequest };
+type ManyStream = ServerWritableStream<{ ids?: Uint8Array[] | null }, GetResponse>;
 type UnaryReply = (error: object | null, response?: object) => void;
 
 interface KvRequest {
@@ -36,6 +53,7 @@ interface KvRequest {
   readonly key?: Uint8Array;
   readonly value?: Uint8Array;
   readonly overwrite?: boolean;
+  readonly object_ids?: readonly Uint8Array[];
 }
 
 interface FakeSession {
@@ -52,6 +70,8 @@ export interface FakeRay extends AsyncDisposable {
   readonly received: DataRequest[];
   /** How many tasks were run: more than asked for means that one was repeated. */
   readonly ran: () => number;
+  /** How often many objects were got, or waited for, with one request. */
+  readonly manyRequests: () => number;
   /** Metadata of every stream: client id and whether it was a reconnect. */
   readonly streams: { clientId: string; reconnecting: string }[];
   readonly kv: Map<string, Uint8Array>;
@@ -71,14 +91,14 @@ export async function startFakeRay(options: FakeRayOptions = {}): Promise<FakeRa
   state.onLogSettings = listening.resolve;
   const server = new Server({ 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 });
   const path = (method: { readonly path: string }): string => method.path;
-  const methods = { datapath: DATAPATH, logstream: LOGSTREAM, ...UNARY };
+  const methods = { datapath: DATAPATH, logstream: LOGSTREAM, getObject: GET_OBJECT, ...UNARY };
   for (const method of Object.values(methods)) {
     server.register(
       path(method),
       state.handlerOf(method) as never,
       method.responseSerialize as never,
       method.requestDeserialize as never,
-      method.requestStream ? 'bidi' : 'unary',
+      method.requestStream ? 'bidi' : method.responseStream ? 'serverStream' : 'unary',
     );
   }
   const port = await new Promise<number>((resolve, reject) =>
@@ -90,6 +110,7 @@ export async function startFakeRay(options: FakeRayOptions = {}): Promise<FakeRa
     address: `127.0.0.1:${port}`,
     received: state.received,
     ran: () => state.ran.count,
+    manyRequests: () => state.manyRequests,
     streams: state.streams,
     kv: state.kv,
     breakAll: () => {
@@ -114,6 +135,7 @@ class FakeHead {
   readonly logs = new Set<LogStream>();
   readonly kv = new Map<string, Uint8Array>();
   readonly ran = { count: 0 };
+  manyRequests = 0;
   readonly #options: FakeRayOptions;
   #inits = 0;
 
@@ -124,6 +146,7 @@ class FakeHead {
   handlerOf(method: { readonly path: string }): unknown {
     const name = method.path.split('/').at(-1) ?? '';
     if (name === 'Datapath') return (stream: Stream) => this.#datapath(stream);
+    if (name === 'GetObject') return (stream: ManyStream) => this.#getMany(stream);
     if (name === 'Logstream') return (stream: LogStream) => this.#logstream(stream);
     return (call: UnaryCall, reply: UnaryReply) => {
       const { token } = this.#options;
@@ -233,6 +256,39 @@ class FakeHead {
     }
   }
 
+  #getMany(stream: ManyStream): void {
+    this.manyRequests++;
+    const ids = stream.request.ids ?? [];
+    const instead = this.#options.instead?.();
+    if (instead === 'broken')
+      return void stream.emit('error', { code: status.UNAVAILABLE, details: 'broken' });
+    const found = ids.map((id) => this.objects.get(Buffer.from(id).toString('hex')));
+    const late = found.includes(undefined) ? writePickle(NOT_YET, { code: true }) : undefined;
+    const error = instead ?? late;
+    if (error !== undefined) {
+      stream.write({ valid: false, error });
+      return void stream.end();
+    }
+    const list = writePickle(found.map((data) => toJavaScript(readPickle(data ?? new Uint8Array(0)))));
+    const size = this.#options.chunkBytes ?? 5 * 2 ** 20;
+    const total = Math.ceil(list.length / size);
+    for (let index = 0; index < total; index++) {
+      const data = list.subarray(index * size, (index + 1) * size);
+      stream.write({ valid: true, data, chunk_id: index, total_chunks: total, total_size: list.length });
+    }
+    stream.end();
+  }
+
+  #wait(ids: readonly Uint8Array[]): object {
+    this.manyRequests++;
+    const there = (id: Uint8Array): boolean => this.objects.has(Buffer.from(id).toString('hex'));
+    return {
+      valid: true,
+      ready_object_ids: ids.filter(there),
+      remaining_object_ids: ids.filter((id) => !there(id)),
+    };
+  }
+
   #logstream(stream: LogStream): void {
     this.logs.add(stream);
     stream.on('error', () => this.logs.delete(stream));
@@ -247,6 +303,7 @@ class FakeHead {
     const { kv } = this;
     const key = Buffer.from(request.key ?? []).toString();
     const had = kv.has(key);
+    if (name === 'WaitObject') return this.#wait(request.object_ids ?? []);
     if (name === 'ClusterInfo') return { json: request.type === 1 ? '[]' : '{}' };
     if (name === 'KVGet') return had ? { value: kv.get(key) } : {};
     if (name === 'KVDel') return { deleted_num: kv.delete(key) ? 1 : 0 };

@@ -576,6 +576,150 @@ export namespace ray {
         }
 
         /**
+         * Properties of a WaitRequest.
+         * @deprecated Use ray.rpc.WaitRequest.$Properties instead.
+         */
+        interface IWaitRequest extends ray.rpc.WaitRequest.$Properties {
+        }
+
+        /** Represents a WaitRequest. */
+        class WaitRequest {
+
+            /**
+             * Constructs a new WaitRequest.
+             * @param [properties] Properties to set
+             */
+            constructor(properties?: ray.rpc.WaitRequest.$Properties);
+
+            /** Unknown fields preserved while decoding when enabled */
+            $unknowns?: Uint8Array[];
+
+            /** WaitRequest object_ids. */
+            object_ids: Uint8Array[];
+
+            /** WaitRequest num_returns. */
+            num_returns: number;
+
+            /** WaitRequest timeout. */
+            timeout: number;
+
+            /** WaitRequest client_id. */
+            client_id: string;
+
+            /**
+             * Encodes the specified WaitRequest message. Does not implicitly {@link ray.rpc.WaitRequest.verify|verify} messages.
+             * @param message WaitRequest message or plain object to encode
+             * @param [writer] Writer to encode to
+             * @returns Writer
+             */
+            static encode(message: ray.rpc.WaitRequest.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+            /**
+             * Decodes a WaitRequest message from the specified reader or buffer.
+             * @param reader Reader or buffer to decode from
+             * @param [length] Message length if known beforehand
+             * @returns {ray.rpc.WaitRequest & ray.rpc.WaitRequest.$Shape} WaitRequest
+             * @throws {Error} If the payload is not a reader or valid buffer
+             * @throws {$protobuf.util.ProtocolError} If required fields are missing
+             */
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): ray.rpc.WaitRequest & ray.rpc.WaitRequest.$Shape;
+        }
+
+        namespace WaitRequest {
+
+            /** Properties of a WaitRequest. */
+            interface $Properties {
+
+                /** WaitRequest object_ids */
+                object_ids?: (Uint8Array[]|null);
+
+                /** WaitRequest num_returns */
+                num_returns?: (number|null);
+
+                /** WaitRequest timeout */
+                timeout?: (number|null);
+
+                /** WaitRequest client_id */
+                client_id?: (string|null);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+            }
+
+            /** Shape of a WaitRequest. */
+            type $Shape = ray.rpc.WaitRequest.$Properties;
+        }
+
+        /**
+         * Properties of a WaitResponse.
+         * @deprecated Use ray.rpc.WaitResponse.$Properties instead.
+         */
+        interface IWaitResponse extends ray.rpc.WaitResponse.$Properties {
+        }
+
+        /** Represents a WaitResponse. */
+        class WaitResponse {
+
+            /**
+             * Constructs a new WaitResponse.
+             * @param [properties] Properties to set
+             */
+            constructor(properties?: ray.rpc.WaitResponse.$Properties);
+
+            /** Unknown fields preserved while decoding when enabled */
+            $unknowns?: Uint8Array[];
+
+            /** WaitResponse valid. */
+            valid: boolean;
+
+            /** WaitResponse ready_object_ids. */
+            ready_object_ids: Uint8Array[];
+
+            /** WaitResponse remaining_object_ids. */
+            remaining_object_ids: Uint8Array[];
+
+            /**
+             * Encodes the specified WaitResponse message. Does not implicitly {@link ray.rpc.WaitResponse.verify|verify} messages.
+             * @param message WaitResponse message or plain object to encode
+             * @param [writer] Writer to encode to
+             * @returns Writer
+             */
+            static encode(message: ray.rpc.WaitResponse.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+            /**
+             * Decodes a WaitResponse message from the specified reader or buffer.
+             * @param reader Reader or buffer to decode from
+             * @param [length] Message length if known beforehand
+             * @returns {ray.rpc.WaitResponse & ray.rpc.WaitResponse.$Shape} WaitResponse
+             * @throws {Error} If the payload is not a reader or valid buffer
+             * @throws {$protobuf.util.ProtocolError} If required fields are missing
+             */
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): ray.rpc.WaitResponse & ray.rpc.WaitResponse.$Shape;
+        }
+
+        namespace WaitResponse {
+
+            /** Properties of a WaitResponse. */
+            interface $Properties {
+
+                /** WaitResponse valid */
+                valid?: (boolean|null);
+
+                /** WaitResponse ready_object_ids */
+                ready_object_ids?: (Uint8Array[]|null);
+
+                /** WaitResponse remaining_object_ids */
+                remaining_object_ids?: (Uint8Array[]|null);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+            }
+
+            /** Shape of a WaitResponse. */
+            type $Shape = ray.rpc.WaitResponse.$Properties;
+        }
+
+        /**
          * Properties of a ReleaseRequest.
          * @deprecated Use ray.rpc.ReleaseRequest.$Properties instead.
          */

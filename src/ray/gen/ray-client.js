@@ -894,6 +894,233 @@ export const ray = $root.ray = (() => {
             return GetResponse;
         })();
 
+        rpc.WaitRequest = (function() {
+
+            const WaitRequest = function (properties) {
+                this.object_ids = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            WaitRequest.prototype.object_ids = $util.emptyArray;
+            WaitRequest.prototype.num_returns = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            WaitRequest.prototype.timeout = 0;
+            WaitRequest.prototype.client_id = "";
+
+            WaitRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.object_ids != null && message.object_ids.length)
+                    for (let i = 0; i < message.object_ids.length; ++i)
+                        writer.uint32(10).bytes(message.object_ids[i]);
+                if (message.num_returns != null && $Object.hasOwnProperty.call(message, "num_returns") && (typeof message.num_returns === "object" ? message.num_returns.low || message.num_returns.high : message.num_returns !== 0))
+                    writer.uint32(16).int64(message.num_returns);
+                if (message.timeout != null && $Object.hasOwnProperty.call(message, "timeout") && !$Object.is(message.timeout, 0))
+                    writer.uint32(25).double(message.timeout);
+                if (message.client_id != null && $Object.hasOwnProperty.call(message, "client_id") && message.client_id !== "")
+                    writer.uint32(34).string(message.client_id);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            WaitRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ray.rpc.WaitRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.object_ids && message.object_ids.length))
+                                message.object_ids = [];
+                            message.object_ids.push(reader.bytes());
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.num_returns = value;
+                            else
+                                delete message.num_returns;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 1)
+                                break;
+                            if (!$Object.is(value = reader.double(), 0))
+                                message.timeout = value;
+                            else
+                                delete message.timeout;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.client_id = value;
+                            else
+                                delete message.client_id;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return WaitRequest;
+        })();
+
+        rpc.WaitResponse = (function() {
+
+            const WaitResponse = function (properties) {
+                this.ready_object_ids = [];
+                this.remaining_object_ids = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            WaitResponse.prototype.valid = false;
+            WaitResponse.prototype.ready_object_ids = $util.emptyArray;
+            WaitResponse.prototype.remaining_object_ids = $util.emptyArray;
+
+            WaitResponse.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.valid != null && $Object.hasOwnProperty.call(message, "valid") && message.valid !== false)
+                    writer.uint32(8).bool(message.valid);
+                if (message.ready_object_ids != null && message.ready_object_ids.length)
+                    for (let i = 0; i < message.ready_object_ids.length; ++i)
+                        writer.uint32(18).bytes(message.ready_object_ids[i]);
+                if (message.remaining_object_ids != null && message.remaining_object_ids.length)
+                    for (let i = 0; i < message.remaining_object_ids.length; ++i)
+                        writer.uint32(26).bytes(message.remaining_object_ids[i]);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            WaitResponse.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ray.rpc.WaitResponse();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.valid = value;
+                            else
+                                delete message.valid;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.ready_object_ids && message.ready_object_ids.length))
+                                message.ready_object_ids = [];
+                            message.ready_object_ids.push(reader.bytes());
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.remaining_object_ids && message.remaining_object_ids.length))
+                                message.remaining_object_ids = [];
+                            message.remaining_object_ids.push(reader.bytes());
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return WaitResponse;
+        })();
+
         rpc.ReleaseRequest = (function() {
 
             const ReleaseRequest = function (properties) {

@@ -8,7 +8,7 @@ test('a handle passes everything on to its connection', async () => {
   const calls: ActorCalls = {
     submit: async (actor, method, call: MethodCall) => {
       seen.push(['submit', actor.hex, method, call]);
-      return new ObjectRef(Uint8Array.of(1));
+      return Array.from({ length: call.numReturns ?? 1 }, (_, index) => new ObjectRef(Uint8Array.of(index)));
     },
     call: async (actor, method, call) => {
       seen.push(['call', actor.hex, method, call]);
@@ -19,7 +19,12 @@ test('a handle passes everything on to its connection', async () => {
   };
   const actor = new ActorHandle(Uint8Array.of(0xab), 'name', calls);
   assert.equal(await actor.call('m', [1], { k: 2 }, { timeoutMs: 3 }), 'value');
-  await actor.submit('s');
+  assert.equal((await actor.submit('s')).hex, '00');
+  const several = await actor.submit('s', [], {}, { numReturns: 2 });
+  assert.deepEqual(
+    several.map((ref) => ref.hex),
+    ['00', '01'],
+  );
   await actor.ready({ timeoutMs: 4 });
   await actor.kill();
   await actor.kill({ noRestart: false });
@@ -27,7 +32,8 @@ test('a handle passes everything on to its connection', async () => {
   assert.equal(actor.name, 'name');
   assert.deepEqual(seen, [
     ['call', 'ab', 'm', { args: [1], kwargs: { k: 2 }, timeoutMs: 3 }],
-    ['submit', 'ab', 's', { args: [], kwargs: {} }],
+    ['submit', 'ab', 's', { args: [], kwargs: {}, numReturns: undefined }],
+    ['submit', 'ab', 's', { args: [], kwargs: {}, numReturns: 2 }],
     ['call', 'ab', '__ray_ready__', { args: [], kwargs: {}, timeoutMs: 4 }],
     ['kill', true],
     ['kill', false],

@@ -17,7 +17,7 @@ async function withRemote(options: FakeRayOptions, use: (remote: Remote, ray: Fa
   const channel = createChannel({ address: ray.address });
   const { dataPath, clientId } = await startSession(channel, OPTIONS);
   try {
-    await use(new Remote({ dataPath, clientId, kill: async () => {} }), ray);
+    await use(new Remote({ channel, dataPath, clientId, kill: async () => {} }), ray);
   } finally {
     await dataPath.close();
     channel.close();

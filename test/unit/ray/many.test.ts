@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { functionRef } from '../../../src/ray/code.ts';
+import { connect, type RayConnection } from '../../../src/ray/connect.ts';
+import { RayClosedError, RayPickleError, RayTimeoutError } from '../../../src/ray/errors.ts';
+import { PyCall, PyGlobal } from '../../../src/ray/pickle/values.ts';
+import { writePickle } from '../../../src/ray/pickle/writer.ts';
+import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
+
+const fn = functionRef('m:f');
+
+async function withRay(
+  options: FakeRayOptions,
+  use: (ray: RayConnection, fake: FakeRay) => Promise<void>,
+): Promise<void> {
+  await using fake = await startFakeRay(options);
+  await using ray = await connect(fake.address, { selfTest: false });
+  await use(ray, fake);
+}
+
+/** A reference to something that is never there. */
+const never = (ray: RayConnection) => ray.task(fn);
+
+describe('get of many', () => {
+  test('asks once and keeps the order, in one chunk or in many', async () => {
+    for (const chunkBytes of [2 ** 20, 7]) {
+      await withRay({ chunkBytes }, async (ray, fake) => {
+        const values = Array.from({ length: 20 }, (_, index) => `value ${index}`);
+        const refs = await Promise.all(values.map((value) => ray.put(value)));
+        assert.deepEqual(await ray.get(refs), values);
+        assert.deepEqual(await ray.get([...refs].reverse()), values.toReversed());
+        assert.equal(fake.manyRequests(), 2);
+        assert.equal(fake.received.filter((message) => message.get).length, 0);
+      });
+    }
+  });
+
+  test('of none and of one needs no such request', async () => {
+    await withRay({}, async (ray, fake) => {
+      assert.deepEqual(await ray.get([]), []);
+      assert.deepEqual(await ray.get([await ray.put(1)]), [1]);
+      assert.equal(fake.manyRequests(), 0);
+    });
+  });
+
+  test('that is not there in time is a timeout, and keeps nothing waiting', async () => {
+    await withRay({}, async (ray) => {
+      const refs = [await ray.put(1), await never(ray)];
+      await assert.rejects(ray.get(refs, { timeoutMs: 50 }), (error) => {
+        return error instanceof RayTimeoutError && /2 objects/.test(error.message);
+      });
+    });
+  });
+
+  test('where one failed, or the connection broke, gets them one by one', async () => {
+    const boom = writePickle(new PyCall(new PyGlobal('builtins', 'ValueError'), 'boom'), { code: true });
+    for (const instead of [boom, 'broken' as const]) {
+      await withRay({ instead: () => instead }, async (ray, fake) => {
+        const refs = [await ray.put('a'), await ray.put('b')];
+        assert.deepEqual(await ray.get(refs), ['a', 'b']);
+        assert.equal(fake.received.filter((message) => message.get).length, 2);
+      });
+    }
+  });
+
+  test('rejects with the end of the session', async () => {
+    await withRay({}, async (ray) => {
+      const waiting = ray.get([await ray.put(1), await never(ray)]);
+      const refused = assert.rejects(waiting, RayClosedError);
+      await ray.close();
+      await refused;
+    });
+  });
+
+  test('refuses a released reference before anything is sent', async () => {
+    await withRay({}, async (ray, fake) => {
+      const [kept, released] = [await ray.put(1), await ray.put(2)];
+      await ray.release(released);
+      await assert.rejects(ray.get([kept, released]), RayPickleError);
+      await assert.rejects(ray.wait([kept, released]), RayPickleError);
+      assert.equal(fake.manyRequests(), 0);
+    });
+  });
+});
+
+describe('wait', () => {
+  test('says what is there and what is not', async () => {
+    await withRay({}, async (ray) => {
+      const [there, late] = [await ray.put(1), await never(ray)];
+      assert.deepEqual(await ray.wait([late, there]), { ready: [there], pending: [late] });
+      const all = await ray.wait([late, there], { numReturns: 2, timeoutMs: 20 });
+      assert.deepEqual(all, { ready: [there], pending: [late] });
+    });
+  });
+
+  test('refuses a number that cannot be met, and a reference twice', async () => {
+    await withRay({}, async (ray) => {
+      const ref = await ray.put(1);
+      for (const numReturns of [0, 2, 1.5, Number.NaN]) {
+        await assert.rejects(ray.wait([ref], { numReturns }), TypeError);
+      }
+      await assert.rejects(ray.wait([]), TypeError);
+      await assert.rejects(ray.wait([ref, ref]), /twice/);
+    });
+  });
+
+  test('rejects with the end of the session', async () => {
+    await withRay({}, async (ray) => {
+      const refused = assert.rejects(ray.wait([await never(ray)]), RayClosedError);
+      await ray.close();
+      await refused;
+    });
+  });
+});
