@@ -62,7 +62,7 @@ describe('overrides', () => {
   test('that load code pass where the spec says so; references never do', () => {
     const path = 'pkg://my.rewards';
     assert.deepEqual(messages({ 'custom_reward_function.path': path }, true), []);
-    assert.match(messages({ 'custom_reward_function.path': '${oc.env:HOME}' }, true)[0]!, /refer/);
+    assert.match(messages({ 'custom_reward_function.path': `\${oc.env:HOME}` }, true)[0]!, /refer/);
     assert.match(messages({ 'custom_reward_function.path': 'a/../b' }, true)[0]!, /plain/);
     assert.match(messages({ _target_: 'os.system' }, true)[0]!, /code of its choice/);
     assert.match(messages({ 'data.custom_cls.path': 'x' }, true)[0]!, /tap/);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { compilePlan } from '../../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 import {
@@ -12,6 +13,7 @@ import { MERGED_CONFIG } from '../../../../src/plan/verl-agent/merged-config.ts'
 import { PRESETS } from '../../../../src/plan/verl-agent/presets.ts';
 import { recipeOf } from '../../../../src/plan/verl-agent/recipes.ts';
 import { resolveVerlAgent } from '../../../../src/plan/verl-agent/resolve.ts';
+import { validateSpec } from '../../../../src/schemas/validate-spec.ts';
 import type { VerlAgentSpec } from '../../../../src/schemas/verl-agent-spec.ts';
 
 const TRAIN: VerlAgentSpec = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train' };
@@ -199,4 +201,45 @@ test("the engine's arguments come first, the overrides after a divider", () => {
   const launch = compilePlan(spec);
   assert.equal(launch.module, 'echelon_rayworker.engines.verl_agent');
   assert.deepEqual([launch.engine, launch.gpus, launch.cpus], ['verl-agent', 2, 28.6]);
+});
+
+test('no text of a spec brings in a second override or a reference', () => {
+  const unit = fc.constantFrom(...'aZ9/._- \'"\\=,${}[]():+~\n');
+  const text = fc.string({ unit, minLength: 1, maxLength: 10 });
+  const plain = compile();
+  const count = plain.overrides.length;
+  let accepted = 0;
+  fc.assert(
+    fc.property(text, fc.constantFrom('path', 'target', 'label', 'key', 'name'), (value, place) => {
+      const overrides = {
+        'actor_rollout_ref.model.target_modules': place === 'target' ? value : 'all-linear',
+      };
+      const spec = {
+        ...TRAIN,
+        name: place === 'name' ? value : 'x',
+        ...(place === 'path' ? { model: { path: value } } : {}),
+        ...(place === 'label' ? { checkpoints: { label: value } } : {}),
+        overrides: place === 'key' ? { [value]: true } : overrides,
+      };
+      let plan: ReturnType<typeof compile>;
+      try {
+        plan = compile(validateSpec(spec) as VerlAgentSpec);
+      } catch (error) {
+        assert.equal((error as { code: string }).code, 'invalid-spec');
+        return;
+      }
+      accepted += 1;
+      const set = plan.overrides
+        .map((one) => one.split('=')[0]!)
+        .filter((key) => !/target_modules$/.test(key));
+      assert.deepEqual(
+        set,
+        plain.overrides.map((one) => one.split('=')[0]!),
+      );
+      assert.equal(set.length, count);
+      for (const one of plan.overrides) assert.ok(!one.includes('${') && !one.includes('\n'), one);
+    }),
+    { numRuns: 1500 },
+  );
+  assert.ok(accepted > 50, String(accepted));
 });
