@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { Batch } from '../verify/batch.ts';
 import { closest } from '../verify/closest.ts';
 import { BatchFormatError } from '../verify/format-error.ts';
 import { readBatchFile } from '../verify/read.ts';
 import { EXIT } from './exit.ts';
 import { inert } from './output.ts';
+import { readBounded } from './read-bounded.ts';
 
 /** Where the commands on batch files write. */
 export interface TextStreams {
@@ -20,7 +20,7 @@ export class BatchFileError extends Error {
 /** Reads the batches of a file. Throws a {@link BatchFileError} that names file, batch, field and what was expected. */
 export async function readBatchesOf(path: string): Promise<Batch[]> {
   try {
-    return readBatchFile(await readFile(path), path);
+    return readBatchFile(await readBounded(path), path);
   } catch (error) {
     if (error instanceof BatchFormatError) throw new BatchFileError(error.message, { cause: error });
     const { code, message } = error as NodeJS.ErrnoException;

@@ -64,5 +64,6 @@ export function describeValue(value: unknown): string {
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'string')
     return value.length <= 40 ? JSON.stringify(value) : `a text of ${value.length} characters`;
-  return `${typeof value} ${String(value)}`;
+  const text = String(value);
+  return text.length <= 40 ? `${typeof value} ${text}` : `a number of ${text.length} digits`;
 }

@@ -1,4 +1,5 @@
-import { gunzipSync } from 'node:zlib';
+import { constants, gunzipSync } from 'node:zlib';
+import { bytesInWords } from './budget.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Bytes that a compressed file may unfold to. */
@@ -15,7 +16,7 @@ export function inflate(bytes: Uint8Array, file: string, maxBytes: number = MAX_
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      const expected = `at most ${maxBytes} bytes after unpacking`;
+      const expected = `at most ${bytesInWords(maxBytes)} after unpacking`;
       throw new BatchFormatError({ code: 'too-large', file, expected, found: 'more' }, { cause });
     }
     const found = (cause as Error).message;
@@ -23,5 +24,16 @@ export function inflate(bytes: Uint8Array, file: string, maxBytes: number = MAX_
       { code: 'unreadable', file, expected: 'a complete gzip file', found },
       { cause },
     );
+  }
+}
+
+const START_BYTES = 4096;
+
+/** The first bytes of what is packed; none where it is damaged from the start. Takes at most some megabytes. */
+export function inflateStart(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes.subarray(0, START_BYTES), { finishFlush: constants.Z_SYNC_FLUSH });
+  } catch {
+    return new Uint8Array(0);
   }
 }

@@ -1,6 +1,7 @@
 import type { Batch } from './batch.ts';
 import { BatchFormatError } from './format-error.ts';
-import { inflate, isGzip } from './inflate.ts';
+import { inflate, inflateStart, isGzip, MAX_INFLATED_BYTES } from './inflate.ts';
+import { MAX_JSON_BYTES } from './parse-json.ts';
 import { readBatches } from './read-json.ts';
 import { decodeBatch } from './wire.ts';
 
@@ -13,20 +14,35 @@ const FIRST_TAG = 0x0a;
  * else.
  */
 export function readBatchFile(bytes: Uint8Array, source: string): Batch[] {
-  const plain = isGzip(bytes) ? inflate(bytes, source) : bytes;
-  if (looksLikeJson(plain)) return readBatches(plain, source);
-  if (plain[0] === FIRST_TAG) return [decodeBatch(plain, source)];
-  throw new BatchFormatError({
-    code: 'unreadable',
-    file: source,
-    expected: 'echelon-batch/1, as JSON or protobuf, plain or in gzip',
-    found: plain.length === 0 ? 'an empty file' : 'something else',
-  });
+  if (!isGzip(bytes)) return readPlain(bytes, source);
+  // What it is decides how far it may unfold: a bomb is seen for what it is before it goes off.
+  const kind = kindOf(inflateStart(bytes));
+  if (kind === 'unknown') throw unknownFile(source, 'something else in gzip');
+  return readPlain(inflate(bytes, source, kind === 'wire' ? MAX_INFLATED_BYTES : MAX_JSON_BYTES), source);
 }
 
-/** A brace or bracket behind blanks or a byte order mark. FIRST_TAG is a blank too: a line feed. */
-function looksLikeJson(bytes: Uint8Array): boolean {
+function readPlain(bytes: Uint8Array, source: string): Batch[] {
+  const kind = kindOf(bytes);
+  if (kind === 'json') return readBatches(bytes, source);
+  if (kind === 'wire') return [decodeBatch(bytes, source)];
+  throw unknownFile(source, bytes.length === 0 ? 'an empty file' : describeStart(bytes));
+}
+
+function unknownFile(file: string, found: string): BatchFormatError {
+  const expected = 'echelon-batch/1, as JSON or protobuf, plain or in gzip';
+  return new BatchFormatError({ code: 'unreadable', file, expected, found });
+}
+
+/** JSON: a brace or bracket behind blanks or a byte order mark. FIRST_TAG is a blank too: a line feed. */
+function kindOf(bytes: Uint8Array): 'json' | 'wire' | 'blank' | 'unknown' {
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (bytes[at] === 0x20 || bytes[at] === 0x09 || bytes[at] === 0x0a || bytes[at] === 0x0d) at++;
-  return bytes[at] === 0x7b || bytes[at] === 0x5b;
+  if (bytes[at] === 0x7b || bytes[at] === 0x5b) return 'json';
+  if (bytes[0] === FIRST_TAG && at < bytes.length) return 'wire';
+  return at >= bytes.length ? 'blank' : 'unknown';
+}
+
+function describeStart(bytes: Uint8Array): string {
+  const mark = (bytes[0]! << 8) | bytes[1]!;
+  return mark === 0xfffe || mark === 0xfeff ? 'UTF-16 text (JSON is UTF-8)' : 'something else';
 }

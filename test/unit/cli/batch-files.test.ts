@@ -22,7 +22,7 @@ describe('batch files', () => {
   test('names a file that is no batch file or not there', async () => {
     await assert.rejects(readBatchesOf('package.json'), /package\.json.*expected/);
     await assert.rejects(readBatchesOf('test/golden/none.json'), /no such file/);
-    await assert.rejects(readBatchesOf('test'), /cannot be read/);
+    await assert.rejects(readBatchesOf('test'), /expected a file or a pipe, found a directory/);
   });
 
   test('what cannot be read becomes a sentence and status 2; a fault of ours does not', async () => {

@@ -30,3 +30,12 @@ test('anything else is refused in words', () => {
     );
   }
 });
+
+test('a bomb is refused by its start, JSON by its own limit, and UTF-16 is named', () => {
+  const zeros = gzipSync(Buffer.alloc(50_000_000));
+  assert.throws(() => readBatchFile(zeros, 'f'), /found something else in gzip/);
+  const blanks = gzipSync(Buffer.concat([Buffer.from('{'), Buffer.alloc(270_000_000, ' ')]), { level: 1 });
+  assert.throws(() => readBatchFile(blanks, 'f'), /at most 256 MiB after unpacking/);
+  assert.throws(() => readBatchFile(gzipSync('  '), 'f'), /an empty file|JSON/);
+  assert.throws(() => readBatchFile(Buffer.from('\uFEFF{}', 'utf16le'), 'f'), /UTF-16 text/);
+});
