@@ -1,0 +1,168 @@
+"""See check-chart.sh. `--render FILE` only prints the manifests of a values file (`-`: of values on stdin) as JSON."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import kubernetes_validate
+import yaml
+
+CHART = "helm/echelon"
+VERSIONS = ("1.27", "1.31", "1.37")
+RELEASE, NAMESPACE = "rel", "ns"
+# Kinds of operators: Kubernetes has no schema of them, so their fields are looked at in `check_foreign`.
+FOREIGN = {"RayCluster", "PodMonitor", "PrometheusRule"}
+
+MINIMAL = {
+    "secret": {"create": True}, "archive": {"className": "nfs"},
+    "clusters": [{"name": "lab", "address": "lab.example.org:7400", "tokenSecret": {"name": "lab", "key": "token"}}],
+}
+
+
+def merged(*changes: dict) -> dict:
+    result = json.loads(json.dumps(MINIMAL))
+    for change in changes:
+        for key, value in change.items():
+            result[key] = {**result[key], **value} if isinstance(result.get(key), dict) and isinstance(value, dict) else value
+    return result
+
+
+# Values that must be refused, and a word of the sentence or of the schema's message.
+REFUSED = [
+    ({}, "no secret"),
+    (merged({"secret": {"create": False}}), "no secret"),
+    (merged({"redis": {"enabled": False}}), "no Redis"),
+    (merged({"redis": {"enabled": True, "url": "redis://r:6379"}}), "two Redis"),
+    (merged({"redis": {"enabled": False, "url": "redis://r:6379"}}), "redisCidr"),
+    (merged({"archive": {"className": ""}}), "archive is shared"),
+    (merged({"clusters": []}), "nothing to run experiments on"),
+    (merged({"ingress": {"enabled": True}}), "ingress.host"),
+    (merged({"ingress": {"enabled": True, "host": "e.example.org"}}), "tlsSecret"),
+    (merged({"ingress": {"enabled": True, "host": "e.example.org", "tlsSecret": "t"}}), "publicUrl"),
+    (merged({"ray": {"enabled": True}}), "shared root"),
+    (merged({"secret": {"create": False, "existing": "mine"}, "ray": {"enabled": True, "sharedRoot": {"className": "nfs"}}}),
+     "no secret for Ray"),
+    (merged({"clusters": MINIMAL["clusters"] * 2}), "two clusters"),
+    # Hostile: values that would break out of their place in a manifest.
+    (merged({"api": {"publicUrl": 'https://x"\n  evil: "y'}}), "publicUrl"),
+    (merged({"api": {"replicas": "2"}}), "replicas"),
+    (merged({"image": {"repository": "x\n      hostNetwork: true"}}), "repository"),
+    (merged({"clusters": [{**MINIMAL["clusters"][0], "name": "a,--help"}]}), "name"),
+    (merged({"clusters": [{**MINIMAL["clusters"][0], "address": "x:1 --token"}]}), "address"),
+    (merged({"redis": {"enabled": False, "url": "redis://user:password@r:6379"}}), "url"),
+    (merged({"replicas": 3}), "replicas"),
+    (merged({"logLevel": "debug\n  x: y"}), "logLevel"),
+]
+
+
+def render(values: dict) -> list[dict]:
+    """The manifests; RuntimeError with Helm's words where it refuses."""
+    texts = render_with_helm(values) if shutil.which("helm") else render_with_library(values)
+    return [manifest for text in texts for manifest in yaml.safe_load_all(text) if manifest]
+
+
+def render_with_helm(values: dict) -> list[str]:
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        yaml.safe_dump(values, file)
+        file.flush()
+        done = subprocess.run(
+            ["helm", "template", RELEASE, CHART, "--namespace", NAMESPACE, "--values", file.name],
+            capture_output=True, text=True, check=False,
+        )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return [done.stdout]
+
+
+def render_with_library(values: dict) -> list[str]:
+    import helm_python
+
+    with helm_python.Chart.load(CHART) as chart:
+        try:
+            chart.validate_schema(values)
+            rendered = chart.render(values, name=RELEASE, namespace=NAMESPACE)
+        except helm_python.HelmError as error:
+            raise RuntimeError(str(error)) from error
+    return [text for name, text in sorted(rendered.items()) if not name.endswith((".txt", ".tpl"))]
+
+
+def check_kubernetes(manifest: dict) -> None:
+    for version in VERSIONS:
+        kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def check_foreign(manifest: dict) -> None:
+    """The pods of a RayCluster against Kubernetes' own schema, and the fields that its operator must find."""
+    if manifest["kind"] != "RayCluster":
+        return
+    spec = manifest["spec"]
+    groups = [spec["headGroupSpec"], *spec["workerGroupSpecs"]]
+    for group in groups:
+        assert isinstance(group["rayStartParams"], dict)
+        assert all(isinstance(value, str) for value in group["rayStartParams"].values()), "rayStartParams are texts"
+        pod = {"apiVersion": "v1", "kind": "Pod", **group["template"]}
+        pod["metadata"] = {"name": "x", **pod["metadata"]}
+        check_kubernetes(pod)
+    for group in spec["workerGroupSpecs"]:
+        assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
+        limits = group["template"]["spec"]["containers"][0]["resources"]["limits"]
+        assert int(group["rayStartParams"]["num-gpus"]) == limits["nvidia.com/gpu"]
+
+
+def check_values(name: str, values: dict) -> int:
+    manifests = render(values)
+    names = [(manifest["kind"], manifest["metadata"]["name"]) for manifest in manifests]
+    assert len(set(names)) == len(names), f"{name}: two manifests of one name"
+    for manifest in manifests:
+        if manifest["kind"] in FOREIGN:
+            check_foreign(manifest)
+        else:
+            check_kubernetes(manifest)
+    return len(manifests)
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--render"]:
+        source = sys.stdin if sys.argv[2] == "-" else open(sys.argv[2], encoding="utf-8")
+        print(json.dumps(render(yaml.safe_load(source) or {})))
+        return 0
+    engine = "helm" if shutil.which("helm") else "Helm's library"
+    good = {"minimal": MINIMAL}
+    for path in sorted(glob.glob(f"{CHART}/examples/*.yaml")):
+        with open(path, encoding="utf-8") as file:
+            good[os.path.basename(path)] = yaml.safe_load(file)
+    failed = 0
+    for name, values in good.items():
+        try:
+            print(f"ok      {name}: {check_values(name, values)} manifests, Kubernetes {', '.join(VERSIONS)}")
+        except Exception as error:  # noqa: BLE001 - every fault is shown, then the next values are looked at
+            failed += 1
+            print(f"FAILED  {name}: {type(error).__name__}: {error}")
+    for values, word in REFUSED:
+        try:
+            render(values)
+            failed += 1
+            print(f"FAILED  accepted, but should be refused for: {word}")
+        except RuntimeError as error:
+            if word not in str(error):
+                failed += 1
+                print(f"FAILED  refused, but not for {word}: {error}")
+    print(f"{len(REFUSED)} half-configured and hostile values looked at; rendered by {engine}")
+    hadolint = os.path.join(os.path.dirname(sys.executable), "hadolint")
+    for path in sorted(glob.glob("deploy/docker/*Dockerfile")):
+        failed += subprocess.run([hadolint, path], check=False).returncode != 0
+    if shutil.which("promtool"):
+        failed += subprocess.run(["promtool", "check", "rules", "deploy/prometheus/rules.yml"], check=False).returncode != 0
+    else:
+        print("skipped: promtool is not on PATH")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
