@@ -200,13 +200,6 @@ export async function checkStore(settings: Settings): Promise<void> {
   await openStore({ place: redisPlace(settings), settings, log, resources });
 }
 
-/** Throws an {@link EchelonError} where the Redis of `settings` does not answer, or would lose what it accepts. */
-export async function checkStore(settings: Settings): Promise<void> {
-  await using resources = new AsyncDisposableStack();
-  const log = createLog({ level: 'silent', name: 'check' });
-  await openStore({ place: redisPlace(settings), settings, log, resources });
-}
-
 async function makeKnown(store: Store, clusters: KnownCluster[]): Promise<void> {
   const known = new Map((await store.clusters()).map((cluster) => [cluster.name, cluster]));
   for (const { name, address, token } of clusters) {
