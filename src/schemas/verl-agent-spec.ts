@@ -216,7 +216,16 @@ export const VerlAgentSpec = Type.Object(
       sample: flag('Sample; else take the likeliest token'),
       checkpoint: Type.Optional(CheckpointReference),
     }),
-    checkpoints: section({ label: Type.Optional(Name) }),
+    checkpoints: Type.Optional(
+      Type.Object(
+        { label: Type.Optional(Name) },
+        {
+          ...strict,
+          description:
+            'Trainings of equal settings share a directory, and a later one goes on from its checkpoints; a label keeps it apart',
+        },
+      ),
+    ),
     allowCustomCode: flag('Overrides may name code; refused unless this installation allows it'),
     overrides: Type.Optional(
       Type.Record(OverrideKey, OverrideValue, {
