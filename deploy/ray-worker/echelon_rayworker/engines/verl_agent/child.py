@@ -11,8 +11,10 @@ import subprocess
 import sys
 import threading
 from collections import deque
+from typing import Mapping
 
 from echelon_rayworker import processes
+from echelon_rayworker.launch import package_root
 
 from . import environment, launcher
 from .settings import Settings
@@ -41,7 +43,7 @@ class Child:
         self._process = subprocess.Popen(
             command,
             cwd=settings.home,
-            env={**os.environ, **given, launcher.VARIABLE: json.dumps(runtime)},
+            env={**_with_package(os.environ), **given, launcher.VARIABLE: json.dumps(runtime)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -95,6 +97,12 @@ class Child:
         text = line.decode("utf-8", "replace")
         self.last.append(text)
         self.lines.put(text)
+
+
+def _with_package(variables: Mapping[str, str]) -> dict[str, str]:
+    """The launcher's directory is the checkout, so that this package is found by the search path alone."""
+    path = [package_root(), *variables.get("PYTHONPATH", "").split(os.pathsep)]
+    return {**variables, "PYTHONPATH": os.pathsep.join(dict.fromkeys(filter(None, path)))}
 
 
 def _scalar(text: str) -> object:

@@ -64,6 +64,46 @@ def look() -> dict[str, Any]:
     }
 
 
+def gpus_by_node() -> dict[str, float]:
+    """GPUs of each living node that has any, by its address."""
+    import ray
+
+    return {
+        node["NodeManagerAddress"]: node["Resources"]["GPU"]
+        for node in ray.nodes()
+        if node["Alive"] and node["Resources"].get("GPU", 0) > 0
+    }
+
+
+def nodes_that_see(directory: str, timeout_seconds: float = 60) -> dict[str, bool]:
+    """Each living node with GPUs, and whether it sees the very directory that is seen here: a file is written here
+    and looked for there, by a task that asks for no CPU."""
+    import uuid
+
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    @ray.remote(num_cpus=0, max_retries=0)
+    def sees(path: str) -> bool:
+        return os.path.exists(path)
+
+    probe = os.path.join(directory, f".echelon-preflight-{uuid.uuid4().hex}")
+    with open(probe, "wb"):
+        pass
+    try:
+        asked = {
+            node["NodeManagerAddress"]: sees.options(
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            ).remote(probe)
+            for node in ray.nodes()
+            if node["Alive"] and node["Resources"].get("GPU", 0) > 0
+        }
+        done, _ = ray.wait(list(asked.values()), num_returns=len(asked), timeout=timeout_seconds) if asked else ([], [])
+        return {node: answer in done and ray.get(answer) for node, answer in asked.items()}
+    finally:
+        os.unlink(probe)
+
+
 if __name__ == "__main__":
     connect()
     print(json.dumps(look()))

@@ -1,0 +1,64 @@
+"""Is the environments' data there? What AlfWorld and WebShop read at their start, looked at on this node."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable
+
+from .settings import Settings
+
+# Games of each split in the whole data set, from AlfWorld's own archive (json_2.1.1).
+ALFWORLD_GAMES = {"train": 3553, "valid_seen": 140, "valid_unseen": 134}
+WEBSHOP = "agent_system/environments/env_package/webshop/webshop/data"
+WEBSHOP_FILES = {
+    True: ("items_shuffle_1000.json", "items_ins_v2_1000.json"),
+    False: ("items_shuffle.json", "items_ins_v2.json"),
+}
+
+
+def check_data(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
+    """The answers for the run's environment; `answer` makes one (check, ok, message, mend, severity)."""
+    name = (settings.overrides.text("env.env_name") or "alfworld").lower()
+    if "search" not in name and "gym_cards" not in name:
+        if "alfworld" in name:
+            return alfworld(settings, answer)
+        if "webshop" in name:
+            return webshop(settings, answer)
+    return [answer("environment data", True, f"the data of {name} is not looked at")]
+
+
+def alfworld(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
+    """One answer for each split that the run plays, and one for the rules of the game."""
+    root = os.environ.get("ALFWORLD_DATA") or os.path.expanduser("~/.cache/alfworld")
+    mend = f"run `alfworld-download -f` with ALFWORLD_DATA={root}, on every node or on the shared file system"
+    split = "valid_unseen" if settings.overrides.flag("trainer.val_out", False) else "valid_seen"
+    answers = []
+    for one in (split,) if settings.evaluates else ("train", split):
+        found = count_games(os.path.join(root, "json_2.1.1", one))
+        whole = ALFWORLD_GAMES[one]
+        text = f"{root} has {found} of {whole} games in {one}"
+        severity = "error" if found == 0 else "warning"
+        answers.append(answer(f"AlfWorld {one}", found >= whole, text, "" if found >= whole else mend, severity))
+    rules = os.path.isdir(os.path.join(root, "logic"))
+    answers.append(answer("AlfWorld logic", rules, f"{root}/logic is {'' if rules else 'not '}there", "" if rules else mend))
+    return answers
+
+
+def count_games(directory: str) -> int:
+    """Games that can be played: those with a compiled file."""
+    return sum("game.tw-pddl" in files for _, _, files in os.walk(directory))
+
+
+def webshop(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
+    """Products, their attributes and the search index."""
+    data = os.path.join(settings.home, WEBSHOP)
+    small = settings.overrides.flag("env.webshop.use_small", True)
+    mend = "run the setup script of the checkout's webshop folder with `-d all`"
+    missing = [name for name in WEBSHOP_FILES[small] if not os.path.isfile(os.path.join(data, name))]
+    text = f"{data} lacks {', '.join(missing)}" if missing else f"{data} is complete"
+    index = os.path.join(os.path.dirname(data), "search_engine", "indexes_1k" if small else "indexes")
+    there = os.path.isdir(index) and bool(os.listdir(index))
+    return [
+        answer("WebShop data", not missing, text, mend if missing else ""),
+        answer("WebShop index", there, f"{index} is {'' if there else 'not '}there", "" if there else mend, "warning"),
+    ]

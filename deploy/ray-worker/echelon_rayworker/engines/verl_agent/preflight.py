@@ -1,0 +1,233 @@
+"""`python -m echelon_rayworker.engines.verl_agent.preflight key=value … [-- override …]`: what would fail, or hang, on
+this cluster, said before a GPU is taken. Prints a JSON list of {check, ok, severity, message, mend} and exits with 1
+where an error is among them.
+
+Keys: those of the engine, and `shared_root` (default: the experiment's directory) and `ray` (false: nothing that
+needs a cluster is looked at). `severity` is `error` where the run cannot work, `warning` where it may not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import Any, Callable, Mapping
+
+from ..arguments import ArgumentError, Key, parse
+from . import checkpoints, cluster, datasets
+from .settings import KEYS, Settings, settings_from
+
+OWN_KEYS: dict[str, Key] = {"shared_root": Key(""), "ray": Key(True)}
+
+# What a checkout needs, and in which range it is known to work: (package, at least, below), from its setup.py.
+PACKAGES = (
+    ("torch", "2.6", ""),
+    ("ray", "2.41", "2.51"),
+    ("tensordict", "0.8", "0.10.1"),
+    ("transformers", "4.51", "4.57.4"),
+    ("hydra-core", "1.3", ""),
+    ("codetiming", "", ""),
+    ("datasets", "", ""),
+    ("pyarrow", "", ""),
+    ("torchdata", "", ""),
+)
+ENGINE_PACKAGES = {"vllm": ("vllm", "0.8.2", "0.11.1"), "sglang": ("sglang", "", "")}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer. `mend` is empty where all is well."""
+
+    check: str
+    ok: bool
+    message: str
+    mend: str = ""
+    severity: str = "error"
+
+
+def preflight(settings: Settings, shared_root: str, with_ray: bool) -> list[Answer]:
+    """All answers. A check that cannot be made is an answer too."""
+    checks: list[tuple[str, Callable[[], list[Answer]]]] = [
+        ("checkout", lambda: check_checkout(settings)),
+        ("packages", lambda: check_packages(settings)),
+        ("environment data", lambda: datasets.check_data(settings, Answer)),
+        ("model", lambda: check_model(settings)),
+        ("checkpoints", lambda: check_checkpoints(settings)),
+    ]
+    if with_ray:
+        checks.append(("cluster", lambda: check_cluster(settings, shared_root)))
+    answers: list[Answer] = []
+    for name, check in checks:
+        try:
+            answers += check()
+        except Exception as error:  # noqa: BLE001 - the other checks go on
+            answers.append(Answer(name, False, f"could not be checked: {error}", "look at the message", "warning"))
+    return answers
+
+
+def check_checkout(settings: Settings) -> list[Answer]:
+    """Is it there, at which commit, and can the recipe be imported?"""
+    home = settings.home
+    file = os.path.join(home, *settings.program.split(".")) + ".py"
+    if not os.path.isfile(file):
+        mend = "put a verl-agent checkout with recipe/hgpo there, or set home to where one is"
+        return [Answer("checkout", False, f"{home} holds no {settings.program}", mend)]
+    answers = [Answer("checkout", True, f"{home} is at {commit_of(home)}")]
+    command = [sys.executable, "-c", f"import importlib; importlib.import_module({settings.program!r})"]
+    path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
+    try:
+        done = subprocess.run(
+            command, cwd=home, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=300,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return [*answers, Answer("recipe", False, "importing the recipe takes over 5 minutes", "look at the disk")]
+    if done.returncode == 0:
+        return [*answers, Answer("recipe", True, f"{settings.program} can be imported")]
+    last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    mend = "install what it lacks in the environment that runs the ray-worker"
+    return [*answers, Answer("recipe", False, f"{settings.program} cannot be imported: {last}", mend)]
+
+
+def commit_of(home: str) -> str:
+    """The checkout's commit, with a word where files differ from it; `no git checkout` where it is none."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", "-c", f"safe.directory={home}", "-C", home, *arguments], capture_output=True, text=True, timeout=60
+        )
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    try:
+        if os.path.realpath(git("rev-parse", "--show-toplevel") or "/") != os.path.realpath(home):
+            return "no git checkout: its commit is unknown"
+        changed = " (with local changes)" if git("status", "--porcelain", "--untracked-files=no") else ""
+        return f"commit {git('rev-parse', 'HEAD')[:12]}{changed}"
+    except (OSError, subprocess.SubprocessError):
+        return "a commit that git did not tell"
+
+
+def check_packages(settings: Settings) -> list[Answer]:
+    """The Python packages that the recipe imports, and their versions."""
+    engine = settings.overrides.text("actor_rollout_ref.rollout.name", "vllm") or ""
+    wanted = [*PACKAGES, *([ENGINE_PACKAGES[engine]] if engine in ENGINE_PACKAGES else [])]
+    return [_package(name, least, below) for name, least, below in wanted]
+
+
+def _package(name: str, least: str, below: str) -> Answer:
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Answer(name, False, f"{name} is not installed", f"pip install {name} for {sys.executable}")
+    found = numbers_of(version)
+    if (least and found < numbers_of(least)) or (below and found >= numbers_of(below)):
+        span = f"{least or 'any'} to below {below or 'any'}"
+        mend = f"install {name} in the range {span}, or go on if the run has worked with it"
+        return Answer(name, False, f"{name} {version} is outside of the known range ({span})", mend, "warning")
+    return Answer(name, True, f"{name} {version}")
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    """The leading numbers of a version, for comparison: 2.13.0+cpu is (2, 13, 0)."""
+    numbers = []
+    for part in version.split("+")[0].split("."):
+        digits = "".join(one for one in part if one.isdigit()) if part[:1].isdigit() else ""
+        if not digits:
+            break
+        numbers.append(int(digits))
+    return tuple(numbers)
+
+
+def check_model(settings: Settings, environment: Mapping[str, str] = os.environ) -> list[Answer]:
+    """A path that is there, or a name in the cache of downloads."""
+    path = settings.overrides.text("actor_rollout_ref.model.path")
+    if not path:
+        return [Answer("model", False, "actor_rollout_ref.model.path is not given", "name the model")]
+    if os.path.isabs(path) or path.startswith((".", "~")):
+        there = os.path.isfile(os.path.join(os.path.expanduser(path), "config.json"))
+        mend = "" if there else "copy the model there, on the file system that all nodes see"
+        return [Answer("model", there, f"{path} {'holds a model' if there else 'holds no config.json'}", mend)]
+    if "://" in path:
+        return [Answer("model", True, f"{path} will be copied by the trainer; it was not looked at")]
+    home = environment.get("HF_HOME") or os.path.expanduser("~/.cache/huggingface")
+    cache = environment.get("HF_HUB_CACHE") or os.path.join(home, "hub")
+    snapshots = os.path.join(cache, f"models--{path.replace('/', '--')}", "snapshots")
+    if os.path.isdir(snapshots) and os.listdir(snapshots):
+        return [Answer("model", True, f"{path} is in {cache}")]
+    offline = environment.get("HF_HUB_OFFLINE") == "1"
+    mend = f"download it once into {cache}, with HF_HOME on the shared file system, or give a path"
+    message = f"{path} is not in {cache}: every node would download it" + (", but HF_HUB_OFFLINE is set" if offline else "")
+    return [Answer("model", False, message, mend, "error" if offline else "warning")]
+
+
+def check_checkpoints(settings: Settings) -> list[Answer]:
+    """Can the directory be written, and would the run start where it should?"""
+    directory = settings.checkpoint_dir
+    answers = []
+    probe = directory
+    while not os.path.isdir(probe) and os.path.dirname(probe) != probe:
+        probe = os.path.dirname(probe)
+    writable = os.access(probe, os.W_OK)
+    mend = "" if writable else "give the ray-worker's user the right to write there"
+    answers.append(Answer("checkpoint directory", writable, f"{directory} can{'' if writable else 'not'} be written", mend))
+    try:
+        start = checkpoints.find_start(settings.overrides, directory, settings.gpus)
+    except checkpoints.CheckpointError as error:
+        return [*answers, Answer("start", False, str(error), "see the message")]
+    if settings.evaluates and not start.path and not settings.base_model:
+        mend = "name the directory of a training, or say base_model=true"
+        return [*answers, Answer("start", False, f"{directory} holds no checkpoint to evaluate", mend)]
+    if settings.steps and start.step >= settings.steps:
+        text = f"step {start.step} of {settings.steps} is there: the training is finished, and would end at once"
+        return [*answers, Answer("start", True, text)]
+    text = f"goes on after step {start.step}" if start.path else "starts from the model itself"
+    return [*answers, Answer("start", True, text)]
+
+
+def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
+    """GPUs and CPUs, and whether every node with GPUs sees the shared root."""
+    cluster.connect()
+    answers = [*check_resources(settings, cluster.look(), cluster.gpus_by_node())]
+    for node, seen in cluster.nodes_that_see(shared_root).items():
+        mend = "" if seen else "mount the shared file system there under the same path"
+        answers.append(Answer("shared root", seen, f"node {node} {'sees' if seen else 'does not see'} {shared_root}", mend))
+    return answers
+
+
+def check_resources(settings: Settings, facts: Mapping[str, Any], gpus: Mapping[str, float]) -> list[Answer]:
+    """`facts` as `cluster.look` gives them, `gpus`: each node's."""
+    each = int(settings.overrides.number("trainer.n_gpus_per_node", 8))
+    nodes = int(settings.overrides.number("trainer.nnodes", 1))
+    enough = sum(1 for count in gpus.values() if count >= each) >= nodes
+    have = ", ".join(f"{count:g} on {node}" for node, count in gpus.items()) or "none"
+    text = f"{nodes} nodes with {each} GPUs are asked for; there are: {have}"
+    mend = "" if enough else "lower trainer.n_gpus_per_node or trainer.nnodes, or use another cluster"
+    wanted, total = settings.cpus_wanted, facts["cpusTotal"]
+    cpus = f"{wanted:g} CPUs are wanted (environment actors + 1 + GPUs), the cluster has {total:g}"
+    more = "" if total >= wanted else (
+        "lower env.resources_per_worker.num_cpus or add CPUs: a start with too few hangs without a word"
+    )
+    return [Answer("GPUs", enough, text, mend), Answer("CPUs", total >= wanted, cpus, more)]
+
+
+def main(arguments: list[str]) -> int:
+    divider = arguments.index("--") if "--" in arguments else len(arguments)
+    before, after = arguments[:divider], arguments[divider:]
+    own = [one for one in before if one.partition("=")[0] not in KEYS]
+    try:
+        values = parse(own, OWN_KEYS)
+        settings = settings_from([*(one for one in before if one not in own), *after], os.environ)
+    except ArgumentError as error:
+        answers = [Answer("arguments", False, str(error), "see the message")]
+    else:
+        shared_root = os.path.abspath(values["shared_root"] or settings.experiment_dir)
+        answers = preflight(settings, shared_root, values["ray"])
+    print(json.dumps([asdict(answer) for answer in answers], indent=1))
+    return int(any(not answer.ok and answer.severity == "error" for answer in answers))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,5 @@
+"""Part of the stand-in checkout."""
+
+from .protocol import DataProto
+
+__all__ = ["DataProto"]

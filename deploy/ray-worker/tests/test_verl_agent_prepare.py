@@ -1,0 +1,202 @@
+"""What is read, changed and refused before a trainer starts."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import PACKAGE_ROOT
+from verl_agent_support import STANDIN
+
+from echelon_rayworker.engines.arguments import ArgumentError
+from echelon_rayworker.engines.verl_agent import checkpoints, datafiles, environment, preflight, staging
+from echelon_rayworker.engines.verl_agent.overrides import Overrides, quoted, unquoted
+from echelon_rayworker.engines.verl_agent.prepare import NotStartable, prepare
+from echelon_rayworker.engines.verl_agent.settings import Settings, settings_from
+
+SIZES = ["data.train_batch_size=16", "data.val_batch_size=128", "trainer.n_gpus_per_node=2", "env.rollout.n=8"]
+
+
+def settings(directory: Path, *overrides: str, own: tuple[str, ...] = ()) -> Settings:
+    given = [f"home={STANDIN}", f"attempt_dir={directory}/attempts/1", f"experiment_dir={directory}", *own]
+    return settings_from([*given, "--", *SIZES, *overrides], {})
+
+
+def save(directory: Path, step: int, world: int = 2, tracked: bool = True) -> None:
+    actor = directory / "checkpoints" / f"global_step_{step}" / "actor"
+    actor.mkdir(parents=True)
+    (actor / f"model_world_size_{world}_rank_0.pt").touch()
+    if tracked:
+        (directory / "checkpoints" / checkpoints.TRACKER).write_text(str(step))
+
+
+def test_overrides_are_read_changed_and_written():
+    overrides = Overrides(["a.b=1", "+c='it\\'s'", "a.b=2", "d=null", "+ray_init.x.Y=z"])
+    assert overrides.number("a.b", 0) == 2 and overrides.text("c") == "it's" and overrides.text("d", "x") == "x"
+    overrides.set("a.b", "/p q")
+    assert overrides.take("ray_init.") == {"x.Y": "z"}
+    assert overrides.arguments() == ["+c='it\\'s'", "a.b='/p q'", "d=null"]
+    with pytest.raises(ValueError, match="no-equals"):
+        Overrides(["no-equals"])
+
+
+@pytest.mark.parametrize("text", ["/plain/path-1.x", "with space", "it's", "a=b,c", "{x}"])
+def test_a_quoted_text_is_read_back(text: str):
+    assert unquoted(quoted(text)) == text
+
+
+@pytest.mark.parametrize("text", ["${oc.env:X}", "a\\b", "a\nb"])
+def test_a_text_that_hydra_would_resolve_is_refused(text: str):
+    with pytest.raises(ValueError):
+        quoted(text)
+
+
+def test_steps_and_cpus_follow_the_trainers_arithmetic(tmp_path: Path):
+    made = settings(tmp_path, "trainer.total_epochs=160")
+    assert (made.steps, made.cpus_wanted, made.evaluates) == (160, 28.6, False)
+    made = settings(tmp_path, "trainer.val_only=True", "trainer.total_epochs=160")
+    assert (made.steps, made.cpus_wanted, made.evaluates) == (0, 15.8, True)
+    assert settings(tmp_path, "trainer.total_training_steps=7").steps == 7
+
+
+def test_a_checkout_is_found_or_asked_for(tmp_path: Path):
+    place = [f"checkpoint_dir={tmp_path}/checkpoints/x", "home={verlAgentHome}"]
+    with pytest.raises(ArgumentError, match="no verl-agent checkout"):
+        settings_from(place, {})
+    assert settings_from(place, {"VERL_AGENT_HOME": str(STANDIN)}).home == str(STANDIN)
+    (tmp_path / "verl-agent").mkdir()
+    assert settings_from(place, {}).home == str(tmp_path / "verl-agent")
+
+
+def test_a_start_from_nothing_from_a_step_and_from_a_path(tmp_path: Path):
+    directory = str(tmp_path / "checkpoints")
+    assert checkpoints.find_start(Overrides([]), directory, 2).path == ""
+    save(tmp_path, 3)
+    assert checkpoints.find_start(Overrides([]), directory, 2).step == 3
+    assert checkpoints.find_start(Overrides(["trainer.resume_mode=disable"]), directory, 2).path == ""
+    save(tmp_path, 2, tracked=False)
+    path = ["trainer.resume_mode=resume_path", f"trainer.resume_from_path={directory}/global_step_2"]
+    assert checkpoints.find_start(Overrides(path), directory, 2).step == 2
+
+
+def test_a_start_that_would_silently_be_another_is_refused(tmp_path: Path):
+    save(tmp_path, 3, world=4)
+    directory = str(tmp_path / "checkpoints")
+    with pytest.raises(checkpoints.CheckpointError, match="written by 4 GPUs"):
+        checkpoints.find_start(Overrides([]), directory, 2)
+    (tmp_path / "checkpoints" / checkpoints.TRACKER).write_text("9")
+    with pytest.raises(checkpoints.CheckpointError, match="silently start from the base"):
+        checkpoints.find_start(Overrides([]), directory, 4)
+    (tmp_path / "checkpoints" / checkpoints.TRACKER).write_text("x")
+    with pytest.raises(checkpoints.CheckpointError, match="not a step"):
+        checkpoints.find_start(Overrides([]), directory, 4)
+
+
+def test_a_finished_training_is_seen_before_anything_is_written(tmp_path: Path):
+    save(tmp_path, 160)
+    prepared = prepare(settings(tmp_path, "trainer.total_epochs=160"))
+    assert prepared.finished and not (tmp_path / "attempts").exists()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "own", "words"),
+    [
+        (["trainer.val_only=True"], (), "would silently evaluate the base model"),
+        (["trainer.val_only=True", "trainer.val_before_train=False"], (), "needs trainer.val_only=True and"),
+        (["data.custom_cls.path=/x/mine.py"], (), "tap=false"),
+        ([], ("program=recipe.other.main",), "holds no recipe.other.main"),
+        ([], ("val_rows=100",), "no multiple of data.val_batch_size=128"),
+        (["data.train_files=/not/there.parquet"], (), "does not exist"),
+    ],
+)
+def test_what_cannot_work_is_refused_in_a_sentence(tmp_path: Path, overrides: list[str], own: tuple, words: str):
+    pytest.importorskip("pyarrow")
+    with pytest.raises(NotStartable, match=words):
+        prepare(settings(tmp_path, *overrides, own=own))
+
+
+def test_the_data_files_are_the_recipes(tmp_path: Path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    made = settings(tmp_path, own=("val_rows=256",))
+    prepare(made)
+    train, val = (parquet.read_table(made.overrides.text(f"data.{key}_files")).to_pylist() for key in ("train", "val"))
+    assert (len(train), len(val)) == (16, 256)
+    assert val[255] == {
+        "data_source": "text", "prompt": [{"role": "user", "content": ""}], "ability": "agent",
+        "extra_info": {"split": "test", "index": 255},
+    }  # fmt: skip
+    assert made.overrides.text("data.custom_cls.path").startswith(str(tmp_path / "attempts" / "1" / "tap"))
+
+
+def test_the_staged_tap_can_be_imported_by_itself(tmp_path: Path):
+    path = Path(staging.stage_tap(str(tmp_path)))
+    code = "import echelon_rayworker.engines.verl_agent.tapping as t; print(t.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd="/", env={"PYTHONPATH": str(tmp_path / "tap")}, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == str(path.parent / "tapping.py"), done.stderr
+
+
+def test_secrets_and_places_are_handed_on_and_nothing_else():
+    given = {"WANDB_API_KEY": "k", "HF_HOME": "/h", "CUDA_VISIBLE_DEVICES": "0", "PATH": "/bin", "ECHELON_SPOOL": "/s",
+             "PYTHONPATH": "/p", "WANDB_DIR": ""}  # fmt: skip
+    variables = environment.runtime_variables(given, "/home/v", "digests", "recipe")
+    assert variables == {
+        "WANDB_API_KEY": "k", "HF_HOME": "/h", "ECHELON_SPOOL": "/s", "PYTHONPATH": "/home/v:/p",
+        "ECHELON_OBSERVATIONS": "digests", "ECHELON_ADVANTAGES": "recipe",
+    }  # fmt: skip
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(datafiles.DataError, match="pyarrow is missing"):
+        datafiles.write_rows(str(tmp_path / "x.parquet"), datafiles.rows_of(2, "train"))
+    assert not list(tmp_path.iterdir())
+
+
+def answers(directory: Path, *overrides: str, **env: str) -> tuple[int, dict[str, dict]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "echelon_rayworker.engines.verl_agent.preflight", f"home={STANDIN}", "ray=false",
+         f"experiment_dir={directory}", "--", *SIZES, *overrides],
+        cwd=PACKAGE_ROOT, env={**os.environ, **env}, capture_output=True, text=True,
+    )  # fmt: skip
+    return done.returncode, {one["check"]: one for one in json.loads(done.stdout)}
+
+
+def test_preflight_says_what_is_missing_and_the_mend(tmp_path: Path):
+    games = tmp_path / "alfworld" / "json_2.1.1" / "valid_seen" / "a" / "b"
+    games.mkdir(parents=True)
+    (games / "game.tw-pddl").touch()
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").touch()
+    code, said = answers(tmp_path, f"actor_rollout_ref.model.path={tmp_path}/model", ALFWORLD_DATA=f"{tmp_path}/alfworld")
+    assert code == 1 and said["checkout"]["ok"] and said["model"]["ok"] and said["start"]["ok"]
+    assert "0 of 3553 games in train" in said["AlfWorld train"]["message"]
+    assert (said["AlfWorld train"]["severity"], said["AlfWorld valid_seen"]["severity"]) == ("error", "warning")
+    assert "alfworld-download" in said["AlfWorld logic"]["mend"]
+    assert all(one["ok"] or one["mend"] for one in said.values())
+
+
+def test_preflight_looks_for_webshops_files_and_the_model_in_the_cache(tmp_path: Path):
+    hub = tmp_path / "hub" / "models--Qwen--Q" / "snapshots" / "1"
+    hub.mkdir(parents=True)
+    given = ["env.env_name=Webshop", "actor_rollout_ref.model.path=Qwen/Q"]
+    _, said = answers(tmp_path, *given, HF_HOME=str(tmp_path))
+    assert said["model"]["ok"] and not said["WebShop data"]["ok"]
+    _, said = answers(tmp_path, *given, HF_HOME=str(tmp_path / "none"), HF_HUB_OFFLINE="1")
+    assert not said["model"]["ok"] and said["model"]["severity"] == "error"
+
+
+def test_preflight_compares_gpus_and_cpus(tmp_path: Path):
+    made = settings(tmp_path)
+    gpus, cpus = preflight.check_resources(made, {"cpusTotal": 16.0}, {"10.0.0.1": 1.0, "10.0.0.2": 4.0})
+    assert gpus.ok and not cpus.ok and "28.6 CPUs are wanted" in cpus.message
+    gpus, cpus = preflight.check_resources(made, {"cpusTotal": 64.0}, {"10.0.0.1": 1.0})
+    assert not gpus.ok and cpus.ok and "1 on 10.0.0.1" in gpus.message
+
+
+def test_versions_are_compared_by_their_numbers():
+    assert preflight.numbers_of("2.13.0+cpu") == (2, 13, 0)
+    assert preflight.numbers_of("0.9.dev1") == (0, 9) < preflight.numbers_of("0.10.1")

@@ -1,0 +1,92 @@
+"""For tests of the verl-agent engine: what a spool holds, and what the verifier says of its batches."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from conftest import PACKAGE_ROOT
+
+from echelon_rayworker.batch import write_batch_file
+from echelon_rayworker.gen import batch_pb2
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.spooltail import SpooledBatch, SpoolTail
+
+REPOSITORY = PACKAGE_ROOT.parents[1]
+STANDIN = Path(__file__).parent / "standin"
+
+
+class Reports:
+    """Everything that was reported to a spool directory, by kind."""
+
+    def __init__(self, directory: Path) -> None:
+        tail = SpoolTail(str(directory))
+        self.events: list[pb.AttemptEvent] = []
+        self.batches: list[batch_pb2.AdvantageBatch] = []
+        while reports := tail.poll():
+            for report in reports:
+                if isinstance(report, SpooledBatch):
+                    data = b"".join(chunk.batch.data for chunk in report.chunks)
+                    self.batches.append(batch_pb2.AdvantageBatch.FromString(data))
+                else:
+                    self.events.append(report)
+        tail.close()
+        self.events.sort(key=lambda event: event.time_unix_ms)
+
+    def of(self, kind: str) -> list[Any]:
+        return [getattr(event, kind) for event in self.events if event.WhichOneof("body") == kind]
+
+    @property
+    def stages(self) -> list[str]:
+        return [stage.name for stage in self.of("stage")]
+
+    @property
+    def metrics(self) -> dict[int, dict[str, float]]:
+        return {one.step: dict(one.values) for one in self.of("metrics")}
+
+
+def arguments_of(message: batch_pb2.AdvantageBatch) -> dict[str, Any]:
+    """The arguments of build_batch that give this batch."""
+    digests = [message.observation_digests[i : i + 16].hex() for i in range(0, len(message.observation_digests), 16)]
+    columns: dict[str, Any] = {
+        "group": [message.group_names[one] for one in np.frombuffer(message.group, "<i4")],
+        "trajectory": [message.trajectory_names[one] for one in np.frombuffer(message.trajectory, "<i4")],
+        "observation": [digests[one] for one in np.frombuffer(message.observation, "<i4")] if digests else None,
+    }
+    for name, field, kind in (
+        ("step", "step", "<i4"), ("reward", "reward", "<f8"), ("action_valid", "action_valid", "u1"),
+        ("token_level_reward_sum", "token_level_reward_sum", "<f8"), ("response_length", "response_length", "<i4"),
+        ("step_reward", "reported_step_reward", "<f4"), ("advantage", "reported_advantage", "<f4"),
+    ):  # fmt: skip
+        if data := getattr(message, field):
+            columns[name] = np.frombuffer(data, kind).tolist()
+    return {
+        **columns,
+        "name": message.name,
+        # With their zeros: a deviation that does not divide is a fact, not an absence.
+        "estimator": {
+            field.name: getattr(message.estimator, field.name)
+            for field in message.estimator.DESCRIPTOR.fields
+            if getattr(message.estimator, field.name) != ""
+        },
+        "provenance": {field.name: value for field, value in message.provenance.ListFields()},
+    }
+
+
+def verify(batches: list[batch_pb2.AdvantageBatch], path: Path) -> dict[str, Any]:
+    """What `echelon verify --json` says of the batches."""
+    return verify_arguments([arguments_of(batch) for batch in batches], path)
+
+
+def verify_arguments(batches: list[dict[str, Any]], path: Path) -> dict[str, Any]:
+    write_batch_file(path, batches)
+    node = REPOSITORY / "node_modules" / ".bin" / "node"
+    done = subprocess.run(
+        [str(node), "src/cli/main.ts", "verify", str(path), "--json"],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout, done.stderr[-2000:]
+    return json.loads(done.stdout)

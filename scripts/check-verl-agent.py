@@ -1,0 +1,342 @@
+"""Proves on a real verl-agent checkout, mostly on the CPU, that the engine fits it; see check-verl-agent.ts.
+
+    python scripts/check-verl-agent.py --home DIR [--gpu] [--node NODE]
+
+Runs the recipe's own code: its dataset hook, its gathering of rollouts, its returns, penalties and advantages, and its
+merged configuration. Prints one line a check and ends with `N passed, N failed, N skipped`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import types
+from pathlib import Path
+from typing import Any, Callable
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[1]
+RAY_WORKER = ROOT / "deploy" / "ray-worker"
+RECIPES = [
+    f"qwen2.5_{size}_{environment}_{phase}"
+    for size in ("1.5b", "7b") for environment in ("alfworld", "webshop") for phase in ("train", "eval")
+]  # fmt: skip
+# Heavy packages that no check needs; where one is missing, an empty module stands in its place.
+STUBBED = ("vllm", "flash_attn", "sglang", "wandb", "fastapi", "uvicorn", "starlette", "aiohttp", "openai", "peft",
+           "accelerate", "cachetools", "liger_kernel", "PIL", "gymnasium", "torchvision")  # fmt: skip
+COUNTS = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+class Skipped(Exception):
+    """A check that cannot be made here."""
+
+
+def check(name: str, action: Callable[[], str]) -> None:
+    try:
+        outcome, text = "passed", action()
+    except Skipped as reason:
+        outcome, text = "skipped", str(reason)
+    except Exception as error:  # noqa: BLE001 - the other checks go on
+        outcome, text = "failed", f"{type(error).__name__}: {error}"
+    COUNTS[outcome] += 1
+    print(f"{outcome:7} {name}: {text}", flush=True)
+
+
+class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Empty modules for missing heavy packages."""
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        top = name.split(".")[0]
+        if top not in STUBBED or (path is None and importlib.machinery.PathFinder.find_spec(name) is not None):
+            return None
+        self.used.add(top)
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        module = types.ModuleType(spec.name)
+        module.__getattr__ = lambda name: mock.MagicMock(name=f"{spec.name}.{name}")  # type: ignore[method-assign]
+        module.__path__ = []
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        return None
+
+
+def merged(home: Path, overrides: list[str]) -> Any:
+    """The recipe's configuration with overrides in it, merged by Hydra itself."""
+    from hydra import compose, initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(home / "recipe" / "hgpo" / "config"), version_base=None):
+        return compose("hgpo_trainer", overrides=overrides)
+
+
+def plan(node: str, name: str, *flags: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [node, "src/cli/main.ts", "plan", "--recipe", name, *flags, "--json"],
+        cwd=ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    if done.returncode != 0:
+        if "unknown command" in done.stderr:
+            raise Skipped("this version has no `echelon plan`")
+        raise RuntimeError(done.stderr.strip()[-300:])
+    return json.loads(done.stdout)
+
+
+def check_plan(home: Path, node: str, name: str, *flags: str) -> str:
+    planned = plan(node, name, *flags)
+    overrides = [one for one in planned["overrides"] if not one.startswith("hydra.")]
+    faithful_eval = flags and name.endswith("_eval")
+    try:
+        config = merged(home, [filled(one) for one in overrides])
+    except Exception as error:  # noqa: BLE001
+        raise AssertionError(str(error).strip().splitlines()[0]) from None
+    assert faithful_eval or planned["program"] == "recipe.hgpo.main_hgpo", planned["program"]
+    return f"{len(overrides)} overrides, all in the merged configuration (estimator {config.algorithm.adv_estimator})"
+
+
+def filled(override: str) -> str:
+    """Placeholders replaced by plain paths; in a script's own words some stand without quotes."""
+    for name in ("home", "attemptDir", "experimentDir", "sharedRoot", "checkpointsDir", "evalExperimentName"):
+        override = override.replace(f"{{{name}}}", "/tmp/k2_x")
+    return override.replace("{seed}", "123").replace("{historyLength}", "2")
+
+
+class Rollout:
+    """Rows as the environments give them: a few states that recur, wins at the end, some invalid actions."""
+
+    def __init__(self, torch: Any, np: Any, groups: int, size: int, steps: int, width: int, seed: int) -> None:
+        chance = random.Random(seed)
+        generator = torch.Generator().manual_seed(seed)
+        self.lists, self.rewards, self.lengths, self.names = [], [], [], []
+        for trajectory in range(groups * size):
+            group, length = trajectory // size, chance.randint(1, steps)
+            won, place = chance.random() < 0.4, 0
+            rows = []
+            for step in range(steps):
+                place = chance.choice((place, place, (place + 1) % 7, chance.randrange(7)))
+                tokens = torch.randint(0, 1000, (width,), generator=generator)
+                mask = torch.zeros(2 * width, dtype=torch.int64)
+                mask[: width + chance.randint(1, width)] = 1
+                rows.append({
+                    "responses": tokens, "prompts": tokens, "input_ids": torch.cat([tokens, tokens]),
+                    "attention_mask": mask, "position_ids": mask, "uid": f"g{group}", "traj_uid": f"t{trajectory:05}",
+                    "anchor_obs": f"game {group}, room {place}", "is_action_valid": np.bool_(chance.random() > 0.1),
+                    "rewards": np.float32(10.0 if won and step == length - 1 else 0.0), "active_masks": step < length,
+                    "data_source": "text", "index": trajectory,
+                })  # fmt: skip
+            self.lists.append(rows)
+            self.rewards.append(10.0 if won else 0.0)
+            self.lengths.append(float(length))
+            self.names.append(f"t{trajectory:05}")
+
+
+class Trainer:
+    """What the tap reads of a trainer, on the recipe's own configuration."""
+
+    def __init__(self, config: Any, step: int) -> None:
+        self.config, self.global_steps = config, step
+
+
+def one_step(modules: Any, tap: Any, config: Any, rollout: Rollout, step: int, device: str) -> None:
+    """A step up to its advantages, in the order of the recipe's fit, with the recipe's functions."""
+    import numpy as np
+
+    trainer, core = modules.trainer, modules.core
+    count = len(rollout.lists)
+    collector = object.__new__(trainer.TrajectoryCollector)
+    data = collector.gather_rollout_data(
+        total_batch_list=rollout.lists, episode_rewards=np.array(rollout.rewards),
+        episode_lengths=np.array(rollout.lengths), success={"success_rate": np.array([1.0] * count)},
+        traj_uid=np.array(rollout.names, dtype=object), tool_callings=np.zeros(count, np.float32),
+    )  # fmt: skip
+    name = config.algorithm.adv_estimator
+    if name in ("hgpo", "gigpo"):
+        data.batch["step_rewards"] = core.compute_step_discounted_returns(batch=data, gamma=config.algorithm.gamma)
+    data.batch["response_mask"] = trainer.compute_response_mask(data)
+    scores = data.batch["responses"].float() * 0
+    last = data.batch["response_mask"].sum(-1) - 1
+    for row, reward in enumerate(data.non_tensor_batch["episode_rewards"]):
+        scores[row, last[row]] = float(reward)
+    data.batch["token_level_scores"] = scores
+    data, _ = trainer.apply_invalid_action_penalty(data, 0.1)
+    data.batch["token_level_rewards"] = data.batch["token_level_scores"]
+    data.batch["values"] = scores * 0
+    if device != "cpu":
+        data = data.to(device)
+    tap.trainer = Trainer(config, step)
+    algorithm = config.algorithm
+    trainer.compute_advantage(
+        data, adv_estimator=name, gamma=algorithm.gamma, lam=algorithm.lam, num_repeat=1,
+        norm_adv_by_std_in_grpo=algorithm.norm_adv_by_std_in_grpo, multi_turn=False,
+        step_advantage_w=algorithm.gigpo.step_advantage_w, gigpo_mode=algorithm.gigpo.mode,
+        hgpo_mode=algorithm.hgpo.mode, hgpo_length_weight_alpha=algorithm.hgpo.length_weight_alpha,
+        hgpo_base_group=algorithm.hgpo.base_group, history_length=config.env.history_length, epsilon=1e-6,
+    )  # fmt: skip
+
+
+SETTINGS = [
+    *(["hgpo", f"algorithm.hgpo.mode={mode}", f"algorithm.hgpo.base_group={base}", f"env.history_length={length}"]
+      for mode in ("mean_std_norm", "mean_norm") for base in (True, False) for length in (2, 4)),
+    ["gigpo", "algorithm.gigpo.mode=mean_std_norm"], ["gigpo", "algorithm.gigpo.mode=mean_norm"],
+    ["grpo", "algorithm.norm_adv_by_std_in_grpo=True"], ["grpo", "algorithm.norm_adv_by_std_in_grpo=False"], ["rloo"],
+]  # fmt: skip
+SIZES = ["algorithm.gamma=0.95", "data.train_batch_size=4", "env.rollout.n=8"]
+
+
+class Checks:
+    """All checks of one checkout; `spool` is where the tap reports."""
+
+    def __init__(self, home: Path, node: str, directory: Path) -> None:
+        self.home, self.node, self.directory = home, node, directory
+        self.spool = directory / "spool"
+        self.spool.mkdir()
+        os.environ["ECHELON_SPOOL"] = str(self.spool)
+        self.stubs = Stubs()
+        self.tap: Any = None
+        self.modules = types.SimpleNamespace()
+
+    def imports(self) -> str:
+        sys.meta_path.append(self.stubs)
+        self.modules.trainer = importlib.import_module("recipe.hgpo.hgpo_ray_trainer")
+        self.modules.core = importlib.import_module("recipe.hgpo.core_hgpo")
+        self.modules.main = importlib.import_module("recipe.hgpo.main_hgpo")
+        return f"empty modules stood in for: {', '.join(sorted(self.stubs.used)) or 'nothing'}"
+
+    def hook(self) -> str:
+        from echelon_rayworker.engines.verl_agent import datafiles, staging, tapping
+
+        path = staging.stage_tap(str(self.directory))
+        rows = str(self.directory / "train.parquet")
+        datafiles.write_rows(rows, datafiles.rows_of(16, "train"))
+        config = merged(self.home, [f"data.custom_cls.path={path}", "data.custom_cls.name=TapDataset"])
+        before = self.modules.trainer.compute_advantage
+        sets = [self.modules.main.create_rl_dataset(rows, config.data, None, None) for _ in range(2)]
+        assert [len(one) for one in sets] == [16, 16] and type(sets[0]).__name__ == "TapDataset"
+        self.tap = tapping.current()
+        after = self.modules.trainer.compute_advantage
+        assert self.tap is not None and after is not before and after.__wrapped__ is before, "not wrapped once"
+        return "create_rl_dataset loaded it twice, wrapped once; the recipe's dataset reads our 16 rows"
+
+    def advantages(self, device: str) -> str:
+        import numpy as np
+        import torch
+        from verl_agent_support import Reports, verify
+
+        known = len(Reports(self.spool).batches)
+        for step, (name, *overrides) in enumerate(SETTINGS, start=1):
+            config = merged(self.home, [f"algorithm.adv_estimator={name}", *SIZES, *overrides])
+            one_step(self.modules, self.tap, config, Rollout(torch, np, 4, 8, 20, 16, step), step, device)
+        assert self.tap.reporter.flush(60) and not self.tap.failures and not self.tap.reporter.failures
+        batches = Reports(self.spool).batches[known:]
+        assert len(batches) == len(SETTINGS), f"{len(batches)} batches of {len(SETTINGS)}"
+        verdicts = verify(batches, self.directory / "batches.json.gz")["batches"]
+        total = {key: sum(one[key] for one in verdicts) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
+        bad = [(SETTINGS[place], one["wrong"], one["findings"]) for place, one in enumerate(verdicts) if not one["ok"]]
+        assert total["wrong"] == total["unverifiable"] == 0 and not bad, f"{total}, {bad}"
+        return f"{len(batches)} batches on {device}: " + ", ".join(f"{value} {key}" for key, value in total.items())
+
+    def others(self) -> str:
+        import numpy as np
+        import torch
+        from verl_agent_support import Reports
+
+        for step, name in enumerate(("gae", "reinforce_plus_plus", "reinforce_plus_plus_baseline"), start=1):
+            config = merged(self.home, [f"algorithm.adv_estimator={name}", *SIZES])
+            one_step(self.modules, self.tap, config, Rollout(torch, np, 4, 8, 20, 16, step), step, "cpu")
+        assert self.tap.reporter.flush(60)
+        reasons = [gap.reason for gap in Reports(self.spool).of("gap")]
+        assert len(reasons) == 3 and all(one.startswith("not verifiable: ") for one in reasons), reasons
+        return "recorded as not verifiable, with the reason"
+
+    def metrics(self) -> str:
+        from verl_agent_support import Reports
+
+        tracking = importlib.import_module("verl.utils.tracking").Tracking("p", "e", "console")
+        tracking.log(data={"actor/lr": 1e-6, "webshop_task_score (not success_rate)": 1 / 3, "text": "x"}, step=7)
+        assert self.tap.reporter.flush(60)
+        values = Reports(self.spool).metrics[7]
+        assert values["actor/lr"] == 1e-6 and values["webshop_task_score (not success_rate)"] == 1 / 3, values
+        assert "text" not in values
+        return "Tracking.log at full precision, keys with spaces"
+
+    def overhead(self) -> str:
+        import numpy as np
+        import torch
+
+        from echelon_rayworker.engines.verl_agent import tapping
+
+        config = merged(self.home, ["algorithm.adv_estimator=hgpo", "data.train_batch_size=16", "env.rollout.n=8"])
+        rollout = Rollout(torch, np, 16, 8, 50, 512, 1)
+        rows = int(sum(rollout.lengths))
+        self.tap._seconds, behind, serialize = 0.0, [], tapping.capture.serialize
+
+        def timed(*arguments: Any, **keywords: Any) -> bytes:
+            begin = time.thread_time()
+            try:
+                return serialize(*arguments, **keywords)
+            finally:
+                behind.append(time.thread_time() - begin)
+
+        with mock.patch.object(tapping.capture, "serialize", timed):
+            start = time.perf_counter()
+            one_step(self.modules, self.tap, config, rollout, 100, "cpu")
+            took, waited = time.perf_counter() - start, self.tap._seconds
+            assert self.tap.reporter.flush(120)
+        # The shortest step anyone reports is over two minutes (12 h for 160 steps on two H100: 270 s).
+        assert waited < 0.01 * 120, f"{waited:.2f} s in the trainer's thread"
+        return (
+            f"{rows} rows of 512 tokens: {waited * 1000:.0f} ms in the trainer's thread ({waited / 270:.3%} of a step "
+            f"of 270 s), {behind[0] * 1000:.0f} ms of processor time behind it; the recipe's part took {took - waited:.1f} s"
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--home", required=True, type=Path)
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--node", default=str(ROOT / "node_modules" / ".bin" / "node"))
+    options = parser.parse_args()
+    home = options.home.resolve()
+    sys.path[:0] = [str(RAY_WORKER / "tests"), str(RAY_WORKER), str(home)]
+    os.chdir(home)
+    with tempfile.TemporaryDirectory() as directory:
+        checks = Checks(home, options.node, Path(directory))
+        check("the recipe is imported", checks.imports)
+        check("the tap is loaded by the recipe's own dataset hook", checks.hook)
+        check("advantages of the recipe under the tap", lambda: checks.advantages("cpu"))
+        check("estimators without a kernel", checks.others)
+        check("metrics", checks.metrics)
+        check("the tap's cost", checks.overhead)
+        for name in RECIPES:
+            check(f"plan {name}", lambda name=name: check_plan(home, options.node, name))
+        if options.gpu:
+            check("advantages on the GPU", lambda: checks.advantages(gpu_device()))
+    print(", ".join(f"{value} {key}" for key, value in COUNTS.items()))
+    return int(COUNTS["failed"] > 0)
+
+
+def gpu_device() -> str:
+    import torch
+
+    if not torch.cuda.is_available():
+        raise Skipped("torch sees no GPU here")
+    return "cuda"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
