@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { hydraOverride, hydraText, readHydraText } from '../../../../src/plan/verl-agent/hydra.ts';
 
-const text = fc.string({ unit: fc.constantFrom(...'ab1 =\'"\\${}[](),:\n\t~+%#é;|'), maxLength: 12 });
+const text = fc.string({ unit: fc.constantFrom(...'ab1 =\'"\\{$}[](),:\n\t~+%#é;|'), maxLength: 12 });
 
 describe('an override', () => {
   test('writes values as the scripts do', () => {
