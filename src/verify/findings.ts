@@ -133,15 +133,20 @@ export const FINDINGS = {
     means: 'Groups have a single trajectory, so there is no baseline.',
     mend: 'Check the group ids and the number of rollouts per task.',
   },
+  'group-sizes-differ': {
+    severity: 'warning',
+    means: 'Groups differ in their number of trajectories, and the batch does not state which is right.',
+    mend: 'State the group size, so that trajectories in a wrong group show.',
+  },
   'observations-constant': {
     severity: 'warning',
-    means: 'All observations are equal, so every step is compared with every other.',
-    mend: 'Check what is recorded as anchor observation.',
+    means: 'No trajectory ever changes its observation: the states cannot be told apart.',
+    mend: 'Check what is recorded as anchor observation: it must be the state of each step, not the first prompt.',
   },
   'group-starts-differ': {
     severity: 'warning',
-    means: 'Trajectories of one group start from different observations.',
-    mend: 'Check that a group is one task with one initial state.',
+    means: 'Starts recur in the batch, yet trajectories of one group start from different observations.',
+    mend: 'Check that a group is one task with one initial state: trajectories may be in a wrong group.',
   },
   'advantage-constant': {
     severity: 'warning',
@@ -151,7 +156,7 @@ export const FINDINGS = {
   'group-mean-drift': {
     severity: 'warning',
     means: 'The advantages of most groups lean to one side: their mean is far from 0.',
-    mend: 'Look at the baseline: the mean should be taken over the group itself.',
+    mend: 'A baseline that is the mean of the group leaves a mean near 0: look at what the mean is taken over.',
   },
 } as const satisfies Record<string, FindingKind>;
 

@@ -105,8 +105,7 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
   const findings: Finding[] = [];
   if (wrongRows.length > 0 && 'model' in judge) findings.push(wrongFinding(batch, judge, wrongRows));
   if (roundingRows.length > 0) {
-    const text = `${count(roundingRows.length, 'row')} can come from float32 rounding, but are not what the formula gives.`;
-    findings.push(finding('rounding-rows', text, roundingRows));
+    findings.push(roundingFinding(batch, judge, roundingRows));
   }
   if (batch.rows > 0 && batch.reportedAdvantage === undefined) {
     findings.push(finding('advantages-missing', 'There are no reported advantages.'));
@@ -122,13 +121,23 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
   return findings;
 }
 
+function roundingFinding(batch: Batch, judge: Prepared, rows: readonly number[]): Finding {
+  const off = (row: number): number =>
+    'model' in judge ? Math.abs(batch.reportedAdvantage![row]! - judge.model.truth[row]!) : 0;
+  const worst = rows.reduce((most, row) => (off(row) > off(most) ? row : most), rows[0]!);
+  const { precision } = batch.estimator;
+  const truth = 'model' in judge ? judge.model.truth[worst] : undefined;
+  const text = `${count(rows.length, 'row')}: ${precision} arithmetic can give these values, the formula does not. At most off is row ${worst}, which reports ${batch.reportedAdvantage?.[worst]} where true is ${truth}.`;
+  return finding('rounding-rows', text, rows);
+}
+
 function wrongFinding(batch: Batch, { model }: Judge, wrongRows: readonly number[]): Finding {
   const row = wrongRows[0]!;
   const cause = findLikelyCause(batch, wrongRows);
   const share =
     cause === undefined || cause.share === 1 ? '' : ` in ${Math.floor(cause.share * 100)} % of them`;
   const guess = cause === undefined ? '' : ` Likely cause${share}: ${cause.text}.`;
-  const text = `${count(wrongRows.length, 'row')} of ${batch.rows.toLocaleString('en-US')}: row ${row} reports ${batch.reportedAdvantage?.[row]}, true is ${model.truth[row]}.${guess}`;
+  const text = `${count(wrongRows.length, 'row')} of ${batch.rows.toLocaleString('en-US')} cannot be right: row ${row} reports ${batch.reportedAdvantage?.[row]}, true is ${model.truth[row]}.${guess}`;
   return finding('wrong-rows', text, wrongRows);
 }
 

@@ -37,7 +37,7 @@ describe('echelon verify', () => {
     assert.match(streams.out(), /NOT OK/);
     assert.match(
       streams.out(),
-      /error {3}wrong-rows: 2,939 rows of 4,621: .*Likely cause: levels weigh \(k\+1\)\^alpha/,
+      /error {3}wrong-rows: 2,939 rows of 4,621 cannot be right: .*Likely cause: levels weigh \(k\+1\)\^alpha/,
     );
   });
 

@@ -63,8 +63,8 @@ test('of a large batch, some whole groups are enough', () => {
     trajectory: large.trajectory.map((id, row) => id + clean.trajectoryNames.length * copyOf(row)),
     trajectoryNames: Array.from({ length: clean.trajectoryNames.length * copies }, (_, t) => `t${t}`),
   };
-  const wrong = [...many.reportedAdvantage.keys()].filter(
-    (row) => Math.abs(many.reportedAdvantage[row]! - clean.reportedAdvantage![row % clean.rows]!) > 1e-4,
+  const wrong = [...many.reportedAdvantage!.keys()].filter(
+    (row) => Math.abs(many.reportedAdvantage![row]! - clean.reportedAdvantage![row % clean.rows]!) > 1e-4,
   );
   assert.match(findLikelyCause(many as Batch, wrong)?.text ?? 'none', /history length 1 instead of 3/);
   const one = { ...many, group: new Int32Array(many.rows), groupNames: ['g'] };

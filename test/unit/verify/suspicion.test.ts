@@ -22,15 +22,45 @@ describe('suspicions', () => {
     assert.deepEqual(codes(handBatch([])), []);
   });
 
-  test('no state recurs; trajectories of a group start apart', () => {
-    assert.deepEqual(codes(handBatch(walks((t, s) => `s${t}${s}`))), [
-      'no-state-recurs',
-      'group-starts-differ',
-    ]);
+  test('no state recurs', () => {
+    assert.deepEqual(codes(handBatch(walks((t, s) => `s${t}${s}`))), ['no-state-recurs']);
+  });
+
+  test('trajectories of a group start apart, where starts recur at all', () => {
+    const started = (starts: string[]): Batch =>
+      handBatch(
+        starts.flatMap((start, t) =>
+          [start, 'between', 'end'].map((state, step) => ({
+            trajectory: `t${t}`,
+            group: `g${t >> 1}`,
+            step,
+            state,
+          })),
+        ),
+      );
+    assert.deepEqual(codes(started(['a', 'a', 'b', 'b'])), []);
+    assert.deepEqual(codes(started(['a', 'b', 'a', 'b'])), ['group-starts-differ']);
+    assert.deepEqual(codes(started(['a', 'b', 'c', 'd'])), []);
+  });
+
+  test('groups of different sizes, where none is stated', () => {
+    const rows = [0, 1, 2, 3, 4].flatMap((t) =>
+      ['a', 'b'].map((state, step) => ({
+        trajectory: `t${t}`,
+        group: `g${t >> 1 === 2 ? 1 : t >> 1}`,
+        step,
+        state,
+      })),
+    );
+    const batch = handBatch(rows);
+    const { provenance: _none, ...unstated } = batch;
+    assert.deepEqual(codes(unstated), ['group-sizes-differ']);
+    assert.deepEqual(codes({ ...batch, provenance: { groupSize: 2 } }), []);
   });
 
   test('all observations equal', () => {
     assert.deepEqual(codes(handBatch(walks(() => 's'))), ['observations-constant']);
+    assert.deepEqual(codes(handBatch(walks((t) => `s${t}`))), ['observations-constant']);
   });
 
   test('groups of one trajectory', () => {
