@@ -1,4 +1,5 @@
 import { BatchFormatError } from './format-error.ts';
+import { type JsonPlace, placeInJson } from './json-place.ts';
 import type { JsonFault } from './scan-json.ts';
 import { scanJson } from './scan-json.ts';
 
@@ -19,7 +20,7 @@ export function parseJson(bytes: Uint8Array, file: string): unknown {
     throw new BatchFormatError({ code: 'too-large', file, expected, found: `${bytes.length}` });
   }
   const fault = scanJson(bytes, JSON_LIMITS);
-  if (fault !== undefined) throw errorOf(fault, file);
+  if (fault !== undefined) throw errorOf(fault, file, placeInJson(bytes, fault.offset));
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return LONG_INTEGER.test(text) ? JSON.parse(text, keepLongIntegers) : JSON.parse(text);
@@ -38,7 +39,7 @@ function keepLongIntegers(_key: string, value: unknown, context?: { source?: str
   return context?.source !== undefined && /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
 }
 
-function errorOf(fault: JsonFault, file: string): BatchFormatError {
+function errorOf(fault: JsonFault, file: string, place: JsonPlace): BatchFormatError {
   const at = `at byte ${fault.offset}`;
   switch (fault.kind) {
     case 'duplicate-key': {
@@ -46,6 +47,7 @@ function errorOf(fault: JsonFault, file: string): BatchFormatError {
       return new BatchFormatError({
         code: 'bad-key',
         file,
+        ...place,
         field: fault.detail,
         expected,
         found: `twice, ${at}`,
@@ -55,6 +57,7 @@ function errorOf(fault: JsonFault, file: string): BatchFormatError {
       return new BatchFormatError({
         code: 'unreadable',
         file,
+        ...place,
         expected: 'JSON, where NaN is written as null',
         found: `${fault.detail} ${at}`,
       });

@@ -57,7 +57,7 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): JsonFault | und
 }
 
 /** Index of the closing quote of the string that opens at `start`, or of the last byte where it never closes. */
-function endOfString(text: Buffer, start: number): number {
+export function endOfString(text: Buffer, start: number): number {
   let end = text.indexOf(QUOTE, start + 1);
   while (end !== -1) {
     let backslashes = 0;
@@ -68,13 +68,15 @@ function endOfString(text: Buffer, start: number): number {
   return text.length - 1;
 }
 
-function skipSpace(text: Buffer, from: number): number {
+/** Index of the first byte from `from` on that is no blank. */
+export function skipSpace(text: Buffer, from: number): number {
   let at = from;
   while (text[at] === 0x20 || text[at] === 0x0a || text[at] === 0x0d || text[at] === 0x09) at++;
   return at;
 }
 
-function keyText(text: Buffer, start: number, end: number): string {
+/** The text of the string from the quote at `start` to that at `end`. */
+export function keyText(text: Buffer, start: number, end: number): string {
   const raw = text.toString('utf8', start, end + 1);
   if (!raw.includes('\\')) return raw.slice(1, -1);
   try {

@@ -12,6 +12,11 @@ const FORMATS = 'Files: echelon-batch/1 as JSON, gzipped or not, or a protobuf b
 /** Commands on recorded batches, which need no server: verify, explain, estimate, compare. */
 export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
+    // `echelon verify … | head` is no fault: whoever reads may stop.
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit();
+    });
     process.exitCode = await exitCode;
   };
   const verify = file(
@@ -21,7 +26,13 @@ export function fileCommands(streams: TextStreams): Command[] {
     .argument('<files...>')
     .addHelpText(
       'after',
-      `\n${FORMATS}\nA batch is ok without wrong rows and error findings; rounding alone is ok.`,
+      `
+${FORMATS}
+Each row is exact, rounding (float32 can give it, the formula does not), wrong (nothing can) or unverifiable (what it
+needs is not in the batch). A batch is ok without wrong and unverifiable rows and without error findings.
+Exit status: 0 all ok, 1 something is not, 2 a file is unreadable.
+--json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
+"findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}.`,
     )
     .action((files: string[], options: { json?: boolean }) => ends(verifyFiles(files, options, streams)));
 
@@ -29,6 +40,13 @@ export function fileCommands(streams: TextStreams): Command[] {
     .argument('<file>')
     .option('--batch <name>', "the batch's name; not needed where the file holds one")
     .requiredOption('--row <number>', 'the row, from 0', wholeNumber)
+    .addHelpText(
+      'after',
+      `
+Shows the row's clusters level by level with their members, mean and deviation, what was dropped and why, the weights,
+the aggregate, and every value that float32 arithmetic can give.
+Example: echelon explain dump.json.gz --batch step-12 --row 3`,
+    )
     .action((path: string, options: { batch?: string; row: number; json?: boolean }) =>
       ends(explainFile(path, options, streams)),
     );
@@ -40,6 +58,12 @@ export function fileCommands(streams: TextStreams): Command[] {
     .addOption(new Option('--mode <mode>', 'hgpo, gigpo').choices(['mean_std_norm', 'mean_norm']))
     .addOption(new Option('--deviation <kind>', 'which standard deviation').choices(['population', 'sample']))
     .option('--batch <name>', 'only this batch')
+    .addHelpText(
+      'after',
+      `
+Prints how the advantages lie; --json prints them all, {"batches": [{"name", "estimator", "fingerprint", "advantage"}]}.
+Example: echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json`,
+    )
     .action((path: string, { estimator, batch, json, ...overrides }: EstimateOptions) =>
       ends(estimateFile(path, { estimator, batch, json, overrides }, streams)),
     );
@@ -48,6 +72,13 @@ export function fileCommands(streams: TextStreams): Command[] {
     .argument('<file>')
     .requiredOption('--estimators <names>', 'separated by commas, e.g. hgpo,gigpo,grpo', estimatorNames)
     .option('--batch <name>', 'only this batch')
+    .addHelpText(
+      'after',
+      `
+Each estimator against the batch's own, row by row in float64: mean and largest |difference| and its row, correlation,
+rows whose sign differs, rows that are 0 in exactly one of the two.
+Example: echelon compare dump.json.gz --estimators hgpo,gigpo,grpo`,
+    )
     .action((path: string, options: { estimators: EstimatorName[]; batch?: string; json?: boolean }) =>
       ends(compareFile(path, options, streams)),
     );
