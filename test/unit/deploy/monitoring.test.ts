@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { createMetrics } from '../../../src/observe/metrics.ts';
+import { readCompose } from '../../support/deploy.ts';
+
+interface Rule {
+  alert?: string;
+  record?: string;
+  expr: string;
+  labels?: { severity: string };
+  annotations?: { summary: string; runbook: string };
+}
+
+const rules = (
+  parse(readFileSync('deploy/prometheus/rules.yml', 'utf8')) as { groups: { rules: Rule[] }[] }
+).groups.flatMap((group) => group.rules);
+const board = JSON.parse(readFileSync('deploy/grafana/dashboards/echelon.json', 'utf8')) as {
+  panels: { title: string; type: string; targets?: { expr: string }[] }[];
+};
+
+/** Names that the program and the records give. */
+async function knownNames(): Promise<Set<string>> {
+  const metrics = createMetrics({
+    role: 'api',
+    version: '0',
+    readStore: () => Promise.reject(new Error('none')),
+  });
+  const names = [...(await metrics.text()).matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, name, type]) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name!],
+  );
+  return new Set([...names, ...rules.flatMap((rule) => (rule.record ? [rule.record] : []))]);
+}
+
+const namesIn = (expr: string): string[] => expr.match(/echelon[:_][a-z0-9_:]+/g) ?? [];
+
+test('rules and board ask only for what is measured', async () => {
+  const known = await knownNames();
+  const panels = board.panels.flatMap((panel) => (panel.targets ?? []).map((target) => target.expr));
+  for (const expr of [...rules.map((rule) => rule.expr), ...panels]) {
+    assert.ok(namesIn(expr).length > 0, expr);
+    for (const name of namesIn(expr)) assert.ok(known.has(name), `${name} in ${expr}`);
+  }
+});
+
+test('every alert has a severity and a runbook that says what it means, what to look at and what to do', () => {
+  const operating = readFileSync('docs/operating.md', 'utf8');
+  const alerts = rules.filter((rule) => rule.alert);
+  assert.ok(alerts.length >= 10);
+  for (const { alert, labels, annotations } of alerts) {
+    assert.match(labels?.severity ?? '', /^(warning|critical)$/);
+    assert.equal(annotations?.runbook, `docs/operating.md#${alert!.toLowerCase()}`);
+    const start = operating.indexOf(`### ${alert}\n`);
+    assert.ok(start >= 0, `no runbook for ${alert}`);
+    const text = operating.slice(start + 5).split('\n### ')[0]!;
+    for (const part of ['**Means:**', '**Look:**', '**Do:**'])
+      assert.ok(text.includes(part), `${alert}: ${part}`);
+  }
+});
+
+test('the board shows queue, clusters, training and verification', () => {
+  const rows = board.panels.filter((panel) => panel.type === 'row').map((panel) => panel.title);
+  assert.deepEqual(rows, ['Queue', 'Clusters and GPUs', 'Training', 'Verification', 'API']);
+});
+
+test('Prometheus asks the ports that compose gives to metrics', () => {
+  const config = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8')) as {
+    scrape_configs: { static_configs: { targets: string[] }[] }[];
+  };
+  const { services } = readCompose();
+  for (const target of config.scrape_configs.flatMap((one) => one.static_configs[0]!.targets)) {
+    const [name, port] = target.split(':');
+    assert.equal(services[name!]?.environment?.ECHELON_METRICS_PORT, port);
+  }
+});
