@@ -232,15 +232,17 @@ class Checks:
         assert self.tap is not None and after is not before and after.__wrapped__ is before, "not wrapped once"
         return "create_rl_dataset loaded it twice, wrapped once; the recipe's dataset reads our 16 rows"
 
-    def advantages(self, device: str) -> str:
+    def advantages(self, device: str, exact: bool = False) -> str:
         import numpy as np
         import torch
         from verl_agent_support import Reports, verify
 
         known = len(Reports(self.spool).batches)
+        self.tap.exact = exact
         for step, (name, *overrides) in enumerate(SETTINGS, start=1):
             config = merged(self.home, [f"algorithm.adv_estimator={name}", *SIZES, *overrides])
             one_step(self.modules, self.tap, config, Rollout(torch, np, 4, 8, 20, 16, step), step, device)
+        self.tap.exact = False
         assert self.tap.reporter.flush(60) and not self.tap.failures and not self.tap.reporter.failures
         batches = Reports(self.spool).batches[known:]
         assert len(batches) == len(SETTINGS), f"{len(batches)} batches of {len(SETTINGS)}"
@@ -248,6 +250,8 @@ class Checks:
         total = {key: sum(one[key] for one in verdicts) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
         bad = [(SETTINGS[place], one["wrong"], one["findings"]) for place, one in enumerate(verdicts) if not one["ok"]]
         assert total["wrong"] == total["unverifiable"] == 0 and not bad, f"{total}, {bad}"
+        if exact:
+            assert all(one["rounding"] == 0 for one, (name, *_) in zip(verdicts, SETTINGS) if name == "hgpo"), total
         return f"{len(batches)} batches on {device}: " + ", ".join(f"{value} {key}" for key, value in total.items())
 
     def others(self) -> str:
@@ -319,6 +323,7 @@ def main() -> int:
         check("the recipe is imported", checks.imports)
         check("the tap is loaded by the recipe's own dataset hook", checks.hook)
         check("advantages of the recipe under the tap", lambda: checks.advantages("cpu"))
+        check("exact advantages", lambda: checks.advantages("cpu", exact=True))
         check("estimators without a kernel", checks.others)
         check("metrics", checks.metrics)
         check("the tap's cost", checks.overhead)

@@ -321,9 +321,10 @@ def _json_batch(
         if column in arrays:
             values = arrays[column].tolist()
             into = batch.setdefault("reported", {}) if column in _REPORTED else batch
-            if code == "f":
+            # Where the truth is known to float64, digits that are left out would look like an error.
+            if code == "f" and params.get("precision") != "float64":
                 into[key] = [_short(value) for value in values]
-            elif code == "d":
+            elif code in "fd":
                 into[key] = [value if math.isfinite(value) else None for value in values]
             else:
                 into[key] = values

@@ -1,5 +1,6 @@
 """The verl-agent engine against the stand-in checkout, on a real Ray with real torch tensors."""
 
+import json
 import os
 import secrets
 import shutil
@@ -22,7 +23,7 @@ pytest.importorskip("ray")
 pytest.importorskip("torch", reason="torch is not installed: pip install -r deploy/ray-worker/requirements-verl-agent.txt")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-TESTS = 19
+TESTS = 18
 SMALL = [
     "algorithm.adv_estimator=hgpo", "algorithm.gamma=0.95", "data.train_batch_size=2", "data.val_batch_size=2",
     "env.rollout.n=3", "trainer.n_gpus_per_node=1", "trainer.save_freq=1", "trainer.val_before_train=False",
@@ -190,16 +191,14 @@ def test_an_end_from_outside_leaves_nothing_in_ray(ray_address: str, tmp_path: P
     assert until(nothing_is_left, 60)
 
 
-@pytest.mark.parametrize(
-    "place", ["start", "environments", "dataset", "workers", "rollout", "advantage", "validate", "save"]
-)
+@pytest.mark.parametrize("place", ["start", "environments", "workers", "rollout", "save"])
 def test_a_failure_at_any_place_ends_the_run_and_leaves_nothing(ray_address: str, tmp_path: Path, place: str) -> None:
     run = Run(ray_address, tmp_path, f"standin.fail={place}", "trainer.total_epochs=1", "trainer.test_freq=1")
     reports = run.ends(1)
     assert f"told to fail: {place}" in run.text()
     assert not reports.of("checkpoint")
     # What was computed before the end is not lost.
-    assert len(reports.batches) == (1 if place in ("validate", "save") else 0)
+    assert len(reports.batches) == (1 if place == "save" else 0)
     assert until(nothing_is_left, 60)
 
 
@@ -210,3 +209,19 @@ def test_a_lack_of_cpus_is_said_instead_of_a_silent_hang(ray_address: str, tmp_p
     run.process.send_signal(signal.SIGTERM)
     run.process.wait(timeout=60)
     assert until(nothing_is_left, 60)
+
+
+def test_preflight_looks_at_the_nodes(ray_address: str, tmp_path: Path) -> None:
+    def said(*own: str) -> dict[str, dict]:
+        done = subprocess.run(
+            [sys.executable, "-m", "echelon_rayworker.engines.verl_agent.preflight", f"home={STANDIN}",
+             f"experiment_dir={tmp_path}", *own, "--", *SMALL],
+            cwd=PACKAGE_ROOT, env={**os.environ, "RAY_ADDRESS": ray_address}, capture_output=True, text=True, timeout=180,
+        )  # fmt: skip
+        return {one["check"]: one for one in json.loads(done.stdout[done.stdout.index("[\n") :])}
+
+    found = said()
+    assert found["recipe"]["ok"], found["recipe"]
+    assert found["GPUs"]["ok"] and found["CPUs"]["ok"] and found["shared root"]["ok"], found
+    assert "sees" in found["shared root"]["message"]
+    assert not said(f"shared_root={tmp_path}/none")["cluster"]["ok"]

@@ -1,0 +1,237 @@
+"""The tap's parts without Ray: what is copied, what happens where it fails, and the float64 estimator."""
+
+import threading
+import types
+
+import numpy as np
+import pytest
+from conftest import until
+from verl_agent_support import verify_arguments
+
+from echelon_rayworker.engines.verl_agent import capture, exact_hgpo, tapping
+from echelon_rayworker.engines.verl_agent.reporter import Reporter
+from echelon_rayworker.gen import batch_pb2
+
+
+class Spool:
+    """Keeps what is reported."""
+
+    def __init__(self) -> None:
+        self.batches, self.gaps, self.values = [], [], {}
+
+    def batch(self, step: int, data: bytes, rows: int) -> None:
+        self.batches.append((step, data, rows))
+
+    def gap(self, step: int, rows: int, reason: str) -> None:
+        self.gaps.append((step, rows, reason))
+
+    def metrics(self, step: int, values: dict) -> None:
+        self.values[step] = values
+
+
+def test_a_reporter_that_is_behind_drops_batches_and_keeps_the_rest():
+    spool, held = Spool(), threading.Event()
+    reporter = Reporter(spool, batch_capacity=2)
+
+    def slow() -> bytes:
+        assert held.wait(30)
+        return b"late"
+
+    reporter.batch(1, 10, slow)
+    for step in (2, 3, 4):
+        reporter.batch(step, 10, lambda: b"x")
+        reporter.metrics(step, {"a": step})
+    assert not reporter.flush(0.01)
+    held.set()
+    assert reporter.flush(30)
+    assert [step for step, _, _ in spool.batches] == [1, 2]
+    assert [(step, rows) for step, rows, _ in spool.gaps] == [(3, 10), (4, 10)] and "too slow" in spool.gaps[0][2]
+    assert sorted(spool.values) == [2, 3, 4] and reporter.dropped == 2
+
+
+def test_a_batch_that_cannot_be_built_is_a_gap_with_the_reason():
+    spool = Spool()
+    reporter = Reporter(spool)
+    reporter.batch(7, 3, lambda: 1 / 0)  # type: ignore[arg-type, return-value]
+    assert reporter.flush(30)
+    assert spool.gaps == [(7, 3, "the batch could not be built: ZeroDivisionError: division by zero")]
+    assert reporter.failures == 1
+
+
+def test_a_spool_that_raises_does_not_stop_the_reporter():
+    spool = Spool()
+    reporter = Reporter(spool)
+    spool.metrics = lambda *_: 1 / 0  # type: ignore[method-assign]
+    reporter.metrics(1, {})
+    reporter.gap(2, 1, "still there")
+    assert reporter.flush(30) and spool.gaps == [(2, 1, "still there")] and reporter.failures == 1
+
+
+class Mapping(dict):
+    __getattr__ = dict.__getitem__
+
+
+CONFIG = Mapping(
+    algorithm=Mapping(gamma=0.5, filter_groups=Mapping(enable=False)),
+    actor_rollout_ref=Mapping(actor=Mapping(invalid_action_penalty_coef=0.1)),
+    env=Mapping(rollout=Mapping(n=2)),
+    data=Mapping(train_batch_size=1),
+)
+
+
+def recipe(monkeypatch: pytest.MonkeyPatch, compute) -> tuple:
+    """Modules where the recipe's are, with a compute_advantage and a trainer of ours."""
+    trainer = types.ModuleType(tapping.TRAINER_MODULE)
+    tracking = types.ModuleType("verl.utils.tracking")
+
+    class RayPPOTrainer:
+        config, global_steps = CONFIG, 5
+
+        def fit(self, work):
+            return work()
+
+    class Tracking:
+        logged: list = []
+
+        def log(self, data, step, backend=None):
+            self.logged.append((dict(data), step))
+
+    trainer.compute_advantage, trainer.RayPPOTrainer, tracking.Tracking = compute, RayPPOTrainer, Tracking
+    monkeypatch.setitem(__import__("sys").modules, tapping.TRAINER_MODULE, trainer)
+    monkeypatch.setitem(__import__("sys").modules, "verl.utils.tracking", tracking)
+    for name in ("recipe", "recipe.hgpo", "verl", "verl.utils"):
+        monkeypatch.setitem(__import__("sys").modules, name, types.ModuleType(name))
+    return trainer, tracking
+
+
+@pytest.mark.parametrize("data", [None, object(), {"batch": 1}])
+def test_whatever_the_trainer_hands_over_it_gets_its_own_result(monkeypatch, capsys, data):
+    """A tap that understands nothing of its input says so, and returns the very object."""
+    result = [1, 2, 3]
+    trainer, _ = recipe(monkeypatch, lambda data, adv_estimator, **kwargs: result)
+    spool = Spool()
+    tap = tapping.install({}, spool)
+    got = trainer.RayPPOTrainer().fit(lambda: trainer.compute_advantage(data, adv_estimator="hgpo", gamma=1))
+    assert got is result and tap.failures > 0
+    assert "the training goes on" in capsys.readouterr().out
+    assert spool.gaps == [(5, 3, "the batch could not be copied")]
+
+
+def test_an_error_of_the_recipe_is_the_recipes(monkeypatch):
+    def compute(data, adv_estimator):
+        raise NotImplementedError(adv_estimator)
+
+    trainer, _ = recipe(monkeypatch, compute)
+    tapping.install({}, Spool())
+    with pytest.raises(NotImplementedError, match="odd"):
+        trainer.RayPPOTrainer().fit(lambda: trainer.compute_advantage(None, adv_estimator="odd"))
+
+
+def test_it_is_installed_once_and_metrics_are_taken_at_full_precision(monkeypatch):
+    trainer, tracking = recipe(monkeypatch, lambda data, adv_estimator: data)
+    spool = Spool()
+    tap = tapping.install({}, spool)
+    wrapped = trainer.compute_advantage
+    assert tapping.install({}, Spool()) is tap and trainer.compute_advantage is wrapped and tapping.current() is tap
+    given = {"a b (c)": np.float32(0.1), "flag": np.bool_(True), "word": "1", "whole": 3, "none": None}
+    tracking.Tracking().log(given, 4)
+    assert tap.reporter.flush(30)
+    assert spool.values[4]["a b (c)"] == float(np.float32(0.1)) and spool.values[4]["flag"] == 1.0
+    assert set(spool.values[4]) == {"a b (c)", "flag", "whole", "echelon/tap_s"}
+    assert tracking.Tracking.logged == [(given, 4)]
+
+
+def test_a_recipe_of_another_shape_is_not_half_wrapped(monkeypatch):
+    trainer, _ = recipe(monkeypatch, lambda data: data)
+    before = trainer.compute_advantage
+    del trainer.RayPPOTrainer
+    with pytest.raises(AttributeError):
+        tapping.install({}, Spool())
+    assert trainer.compute_advantage is before and tapping.current() is None
+
+
+def columns(seed: int) -> dict:
+    chance = np.random.default_rng(seed)
+    group, trajectory, observation, reward = [], [], [], []
+    for t in range(24):
+        length, won = int(chance.integers(1, 12)), chance.random() < 0.5
+        for step in range(length):
+            group.append(f"g{t // 8}")
+            trajectory.append(f"t{t}")
+            observation.append(f"room {chance.integers(0, 3)}")
+            reward.append(10.0 if won and step == length - 1 else 0.0)
+    valid = chance.random(len(group)) > 0.2
+    return dict(group=group, trajectory=trajectory, observation=observation, reward=reward, action_valid=valid)
+
+
+@pytest.mark.parametrize("mode", ["mean_std_norm", "mean_norm"])
+@pytest.mark.parametrize("base_group", [False, True])
+def test_float64_hgpo_is_exact_for_the_verifier(tmp_path, mode: str, base_group: bool):
+    facts = dict(name="hgpo", history_length=2, mode=mode, length_weight_alpha=1.5, base_group=base_group, gamma=0.95,
+                 invalid_action_penalty=0.1, precision="float64")  # fmt: skip
+    batches = []
+    for seed in range(4):
+        given = columns(seed)
+        returns = exact_hgpo.step_returns(
+            np.array(given["reward"]), given["trajectory"], given["action_valid"], 0.95, 0.1
+        )
+        total = {name: 0.0 for name in given["trajectory"]}
+        for name, one in zip(given["trajectory"], given["reward"]):
+            total[name] += one
+        score = np.array([total[name] for name in given["trajectory"]]) - 0.1 * ~given["action_valid"]
+        values = exact_hgpo.hgpo(returns, score, given["group"], given["trajectory"], given["observation"], facts)
+        step = capture.positions(np.array(given["trajectory"], dtype=object))
+        batches.append(dict(**given, estimator=facts, step=step, token_level_reward_sum=score, step_reward=returns.astype("f"), advantage=values.astype("f")))  # fmt: skip
+    for verdict in verify_arguments(batches, tmp_path / "exact.json")["batches"]:
+        assert verdict["rows"] == verdict["exact"] > 0, verdict
+        assert not [one for one in verdict["findings"] if one["severity"] == "error"], verdict["findings"]
+
+
+def test_a_cluster_of_equal_returns_gives_nothing_in_float64():
+    facts = dict(history_length=0, mode="mean_std_norm", length_weight_alpha=1.0, base_group=False)
+    value = np.full(3, 10 * 0.95**12)
+    names = ["g", "g", "g"]
+    assert exact_hgpo.hgpo(value, value, names, ["a", "b", "c"], ["x", "x", "x"], facts).tolist() == [0, 0, 0]
+    # A NaN reaches the rows it is compared with, as in the recipe.
+    value = np.array([1.0, np.nan, 3.0])
+    assert np.isnan(exact_hgpo.hgpo(value, value, names, ["a", "b", "c"], ["x", "x", "x"], facts)).all()
+
+
+def test_tensors_are_copied_and_rows_numbered_at_their_source():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    responses = torch.arange(12).reshape(4, 3)
+    steps = [
+        {"responses": responses[row], "rewards": float(row), "anchor_obs": "o", "traj_uid": "t", "active_masks": row < 3}
+        for row in range(4)
+    ]
+    source = capture.Source.of([steps])
+    assert source.rows == 3
+    order = [2, 0, 1]
+    data = types.SimpleNamespace(
+        batch={"responses": responses[order], "step_rewards": torch.ones(3), "token_level_rewards": torch.ones(3, 2),
+               "response_mask": torch.ones(3, 3, dtype=torch.int64)},
+        non_tensor_batch={key: np.array([steps[row][name] for row in order], dtype=object) for key, name in
+                          (("uid", "traj_uid"), ("traj_uid", "traj_uid"), ("anchor_obs", "anchor_obs"), ("rewards", "rewards"))},
+    )  # fmt: skip
+    taken = capture.copy_inputs(data, "hgpo")
+    data.batch["step_rewards"] += 1
+    data.non_tensor_batch["anchor_obs"][0] = "changed"
+    assert taken["step_reward"].tolist() == [1, 1, 1] and taken["observation"].tolist() == ["o", "o", "o"]
+    assert taken["response_length"].tolist() == [3, 3, 3] and taken["token_level_reward_sum"].tolist() == [2, 2, 2]
+    assert source.numbers(taken) == order
+    taken["marks"] = taken["marks"] + 1
+    assert source.numbers(taken) == [-1, -1, -1]
+    taken["trajectory"] = np.array(["another"] * 3, dtype=object)
+    assert source.numbers(taken) is None
+    facts = capture.estimator_facts("hgpo", {}, CONFIG)
+    message = batch_pb2.AdvantageBatch.FromString(
+        capture.serialize({**taken, "advantage": [0, 0, 0]}, facts, capture.provenance_facts(CONFIG, 9, "e", 2))
+    )
+    assert np.frombuffer(message.step, "<i4").tolist() == [0, 1, 2] and message.provenance.training_step == 9
+
+
+def test_a_reporters_thread_is_started_by_the_first_report_only():
+    reporter = Reporter(Spool())
+    before = threading.active_count()
+    reporter.metrics(1, {})
+    assert until(lambda: threading.active_count() == before + 1)
