@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { readCompose } from '../../support/deploy.ts';
+import { until } from '../../support/dispatch.ts';
+import { freePort, redisFor } from '../../support/redis.ts';
+
+const run = promisify(execFile);
+
+/** JSON array of an instruction of the Dockerfile, e.g. of ENTRYPOINT. */
+async function instruction(name: string): Promise<string[]> {
+  const text = (await readFile('deploy/docker/Dockerfile', 'utf8')).replace(/\\\n/g, ' ');
+  const found = new RegExp(`^${name}.*?(\\[.*\\])$`, 'm').exec(text);
+  assert.ok(found, name);
+  return JSON.parse(found[1]!) as string[];
+}
+
+describe("the image's commands, from the packed tarball with production dependencies only", () => {
+  let place: string;
+
+  before(async () => {
+    place = await mkdtemp(join(tmpdir(), 'echelon-image-'));
+    const { stdout } = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', place]);
+    const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as { filename: string }[];
+    await run('tar', ['-xzf', join(place, packed!.filename), '-C', place]);
+    await rename(join(place, 'package'), join(place, 'opt'));
+    // What `npm ci --omit=dev` lays there, from the checkout: this needs no network.
+    const listed = await run('npm', ['ls', '--omit=dev', '--all', '--parseable', '--loglevel=silent']).catch(
+      (error: { stdout: string }) => error,
+    );
+    for (const path of listed.stdout.split('\n').filter(Boolean).slice(1)) {
+      const at = join(place, 'opt', relative(resolve('.'), path));
+      if (at.split('node_modules').length > 2) continue;
+      await mkdir(dirname(at), { recursive: true });
+      await symlink(path, at);
+    }
+  });
+  after(() => rm(place, { recursive: true, force: true }));
+
+  /** A command of the image, its paths here. */
+  const here = (command: string[]) =>
+    command.map((word) =>
+      word === 'node'
+        ? process.execPath
+        : word.startsWith('/opt/echelon/health.mjs')
+          ? resolve('deploy/docker/health.mjs')
+          : word.replace('/opt/echelon', join(place, 'opt')),
+    );
+
+  for (const role of ['api', 'dispatcher'] as const)
+    test(`${role}: starts, is healthy, notices that Redis is away, and ends on SIGTERM`, async (t) => {
+      const redis = await redisFor(t);
+      const { environment, healthcheck } = readCompose().services[role]!;
+      const [port, metricsPort] = [await freePort(), await freePort()];
+      const env = {
+        PATH: process.env.PATH,
+        HOME: place,
+        REDIS_URL: redis.url,
+        ECHELON_STATE_DIR: join(place, role),
+        ECHELON_PORT: String(port),
+        ECHELON_METRICS_PORT: String(metricsPort),
+      };
+      const [program, ...args] = here([...(await instruction('ENTRYPOINT')), role]);
+      const child = spawn(program!, args, { env, cwd: place, stdio: ['ignore', 'inherit', 'pipe'] });
+      const exit = once(child, 'exit');
+      t.after(async () => {
+        child.kill('SIGKILL');
+        await exit;
+      });
+      child.stderr.resume();
+      const asked = healthcheck!.test
+        .slice(1)
+        .map((word) =>
+          word
+            .replace(`:${environment!.ECHELON_METRICS_PORT}/`, `:${metricsPort}/`)
+            .replace(':7077/', `:${port}/`),
+        );
+      const [health, ...question] = here(asked);
+      const healthy = () =>
+        run(health!, question, { env }).then(
+          () => true,
+          () => false,
+        );
+      await until(healthy, 'the health check passes', 60);
+      const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      assert.match(metrics, new RegExp(`^echelon_build_info\\{.*role="${role}"\\} 1$`, 'm'));
+      assert.match(metrics, new RegExp(`^echelon_store_up\\{role="${role}"\\} 1$`, 'm'));
+      redis.freeze();
+      await until(async () => !(await healthy()), 'the health check fails without Redis');
+      assert.equal((await fetch(`http://127.0.0.1:${metricsPort}/healthz`)).status, 200);
+      redis.thaw();
+      await until(healthy, 'it passes again');
+      child.kill('SIGTERM');
+      assert.deepEqual(await exit, [0, null]);
+    });
+
+  test("the Dockerfile's own health check asks the api", async () => {
+    assert.deepEqual(await instruction('HEALTHCHECK'), [
+      'node',
+      '/opt/echelon/health.mjs',
+      'http://127.0.0.1:7077/readyz',
+    ]);
+  });
+});
