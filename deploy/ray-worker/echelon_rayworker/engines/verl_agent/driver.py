@@ -64,9 +64,10 @@ class Driver:
             for fact in self._console.finished():
                 self._report(fact)
             self._check_end()
-        elif not self._stopping and (cause := causes.cause_of_end(list(child.last))):
-            _say(f"likely cause: {cause}")
         self._took()
+        # Last, so that it stands among the last lines of the attempt.
+        if code and not self._stopping and (cause := causes.cause_of_end(list(child.last))):
+            _say(f"likely cause: {cause}")
         return 128 + signal.SIGTERM if self._stopping and code else code
 
     def _stop(self, child: Child) -> None:
