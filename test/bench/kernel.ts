@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { hgpo, internTexts } from '../../src/kernel/index.ts';
 import { orderRows } from '../../src/kernel/order.ts';
 import { buildC } from './kernel-c.ts';
 import type { BenchBatch } from './kernel-data.ts';
 import { benchBatch, benchTexts } from './kernel-data.ts';
+import { describe, kernelPage } from './kernel-page.ts';
 import { compareRecipe } from './kernel-recipe.ts';
 import { splitBatch } from './kernel-threads.ts';
 import type { Timing } from './rounds.ts';
@@ -13,9 +16,9 @@ const SMALL = 10_000;
 
 /**
  * What the kernel costs: `--steps N` (1000000), `--history K` (4), `--mode`, `--rounds`, `--texts N` (texts of
- * 1 kB to intern), `--json`, `--recipe DIR` (a checkout of verl-agent, run beside it with `--python`).
+ * 1 kB to intern), `--json`, `--write` (docs/kernel.md), `--recipe DIR` (a checkout of verl-agent, run beside it with `--python`).
  *
- * All arms run in one process in turn. The figures are CPU time of the thread (wall clock for two threads), the
+ * All arms run in one process in turn. The figures are CPU time of the process (wall clock for two threads), the
  * best round of each, since the machine may have other users; the wall clock, median and worst stand beside it.
  * Ratios within a run are what can be compared with another machine's.
  */
@@ -29,6 +32,7 @@ export async function run(args: readonly string[]): Promise<void> {
       rounds: { type: 'string', default: '11' },
       texts: { type: 'string', default: '200000' },
       json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
       recipe: { type: 'string' },
       python: { type: 'string', default: '.venv/bin/python' },
     },
@@ -49,7 +53,9 @@ export async function run(args: readonly string[]): Promise<void> {
   }
   const report = { ...(await measure(plan)), ...beside };
   if (values.json) console.log(JSON.stringify(report, undefined, 2));
-  else print(report);
+  else console.log(describe(report));
+  if (values.write)
+    writeFileSync(new URL('../../docs/kernel.md', import.meta.url), kernelPage(report, ['kernel', ...args]));
 }
 
 interface Plan {
@@ -87,7 +93,7 @@ async function measure(plan: Plan) {
   const intern = await measureIntern(plan);
   return {
     nsPerStep: timing.large.best,
-    clock: 'CPU time of the thread, best round',
+    clock: 'CPU time of the process, best round',
     steps,
     historyLength,
     mode,
@@ -107,11 +113,15 @@ async function measure(plan: Plan) {
     breakdown: breakdownOf(timing, historyLength),
     c: measureC(large, plan, timing.large.best),
     machine: machine(),
+    load: round(loadavg()[0]!),
     date: new Date().toISOString(),
   };
 }
 
-type Report = Awaited<ReturnType<typeof measure>> & { recipe?: Awaited<ReturnType<typeof compareRecipe>> };
+/** All that one run found. */
+export type Report = Awaited<ReturnType<typeof measure>> & {
+  recipe?: Awaited<ReturnType<typeof compareRecipe>>;
+};
 
 function breakdownOf(
   timing: Record<'large' | 'order' | 'levelZero' | 'bandwidth', Timing>,
@@ -176,49 +186,6 @@ async function recipeOf(checkout: string, python: string, plan: Plan) {
   } catch (error) {
     return error as Error;
   }
-}
-
-function print(report: Report): void {
-  const { spread, scaling, twoThreads, fromTexts, breakdown, c, recipe } = report;
-  const say = (label: string, text: string) => console.log(`${label.padEnd(24)}${text}`);
-  console.log(
-    `${report.machine}\nHGPO, ${report.mode}, K = ${report.historyLength}, ids given; CPU time, best of ${spread.rounds} rounds\n`,
-  );
-  say(
-    'one thread',
-    `${report.nsPerStep} ns/step at ${report.steps} steps (median ${spread.median}, worst ${spread.worst}; by the wall clock ${spread.wallBest})`,
-  );
-  say('scaling', `${scaling.ratio} × the ${scaling.small.best} ns/step at ${scaling.from} steps`);
-  say(
-    'two threads',
-    `${twoThreads.ratio} × one thread (${twoThreads.two.best} against ${twoThreads.one.best} ns/step)`,
-  );
-  say(
-    'from texts of 1 kB',
-    `${(fromTexts.stepsPerSecond / 1e6).toFixed(2)} M steps/s (interning ${fromTexts.intern.best} ns, a copy of the text ${fromTexts.copy.best} ns)`,
-  );
-  say(
-    'plain C, -O3',
-    c === null
-      ? 'not measured'
-      : `${c.nsPerStep} ns/step, one table for the whole batch: ${c.timesFaster} × as long`,
-  );
-  if (recipe !== undefined) {
-    say(
-      'official recipe',
-      `${round(recipe.recipe.advantages.median / 1000)} µs/step, torch ${recipe.torch}, ${recipe.rows} steps: ${recipe.timesFaster} × as long`,
-    );
-    say(
-      '',
-      `with returns and from texts: ${recipe.timesFasterFromTexts} ×; largest difference ${recipe.largestDifference}`,
-    );
-  }
-  console.log(`
-Where the time goes: arranging the rows ${breakdown.orderNs} ns, loading a group and level 0 ${breakdown.loadAndLevelZeroNs} ns, each
-further level ${breakdown.perFurtherLevelNs} ns. Memory bandwidth alone would allow ${breakdown.bandwidthFloorNs} ns for all of it. The rest is
-latency inside the first two caches: per row and level one dependent chain member → observation → slot → cluster,
-a store to the cluster that the next row reads back, and one division; the branches that could not be foreseen
-are masks.`);
 }
 
 function repeat(times: number, work: () => unknown): void {
