@@ -18,9 +18,11 @@ const TASKS = {
   generate: { program: 'scripts/generate.ts', isolated: false },
 };
 
-// Loopback is down in a new network namespace; Python can raise it without iproute2.
+// Loopback is down in a new network namespace; Python can raise it without iproute2. The program gets SIGTERM should
+// this process be killed.
 const RAISE_LOOPBACK = `
-import fcntl, os, socket, struct, sys
+import ctypes, fcntl, os, socket, struct, sys
+ctypes.CDLL(None).prctl(1, 15, 0, 0, 0)
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 flags = struct.unpack('16sh', fcntl.ioctl(s, 0x8913, struct.pack('16sh', b'lo', 0))[:18])[1]
 fcntl.ioctl(s, 0x8914, struct.pack('16sh', b'lo', flags | 1))
@@ -61,6 +63,9 @@ function main() {
   // A terminal sends its signals to the whole group; one sent to this process alone must be handed on.
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   process.on('SIGINT', () => {});
+  // npm hands SIGTERM to a shell between it and this process, which ends and says nothing.
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref();
   child.on('error', (error) => fail(new SetupError(`could not run ${program}: ${error.message}`)));
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }

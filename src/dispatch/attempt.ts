@@ -143,8 +143,13 @@ async function readTerms(story: Story): Promise<Terms> {
   if (record === undefined || record.attempt !== lease.attempt) throw new Left();
   if (record.state === 'cancelling') story.cancelling.abort();
   const spec = record.resolved as ResolvedSpec['spec'];
+  const attempts = await insist(story, 'read the attempts', () => deps.store.attempts(lease.experiment));
+  // What was stopped in good order does not count against the training.
+  const stops = attempts.filter(
+    (one) => one.attempt < lease.attempt && one.ended?.cause === 'stopped',
+  ).length;
   try {
-    return { plan: deps.compile(spec), maxAttempts: spec.maxAttempts };
+    return { plan: deps.compile(spec), maxAttempts: spec.maxAttempts + stops };
   } catch (error) {
     throw new Refused(`the spec cannot be launched: ${messageOf(error)}`);
   }

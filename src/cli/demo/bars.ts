@@ -21,8 +21,13 @@ function facts(experiment: Experiment) {
     step: progress.steps > 0 ? `step ${String(progress.step).padStart(3)}/${progress.steps}` : 'step   -',
     success: successRate(experiment).padStart(5),
     verified: `${verification.rowsVerified}/${verification.rowsSeen}`.padEnd(13),
-    note: experiment.state === 'running' ? progress.stage : experiment.state,
+    note: experiment.state === 'running' ? stageOf(progress.stage) : experiment.state,
   };
+}
+
+/** The step stands in a column of its own. */
+function stageOf(stage: string): string {
+  return stage === '' || /^step \d/.test(stage) ? 'running' : stage;
 }
 
 function liveBars(names: string[], stream: NodeJS.WriteStream): Bars {

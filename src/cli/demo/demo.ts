@@ -11,7 +11,7 @@ import { json, type Output, table } from '../output.ts';
 import { type Bars, createBars } from './bars.ts';
 import { FAULTY, SWEEP } from './specs.ts';
 
-/** A line of the demo's table, and of its report. Rates are between 0 and 1; null where none was measured. */
+/** An experiment in the demo's report. Rates are between 0 and 1; null where none was measured. */
 export interface DemoRow {
   name: string;
   estimator: string;
@@ -23,8 +23,10 @@ export interface DemoRow {
   exact: number;
   rounding: number;
   wrong: number;
-  seconds: number;
 }
+
+/** A line of the demo's table. */
+type TableRow = DemoRow & { seconds: number };
 
 /** What `--report` writes. */
 export interface DemoReport {
@@ -52,9 +54,10 @@ export async function runDemo({
     `\n${pc.bold('2. Catch a wrong training signal')}: a batch from an estimator with a fault, replayed.`,
   );
   const fault = await showFault(client, output);
-  const experiments = await Promise.all(trained.map((experiment) => demoRow(client, experiment)));
+  const rows = await Promise.all(trained.map((experiment) => demoRow(client, experiment)));
+  const experiments = rows.map(({ seconds: _, ...row }) => row);
   const report = { experiments, fault, seconds: Math.round((Date.now() - startedAt) / 1000) };
-  output.line(`\n${pc.bold('3. What came out')}\n\n${summary(report)}`);
+  output.line(`\n${pc.bold('3. What came out')}\n\n${summary(rows)}`);
   output.line(remark(report));
   if (reportFile) await writeFile(reportFile, `${json(report)}\n`);
   return report;
@@ -122,7 +125,7 @@ async function showFault(client: Client, output: Output): Promise<DemoReport['fa
   return { detected, rows: wrong };
 }
 
-async function demoRow(client: Client, experiment: Experiment): Promise<DemoRow> {
+async function demoRow(client: Client, experiment: Experiment): Promise<TableRow> {
   const path = `/v1/experiments/${experiment.id}/metrics`;
   const { series } = await client.get<MetricSeries>(path, { names: 'val/success_rate' });
   const rates = (series[0]?.points ?? []).map(({ value }) => Number(value));
@@ -148,7 +151,7 @@ function secondsOf({ startedAt, endedAt }: Experiment): number {
 
 const percent = (rate: number | null): string => (rate === null ? '-' : `${(100 * rate).toFixed(0)} %`);
 
-function summary({ experiments }: DemoReport): string {
+function summary(experiments: TableRow[]): string {
   const head = [
     'ESTIMATOR',
     'STATE',
@@ -161,7 +164,7 @@ function summary({ experiments }: DemoReport): string {
     'WRONG',
     'SECONDS',
   ];
-  const rows = experiments.map((row) => [
+  const cells = experiments.map((row) => [
     row.name,
     row.state,
     row.steps,
@@ -173,7 +176,7 @@ function summary({ experiments }: DemoReport): string {
     row.wrong,
     row.seconds,
   ]);
-  return table(head, rows);
+  return table(head, cells);
 }
 
 /** One seed says little about which estimator is better; the demo must not suggest otherwise. */

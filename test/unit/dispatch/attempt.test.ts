@@ -37,6 +37,7 @@ function bench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: number } = {})
     record: 'launching' as State,
     confirmed: 'running' as State,
     ended: null as Ended | null,
+    earlier: [] as Attempt[],
     appended: 0,
     decision: null as EndDecision | null,
     appendError: null as Error | null,
@@ -55,7 +56,10 @@ function bench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: number } = {})
       return { state: state.record, attempt: lease.attempt, resolved: spec };
     },
     async attempts() {
-      return [{ attempt: lease.attempt, ended: state.ended, lastSequence: state.appended } as Attempt];
+      return [
+        ...state.earlier,
+        { attempt: lease.attempt, ended: state.ended, lastSequence: state.appended } as Attempt,
+      ];
     },
     async confirm() {
       calls.push('confirm');
@@ -198,7 +202,23 @@ describe('the story of an attempt', () => {
     assert.equal(await run().done, 'queued');
     const alone = bench({ confirmed: true, state: 'running' });
     alone.state.events = state.events;
-    assert.equal(await alone.run().done, 'failed');
+    assert.equal(await alone.run().done, 'queued');
+    assert.equal((alone.state.decision as { attemptsAbove?: number }).attemptsAbove, undefined);
+  });
+
+  test('counts no attempt that was stopped in good order', async () => {
+    const killed = async function* () {
+      yield { sequence: 1, at: 0, event: { ...lostAttempt(''), cause: 'killed' } as Ended };
+    };
+    for (const [earlier, led] of [
+      [[], 'failed'],
+      [[{ attempt: 2, ended: STOPPED }], 'queued'],
+    ] as const) {
+      const { state, run } = bench({ confirmed: true, state: 'running', attempt: 3 });
+      state.earlier = earlier as unknown as Attempt[];
+      state.events = killed;
+      assert.equal(await run().done, led);
+    }
   });
 
   test('a cancel ends the higher attempt too, before it is recorded', async () => {

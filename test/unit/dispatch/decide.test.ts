@@ -18,7 +18,7 @@ describe('decide', () => {
     assert.deepEqual(leads, {
       succeeded: 'succeeded',
       failed: 'failed',
-      stopped: 'failed',
+      stopped: 'queued',
       killed: 'queued',
       'out-of-memory': 'failed',
       'supervisor-lost': 'queued',
@@ -33,6 +33,12 @@ describe('decide', () => {
     assert.match(decision.reason, /attempt 3 of 3/);
   });
 
+  test('goes on where it was stopped and not cancelled, however many attempts there were', () => {
+    const decision = decide(ended('stopped'), { attempt: 3, maxAttempts: 3, cancelling: false });
+    assert.equal(decision.to, 'queued');
+    assert.match(decision.reason, /was stopped; it goes on/);
+  });
+
   test('cancels, however the driver ended', () => {
     for (const cause of END_CAUSES)
       assert.equal(decide(ended(cause), { attempt: 1, maxAttempts: 3, cancelling: true }).to, 'cancelled');
@@ -42,4 +48,28 @@ describe('decide', () => {
 test('an end is told in words, with its number', () => {
   assert.match(endInWords(ended('failed', { exitCode: 3 })), /failed \(exit code 3\)$/);
   assert.match(endInWords(ended('killed', { signal: 9, message: 'm' })), /\(signal 9\): m$/);
+});
+
+test('the number is said once, whatever the ray-worker says of it', () => {
+  const failed = { exitCode: 1, message: 'exit code 1: ValueError: no games' };
+  assert.equal(endInWords(ended('failed', failed)), 'the driver failed (exit code 1): ValueError: no games');
+  const stopped = {
+    exitCode: 143,
+    signal: 15,
+    message: 'stopped: the machine goes down (signal 15 (SIGTERM))',
+  };
+  assert.equal(
+    endInWords(ended('stopped', stopped)),
+    'the driver was stopped (signal 15): the machine goes down',
+  );
+});
+
+test('a failure without a message is told by the last line that looks like an error, else by the last line', () => {
+  const failed = { exitCode: 1, message: 'exit code 1' };
+  const lastLines = ['Traceback', 'OSError: no space', 'cleaning up', ''];
+  assert.match(endInWords(ended('failed', { ...failed, lastLines })), /\(exit code 1\): OSError: no space$/);
+  assert.match(endInWords(ended('failed', { ...failed, lastLines: ['out of luck', ' '] })), /: out of luck$/);
+  assert.match(endInWords(ended('failed', failed)), /failed \(exit code 1\)$/);
+  const long = endInWords(ended('failed', { ...failed, lastLines: ['x'.repeat(5000)] }));
+  assert.ok(long.length < 400);
 });

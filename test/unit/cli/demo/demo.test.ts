@@ -28,5 +28,10 @@ test('experiments that come to nothing are reported as what they are', async (t)
   );
   assert.deepEqual(report.fault, { detected: false, rows: 0 });
   assert.deepEqual(JSON.parse(await readFile(reportFile, 'utf8')) as DemoReport, report);
+  assert.deepEqual(Object.keys(report), ['experiments', 'fault', 'seconds']);
+  assert.deepEqual(
+    Object.keys(report.experiments[0]!).join(' '),
+    'name estimator state steps successBefore successAfter rows exact rounding wrong',
+  );
   assert.match(output.lines.join('\n'), /not detected/);
 });
