@@ -3,9 +3,14 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { processEnvironment, processSettings, type Settings, SettingsError } from './config/settings.ts';
 import { EchelonError } from './core/errors.ts';
+import { newCommandId } from './core/ids.ts';
+import type { AddRequest, AddSecret } from './dispatch/cluster-commands.ts';
+import { packRayWorker } from './dispatch/cluster-setup/package.ts';
 import { createDispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
 import { createApp } from './http/app.ts';
 import type { AppDeps } from './http/deps.ts';
@@ -14,7 +19,9 @@ import { createMetrics, type Metrics, SHOWN_EXPERIMENTS, type StoreFigures } fro
 import { startMetricsServer } from './observe/metrics-server.ts';
 import { observeStore } from './observe/observe-store.ts';
 import { compilePlan } from './plan/compile-plan.ts';
+import { createCommandQueues } from './queue/commands.ts';
 import { createLine } from './queue/line.ts';
+import { isCommandOver } from './schemas/clusters.ts';
 import { createDirectoryArchive } from './store/archive-directory.ts';
 import { createStore } from './store/create-store.ts';
 import type { Store } from './store/store.ts';
@@ -28,6 +35,8 @@ const { version: VERSION } = JSON.parse(
   version: string;
 };
 
+const RAY_WORKER_DIRECTORY = fileURLToPath(new URL('../deploy/ray-worker', import.meta.url));
+
 /** What a process does. Any number of processes may have the same role. */
 export type Role = 'api' | 'dispatcher';
 
@@ -40,6 +49,15 @@ export interface KnownCluster {
   /** host:port of its ray-worker. */
   address: string;
   token: string;
+}
+
+/** A Ray cluster that is added at start, as `echelon clusters add` would; its dispatcher is in the same process. */
+export interface RayCluster {
+  name: string;
+  /** ray://host:port */
+  rayAddress: string;
+  rayToken: string;
+  sharedRoot: string;
 }
 
 /** Running roles. */
@@ -57,7 +75,7 @@ export async function startServices(options: {
   roles: Role[];
   settings: Settings;
   redis: RedisPlace | null;
-  clusters: KnownCluster[];
+  clusters: (KnownCluster | RayCluster)[];
   /** Where the log goes; standard error where it is not given. */
   logFile?: string;
 }): Promise<Services> {
@@ -92,13 +110,22 @@ export async function startServices(options: {
     budgetBytes: settings.verifyBudgetBytes,
   });
   resources.defer(() => verifier.close());
-  await makeKnown(store, options.clusters);
+  const commands = createCommandQueues({
+    redis,
+    prefix: `{${settings.redisPrefix}}`,
+    onError: (error) => log.warn({ err: error }, 'queue connection'),
+  });
+  resources.defer(() => commands.close());
+  const known = options.clusters.filter((cluster) => 'address' in cluster);
+  const added = options.clusters.filter((cluster) => 'rayAddress' in cluster);
+  await makeKnown(store, known);
 
   let access: Access | undefined;
   if (roles.includes('api'))
     access = await startApi({
       store,
       line,
+      commands,
       verifier,
       onAnswered: metrics.answered,
       settings,
@@ -120,6 +147,7 @@ export async function startServices(options: {
         },
       },
       compile: compilePlan,
+      commands: { queues: commands, pack: () => packRayWorker(RAY_WORKER_DIRECTORY) },
       verifications: settings.verifyThreads,
       leaseMs: settings.leaseMs,
       log,
@@ -129,6 +157,7 @@ export async function startServices(options: {
     resources.defer(() => dispatcher.stop({ handOver: true }));
   }
   await serveMetrics({ settings, metrics, store: plainStore, resources });
+  await addRayClusters(store, added);
   const owned = resources.move();
   return {
     url: access?.url,
@@ -255,13 +284,37 @@ async function readFigures(store: Store): Promise<StoreFigures> {
   };
 }
 
+/** Adds clusters as a person would: by a command that a dispatcher carries out. Throws what it found. */
+async function addRayClusters(store: Store, clusters: RayCluster[]): Promise<void> {
+  await Promise.all(
+    clusters.map(async ({ name, rayAddress, rayToken, sharedRoot }) => {
+      const id = newCommandId();
+      const request: AddRequest = {
+        ...{ address: rayAddress, sharedRoot, node: null, port: null, advertise: null, backfill: false },
+      };
+      const secret: AddSecret = { token: rayToken, tls: null };
+      await store.createCommand({ id, cluster: name, kind: 'add', request, secret: JSON.stringify(secret) });
+      for (;;) {
+        const command = await store.command(id);
+        if (command && isCommandOver(command)) {
+          if (command.state === 'succeeded') return;
+          const found = command.problems.find(({ severity }) => severity === 'error');
+          throw new Error(`The cluster ${name} could not be added: ${found?.message} ${found?.mend}`);
+        }
+        await delay(50);
+      }
+    }),
+  );
+}
+
 interface Access {
   url: string;
   token: string;
   loginUrl: string;
 }
 
-type ApiParts = Omit<Connections, 'place'> & Pick<AppDeps, 'store' | 'line' | 'verifier' | 'onAnswered'>;
+type ApiParts = Omit<Connections, 'place'> &
+  Pick<AppDeps, 'store' | 'line' | 'commands' | 'verifier' | 'onAnswered'>;
 
 async function startApi({ settings, log, resources, ...parts }: ApiParts): Promise<Access> {
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(settings, 'token')];

@@ -16,6 +16,7 @@ export interface Client {
   get<T>(path: string, query?: Record<string, string | number | undefined>): Promise<T>;
   /** `body` undefined: none is sent. */
   post<T>(path: string, body: unknown, headers?: Record<string, string>): Promise<T>;
+  delete<T>(path: string): Promise<T>;
   /**
    * The events of an experiment after `after`, live, until its final state was sent or `signal` aborts. A broken
    * connection is made again from the last event, for as long as the API answers within a minute.
@@ -69,7 +70,15 @@ export function createClient(options: { url: string; token: string }): Client {
       await send(path, { method: 'POST', ...content, headers: { ...type, ...headers } })
     ).json()) as T;
   };
-  return { url: base, get, post, events: (id, { after, signal }) => follow(send, id, after, signal) };
+  const remove = async <T>(path: string): Promise<T> =>
+    (await (await send(path, { method: 'DELETE' })).json()) as T;
+  return {
+    url: base,
+    get,
+    post,
+    delete: remove,
+    events: (id, { after, signal }) => follow(send, id, after, signal),
+  };
 }
 
 async function refusal(response: Response): Promise<CliError> {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { EchelonError } from '../core/errors.ts';
+import { clustersCommand } from './commands/clusters.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { fileCommands } from './commands/files.ts';
@@ -9,6 +10,7 @@ import { planCommand } from './commands/plan.ts';
 import { presetsCommand } from './commands/presets.ts';
 import { rayCommand } from './commands/ray.ts';
 import { serverCommands } from './commands/servers.ts';
+import { sweepCommand } from './commands/sweeps.ts';
 import { CliError, EXIT } from './exit.ts';
 import { terminal } from './output.ts';
 
@@ -40,9 +42,11 @@ Exit status: 0 well, 1 something is not well, 2 wrong usage or unreadable input,
 const commands = [
   ...serverCommands(terminal),
   ...experimentCommands(terminal),
+  sweepCommand(terminal),
   ...fileCommands(process),
   planCommand(terminal),
   presetsCommand(terminal),
+  clustersCommand(terminal),
   rayCommand(terminal),
   doctorCommand(terminal),
 ];

@@ -40,6 +40,7 @@ export const ERRORS = {
   'rayworker-unavailable': { status: 503, retry: true, title: 'The ray-worker does not answer' },
   'rayworker-refused': { status: 502, retry: false, title: 'The ray-worker refused the call' },
   'cluster-not-found': { status: 404, retry: false, title: 'There is no cluster of that name' },
+  'cluster-busy': { status: 409, retry: true, title: 'The cluster still runs something' },
   'not-verifiable': { status: 422, retry: false, title: 'The batch does not carry what this needs' },
 } as const satisfies Record<string, ErrorKind>;
 

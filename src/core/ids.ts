@@ -10,12 +10,24 @@ export const EXPERIMENT_ID = /^exp-[0-9a-hjkmnp-tv-z]{20}$/;
  * bits. Ids sort by the time of their making and never look like a number (BullMQ refuses such job ids).
  */
 export function newExperimentId(): string {
+  return newId('exp');
+}
+
+/** What a command's id looks like. */
+export const COMMAND_ID = /^cmd-[0-9a-hjkmnp-tv-z]{20}$/;
+
+/** A new command id: as {@link newExperimentId}, with `cmd-` before it. */
+export function newCommandId(): string {
+  return newId('cmd');
+}
+
+function newId(prefix: string): string {
   const bytes = v7({}, new Uint8Array(16));
   let bits = 0n;
   for (const at of [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15]) bits = (bits << 8n) | BigInt(bytes[at]!);
   let text = '';
   for (let shift = 95n; shift >= 0n; shift -= 5n) text += ALPHABET[Number((bits >> shift) & 31n)];
-  return `exp-${text}`;
+  return `${prefix}-${text}`;
 }
 
 const STEP = 20n;

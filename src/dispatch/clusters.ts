@@ -1,6 +1,6 @@
 import type { ChoiceCluster } from '../queue/choose.ts';
 import type { RayWorkerDescription } from '../rpc/ray-worker.ts';
-import type { Cluster, ClusterNode, Store } from '../store/store.ts';
+import type { Cluster, ClusterNode, Seen, Store } from '../store/store.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';
 import type { RayWorkers } from './ray-workers.ts';
@@ -18,13 +18,26 @@ export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
     }));
 }
 
+/** What the store keeps of a description. It counts for as long as the cluster is at `address`. */
+export function toSeen(address: string, description: RayWorkerDescription, now: number): Seen {
+  return {
+    address,
+    generation: description.generation,
+    lastSeenAt: now,
+    nodes: toClusterNodes(description),
+    rayVersion: description.rayVersion,
+    rayWorkerVersion: description.version,
+    sharedRoot: description.sharedRoot,
+  };
+}
+
 /** A stored cluster as the choice sees it: answering while it was seen within `staleMs` of `now`. */
 export function toChoiceCluster(
-  { name, backfill, nodes, lastSeenAt }: Cluster,
+  { name, backfill, nodes, lastSeenAt, draining = false }: Cluster,
   { now, staleMs }: { now: number; staleMs: number },
 ): ChoiceCluster {
   const answering = lastSeenAt !== null && now - lastSeenAt <= staleMs;
-  return { name, backfill, nodes, answering };
+  return { name, backfill, nodes, answering, draining };
 }
 
 /** One silent ray-worker must not hold up the figures of the others for longer. */
@@ -55,15 +68,7 @@ export function createClusterRefresh(deps: {
           { cluster: cluster.name, generation: description.generation },
           "the ray-worker's state directory is a new one; attempts of the old one are lost",
         );
-      // It may have been changed or removed while it was asked: an old address must not come back.
-      const present = (await store.clusters()).find((other) => other.name === cluster.name);
-      if (present === undefined || present.address !== cluster.address) return;
-      await store.putCluster({
-        ...present,
-        generation: description.generation,
-        lastSeenAt: deps.now(),
-        nodes: toClusterNodes(description),
-      });
+      await store.seeCluster(cluster.name, toSeen(cluster.address, description, deps.now()));
       deps.onRefresh();
     } catch (error) {
       if (silent.has(cluster.name)) return;

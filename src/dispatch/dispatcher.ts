@@ -1,15 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CommandQueues } from '../queue/commands.ts';
 import type { Line, LineServer, Seen } from '../queue/line.ts';
 import type { LaunchPlan } from '../rpc/ray-worker.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Lease, Store, TakenOver, WakeTopic } from '../store/store.ts';
 import { type AttemptHooks, type AttemptRun, type Entry, runAttempt } from './attempt.ts';
+import { createClusterCommands } from './cluster-commands.ts';
+import type { RayWorkerPackage } from './cluster-setup/package.ts';
 import { createClusterRefresh } from './clusters.ts';
+import { createCommands } from './commands.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';
 import { createPlacement } from './placement.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.ts';
 import { reconcile } from './reconcile.ts';
+import { advanceSweeps } from './sweeps.ts';
 import { createVerification, type Verifier } from './verification.ts';
 
 /*
@@ -24,6 +29,8 @@ export interface DispatcherDeps {
   verifier: Verifier;
   compile(spec: ResolvedSpec['spec']): LaunchPlan;
   log: Log;
+  /** Commands on clusters, with the Python package that they bring; absent: others carry them out. */
+  commands?: { queues: CommandQueues; pack: () => RayWorkerPackage };
   /** Names this process in records and logs. */
   id: string;
   /** A lease lives so long without renewal; it is renewed three times in it. */
@@ -57,6 +64,8 @@ export interface Dispatcher {
 export interface DispatcherStats {
   attempts: number;
   verifying: number;
+  /** Commands on clusters that are being carried out. */
+  commands: number;
 }
 
 const JOBS_AT_ONCE = 64;
@@ -108,11 +117,34 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await reconcile({ store, line, limit: RECONCILED_AT_MOST, checks: REPAIRED_AT_ONCE, log });
     },
   });
-  const loops = [refresh, placement, held.renewal, held.takeover, verification, reconciler];
+  let stopping = false;
+  const sweeps = createLoop({
+    ...{ name: 'sweeps', everyMs: deps.reconcileMs ?? 5_000, log },
+    run: () => advanceSweeps({ store, line, log, stopped: () => stopping }),
+  });
+  const commands =
+    deps.commands &&
+    createCommands({
+      ...{ store, queues: deps.commands.queues, dispatcher: id, leaseMs, log },
+      run: createClusterCommands({ store, pack: deps.commands.pack, now }),
+      everyMs: deps.reconcileMs ?? 5_000,
+    });
+  const loops = [
+    ...(commands ? [commands.loop] : []),
+    refresh,
+    placement,
+    held.renewal,
+    held.takeover,
+    verification,
+    reconciler,
+    sweeps,
+  ];
   const pokes = {
     line: [placement.poke, held.takeover.poke], // also sent when leases are let go
     cancel: [held.renewal.poke],
     batch: [verification.poke],
+    command: [() => commands?.loop.poke()],
+    sweep: [sweeps.poke],
   } satisfies Record<WakeTopic, (() => void)[]>;
   let server: LineServer | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
@@ -127,7 +159,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   return {
     async start() {
       unsubscribe = await store.onWake((topic) => {
-        for (const poke of pokes[topic]) poke();
+        // A newer version may know topics that this one does not.
+        for (const poke of pokes[topic] ?? []) poke();
       });
       for (const loop of loops) loop.start();
       server = line.serve(handle, { concurrency: JOBS_AT_ONCE });
@@ -135,14 +168,26 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async stop({ handOver }) {
       // First nothing new: a claim under way still brings an attempt, which is then handed over like the others.
       held.close();
-      await within(NEW_MS, Promise.all([placement.stop(), held.takeover.stop()]));
+      stopping = true;
+      await within(NEW_MS, Promise.all([placement.stop(), held.takeover.stop(), commands?.loop.stop()]));
       await held.letGo(handOver);
-      const rest = [reconciler.stop(), refresh.stop(), verification.stop(), server?.close(NEW_MS)];
+      const rest = [
+        reconciler.stop(),
+        sweeps.stop(),
+        refresh.stop(),
+        verification.stop(),
+        server?.close(NEW_MS),
+        commands?.stop(NEW_MS),
+      ];
       await within(REST_MS, Promise.all(rest));
       await unsubscribe?.();
       rayWorkers.close();
     },
-    stats: () => ({ attempts: held.runs.size, verifying: verification.active() }),
+    stats: () => ({
+      attempts: held.runs.size,
+      verifying: verification.active(),
+      commands: commands?.active() ?? 0,
+    }),
   };
 }
 

@@ -35,6 +35,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'rayworker-unavailable': 'The ray-worker of the cluster cannot be reached. Its trainings go on.',
   'rayworker-refused': 'The ray-worker did not accept the call; the detail says why.',
   'cluster-not-found': 'GET /v1/clusters lists the clusters that are registered.',
+  'cluster-busy':
+    'A cluster is removed only when nothing runs there. Drain it first: nothing new starts, and what runs goes on to its end; or cancel what runs.',
   'not-verifiable':
     'The recorded batch lacks a column or a parameter that the recomputation needs; the detail names it.',
 };

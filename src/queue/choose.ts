@@ -11,6 +11,8 @@ export interface ChoiceCluster {
   backfill: boolean;
   /** Whether its ray-worker answered lately; on one that did not, nothing is started. */
   answering: boolean;
+  /** Nothing new starts there. */
+  draining?: boolean;
   nodes: readonly ClusterNode[];
 }
 
@@ -54,6 +56,7 @@ interface OpenCluster {
   name: string;
   backfill: boolean;
   answering: boolean;
+  draining: boolean;
   nodes: FreeNode[];
   /** The experiment that holds the place in front of all others; null while there is none. */
   blocker: string | null;
@@ -133,13 +136,22 @@ function freest(clusters: readonly OpenCluster[], need: Waiting): string {
     : `the freest node has ${plural(cpus, 'CPU')} free`;
 }
 
+function drained(clusters: readonly OpenCluster[]): string {
+  const names = clusters.map((cluster) => cluster.name).join(', ');
+  return clusters.length === 1
+    ? `cluster ${names} is draining: nothing new starts there`
+    : `the clusters ${names} are draining: nothing new starts there`;
+}
+
 /** Why it waits although it is at the front, or undefined where it does not. Takes the room where there is some. */
 function place(item: Waiting, eligible: readonly OpenCluster[]): Start | string {
   if (eligible.length === 0)
     return item.cluster === null ? 'no cluster is known yet' : `there is no cluster ${item.cluster}`;
   const possible = eligible.filter((cluster) => couldFit(item, cluster));
   if (possible.length === 0) return tooLarge(item, eligible);
-  for (const cluster of possible) {
+  const taking = possible.filter((cluster) => !cluster.draining);
+  if (taking.length === 0) return drained(possible);
+  for (const cluster of taking) {
     if (!cluster.answering || (cluster.blocker !== null && !cluster.backfill)) continue;
     const node = bestNode(item, cluster.nodes);
     if (node === undefined) continue;
@@ -153,16 +165,16 @@ function place(item: Waiting, eligible: readonly OpenCluster[]): Start | string 
       cpus: item.cpus,
     };
   }
-  const answering = possible.filter((cluster) => cluster.answering);
+  const answering = taking.filter((cluster) => cluster.answering);
   const blocked = answering.find((cluster) => cluster.blocker !== null && !cluster.backfill);
   const reason =
     answering.length === 0
-      ? `the ray-worker of ${possible.map((cluster) => cluster.name).join(', ')} does not answer`
+      ? `the ray-worker of ${taking.map((cluster) => cluster.name).join(', ')} does not answer`
       : blocked !== undefined
         ? `waits behind ${blocked.blocker}, which is ahead in the line of ${blocked.name}`
         : `needs ${needInWords(item)} on one node; ${freest(answering, item)}`;
   // It holds its place wherever it could one day run.
-  for (const cluster of possible) cluster.blocker ??= item.experiment;
+  for (const cluster of taking) cluster.blocker ??= item.experiment;
   return reason;
 }
 
@@ -176,6 +188,7 @@ export function choose({ waiting, clusters, reservations }: ChoiceInput): Choice
     name: cluster.name,
     backfill: cluster.backfill,
     answering: cluster.answering,
+    draining: cluster.draining === true,
     blocker: null,
     nodes: cluster.nodes.map((node) => ({
       id: node.id,
@@ -192,6 +205,8 @@ export function choose({ waiting, clusters, reservations }: ChoiceInput): Choice
     if (typeof placed === 'string') reasons.set(item.experiment, placed);
     else start.push(placed);
   }
-  const open = all.filter((cluster) => cluster.answering && (cluster.blocker === null || cluster.backfill));
+  const open = all.filter(
+    ({ answering, draining, blocker, backfill }) => answering && !draining && (blocker === null || backfill),
+  );
   return { start, reasons, open: open.map((cluster) => cluster.name) };
 }

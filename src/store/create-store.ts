@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { createAppend } from './append.ts';
 import { createBatches } from './batches.ts';
 import { createClusters } from './clusters.ts';
+import { createCommands } from './commands.ts';
 import { DEFAULT_LIMITS, type StoreContext, type StoreLimits } from './context.ts';
 import { createEvents } from './events.ts';
 import { createExperiments } from './experiments.ts';
@@ -12,6 +13,7 @@ import { createLine } from './line.ts';
 import { guarded } from './redis-errors.ts';
 import { loadScripts } from './scripts.ts';
 import type { Archive, Store, WakeTopic } from './store.ts';
+import { createSweeps } from './sweeps.ts';
 import { createWakeHub } from './wake-hub.ts';
 
 /** What a store is made of. */
@@ -48,8 +50,10 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createFitness(context),
     pressure: pressure.now,
     ...createExperiments(context, pressure),
+    ...createSweeps(context, pressure),
     ...createLine(context),
     ...createClusters(context),
+    ...createCommands(context),
     ...createLeases(context),
     ...createAppend(context),
     ...createEvents(context),
@@ -62,7 +66,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     async onWake(listener) {
       const subscription = hub.listen(keys.wake, (message) => {
         const topics: readonly WakeTopic[] =
-          message === undefined ? ['line', 'cancel', 'batch'] : [message as WakeTopic];
+          message === undefined ? ['line', 'cancel', 'batch', 'command', 'sweep'] : [message as WakeTopic];
         for (const topic of topics) listener(topic);
       });
       await subscription.ready;

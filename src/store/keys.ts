@@ -27,6 +27,16 @@ export interface Keys {
   pending: string;
   /** Hash: cluster (JSON) by name. */
   clusters: string;
+  /** Hash: what its ray-worker last said (JSON) by cluster. */
+  seen: string;
+  /** Set: clusters on which nothing new starts. */
+  draining: string;
+  /** Hash: a command. */
+  command(id: string): string;
+  /** List: lines of its report. */
+  commandReport(id: string): string;
+  /** Sorted set: commands that are not over, in the order in which they came. */
+  openCommands: string;
   /** Hash: reservation (JSON) by experiment. */
   reserved(cluster: string): string;
   /** Hash: version of the reservations by cluster. */
@@ -56,6 +66,11 @@ export function createKeys(prefix: string): Keys {
     leases: `${root}:leases`,
     pending: `${root}:pending`,
     clusters: `${root}:clusters`,
+    seen: `${root}:clusters:seen`,
+    draining: `${root}:clusters:draining`,
+    command: (id) => `${root}:command:${id}`,
+    commandReport: (id) => `${root}:command:${id}:report`,
+    openCommands: `${root}:commands`,
     reserved: (cluster) => `${root}:reserved:${cluster}`,
     versions: `${root}:versions`,
     index({ project, state }) {

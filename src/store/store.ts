@@ -1,6 +1,8 @@
 import type { ControllerEvent, EndCause, Ended, NumberedEvent, StreamEntry } from '../core/events.ts';
 import type { State } from '../core/states.ts';
+import type { Command, CommandKind, CommandProblem } from '../schemas/clusters.ts';
 import type { Experiment } from '../schemas/experiment.ts';
+import type { SweepStore } from './sweep-store.ts';
 
 /*
  * What always holds:
@@ -30,6 +32,64 @@ export interface Cluster {
   generation: string | null;
   lastSeenAt: number | null;
   nodes: ClusterNode[];
+  /** As last seen; absent: not yet. */
+  rayVersion?: string;
+  rayWorkerVersion?: string;
+  sharedRoot?: string;
+  /** The Ray that it was added from; absent: it was made known by the ray-worker's address. */
+  ray?: RayPlace;
+  /** Nothing new starts there. Set by `setDraining` alone. */
+  draining?: boolean;
+}
+
+/** A Ray cluster, and how its ray-worker is to run there. `token` and `tls` never leave through the API. */
+export interface RayPlace {
+  /** ray://host:port */
+  address: string;
+  token: string | null;
+  /** PEM; null: no TLS. */
+  tls: { ca?: string; cert?: string; key?: string; serverName?: string } | null;
+  /** A directory that all nodes see. */
+  sharedRoot: string;
+  /** Id, address or host name of the ray-worker's node; null: Ray's head. */
+  node: string | null;
+  /** null: a free one. */
+  port: number | null;
+  /** host:port by which the ray-worker is reached; null: the node's own. */
+  advertise: string | null;
+}
+
+/** What a ray-worker said of its cluster. */
+export type Seen = Pick<Cluster, 'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot'> & {
+  generation: string;
+  lastSeenAt: number;
+};
+
+/** What a command is made from. */
+export interface CommandInput {
+  id: string;
+  cluster: string;
+  kind: CommandKind;
+  /** Kept with the record, and handed to whoever carries it out. */
+  request: unknown;
+  /** Handed to whoever carries it out, deleted when it is over, and shown to nobody. */
+  secret: string | null;
+}
+
+/** The right to carry out a command. */
+export interface CommandLease {
+  id: string;
+  cluster: string;
+  token: string;
+}
+
+/** A command in our hands. `tries` counts the claims, this one included. */
+export interface ClaimedCommand {
+  lease: CommandLease;
+  kind: CommandKind;
+  request: unknown;
+  secret: string | null;
+  tries: number;
 }
 
 /** A node's capacity: total, and what Ray itself counts as used. */
@@ -134,7 +194,7 @@ export interface TakenOver {
   lastSequence: number;
 }
 
-export interface Store {
+export interface Store extends SweepStore {
   /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
   checkFitness(): Promise<void>;
   /** Used and maximal memory (0: none), and whether new work is accepted. */
@@ -162,10 +222,36 @@ export interface Store {
 
   // --- clusters and reservations
   putCluster(cluster: Cluster): Promise<void>;
+  /** Records what a cluster's ray-worker said; passed over where the cluster is gone or has moved since. */
+  seeCluster(name: string, seen: Seen): Promise<void>;
   clusters(): Promise<Cluster[]>;
-  removeCluster(name: string): Promise<void>;
+  /** Stops or allows new starts: a claim that was decided before is refused. False: there is no such cluster. */
+  setDraining(name: string, draining: boolean): Promise<boolean>;
+  /** `busy`: something is reserved there, and nothing was changed. */
+  removeCluster(name: string): Promise<'removed' | 'absent' | 'busy'>;
   /** Reservations on a cluster and their version; a claim against an older version is refused. */
   reservations(cluster: string): Promise<{ version: number; items: Reservation[] }>;
+
+  // --- commands: one at a time for each cluster, in the order in which they came
+  createCommand(input: CommandInput): Promise<void>;
+  command(id: string): Promise<Command | undefined>;
+  /** Those that are not over, oldest first. */
+  openCommands(): Promise<{ id: string; cluster: string }[]>;
+  /** `busy`: another dispatcher has it, or an earlier one of the cluster is not over. `over`: final, or unknown. */
+  claimCommand(input: {
+    id: string;
+    dispatcher: string;
+    leaseMs: number;
+  }): Promise<{ outcome: 'claimed'; claimed: ClaimedCommand } | { outcome: 'busy' | 'over' }>;
+  /** False: another holds it, or it is over. `leaseMs` 0 lets it go: another takes it at once. */
+  renewCommand(lease: CommandLease, leaseMs: number): Promise<boolean>;
+  /** Adds a line to its report; false where the lease is lost. */
+  reportCommand(lease: CommandLease, line: string): Promise<boolean>;
+  /** Its end, once; false where the lease is lost. */
+  endCommand(
+    lease: CommandLease,
+    end: { state: 'succeeded' | 'failed'; problems: readonly CommandProblem[] },
+  ): Promise<boolean>;
 
   // --- claims and leases
   /** Raises the attempt, takes the lease, the reservation and the place out of the line, all or nothing. */
@@ -237,8 +323,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** `line`: the line or the capacity changed. `cancel`: an experiment became cancelling. `batch`: a batch is pending. */
-export type WakeTopic = 'line' | 'cancel' | 'batch';
+/**
+ * `line`: the line or the capacity changed. `cancel`: an experiment became cancelling. `batch`: a batch is pending.
+ * `command`: a command waits. `sweep`: a sweep has children to expand or to cancel.
+ */
+export type WakeTopic = 'line' | 'cancel' | 'batch' | 'command' | 'sweep';
 
 /** Keeps bytes by their SHA-256, outside Redis. */
 export interface Archive {

@@ -18,6 +18,7 @@ export interface TestAppOptions {
   store?: Store;
   join?: AppDeps['line']['join'];
   queues?: Queue[];
+  send?: AppDeps['commands']['send'];
   explain?: AppDeps['verifier']['explain'];
   settings?: Partial<AppSettings>;
   limits?: Partial<Limits>;
@@ -55,6 +56,7 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
   const app = await createApp({
     store: options.store ?? NO_STORE,
     line: { join: options.join ?? (async () => {}), queues: options.queues ?? [] },
+    commands: { send: options.send ?? (async () => {}) },
     verifier: { explain: options.explain ?? (async () => ({})) },
     settings: {
       version: '0.0.0-test',

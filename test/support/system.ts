@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { startRedis } from '../../src/cli/local/redis-server.ts';
 import { type LocalStack, startLocalStack } from '../../src/cli/local/stack.ts';
 import { isFinal } from '../../src/core/states.ts';
 import type { Accepted } from '../../src/schemas/api.ts';
+import { type Command, isCommandOver } from '../../src/schemas/clusters.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
@@ -48,18 +49,28 @@ export interface System {
   stop(): Promise<void>;
 }
 
-/** Starts Redis, Ray, a ray-worker and an api; dispatchers are the caller's to start. */
-export async function startSystem({ leaseMs = 1500 }: { leaseMs?: number } = {}): Promise<System> {
+/** Starts Redis, Ray and an api; dispatchers are the caller's to start, and the first one adds the cluster. */
+export async function startSystem({
+  leaseMs = 1500,
+  addLocal = true,
+}: {
+  leaseMs?: number;
+  /** False: no cluster is added. */
+  addLocal?: boolean;
+} = {}): Promise<System> {
   const resources = new AsyncDisposableStack();
   try {
-    return await assemble(resources, leaseMs);
+    return await assemble(resources, { leaseMs, addLocal });
   } catch (error) {
     await resources.disposeAsync();
     throw error;
   }
 }
 
-async function assemble(resources: AsyncDisposableStack, leaseMs: number): Promise<System> {
+async function assemble(
+  resources: AsyncDisposableStack,
+  { leaseMs, addLocal }: { leaseMs: number; addLocal: boolean },
+): Promise<System> {
   const stateDir = await mkdtemp(join(tmpdir(), 'ech-e2e-'));
   resources.defer(() => rm(stateDir, { recursive: true, force: true }));
   const stack = await startLocalStack({
@@ -71,8 +82,6 @@ async function assemble(resources: AsyncDisposableStack, leaseMs: number): Promi
     progress: () => undefined,
   });
   const redisUrl = 'path' in stack.redis ? stack.redis.path : stack.redis.url;
-  const tokenFile = join(stateDir, 'cluster-token');
-  await writeFile(tokenFile, stack.cluster.token);
   const environment = {
     ...process.env,
     REDIS_URL: redisUrl,
@@ -94,6 +103,7 @@ async function assemble(resources: AsyncDisposableStack, leaseMs: number): Promi
   const startApi = async () => startRole(['api'], /listening on (\S+)/);
   const [api, url] = await startApi();
   const client = createClient({ url, token: TOKEN });
+  let added: Promise<void> | undefined;
   const get = (id: string) => client.get<Experiment>(`/v1/experiments/${id}`);
   return {
     stack,
@@ -101,13 +111,12 @@ async function assemble(resources: AsyncDisposableStack, leaseMs: number): Promi
     client,
     api,
     startApi: async () => (await startApi())[0],
-    startDispatcher: async () =>
-      (
-        await startRole(
-          ['dispatcher', '--cluster', `local=${stack.cluster.address}`, '--cluster-token-file', tokenFile],
-          /(dispatching)/,
-        )
-      )[0],
+    async startDispatcher() {
+      const [dispatcher] = await startRole(['dispatcher'], /(dispatching)/);
+      if (addLocal) added ??= addCluster(client, stack.cluster);
+      await added;
+      return dispatcher;
+    },
     restartRedis: () => restartRedis(stateDir, resources),
     submit: (spec) => client.post<Accepted>('/v1/experiments', spec),
     get,
@@ -124,6 +133,28 @@ async function assemble(resources: AsyncDisposableStack, leaseMs: number): Promi
     },
     stop: () => resources.disposeAsync(),
   };
+}
+
+/** Adds a Ray cluster over REST and waits until it takes experiments. */
+async function addCluster(
+  client: Client,
+  { rayAddress, rayToken, ...cluster }: LocalStack['cluster'],
+): Promise<void> {
+  const body = { ...cluster, address: rayAddress, token: rayToken };
+  const { id } = await client.post<Command>('/v1/clusters', body);
+  const ended = await commandEnded(client, id);
+  if (ended.state !== 'succeeded') throw new Error(JSON.stringify(ended));
+}
+
+/** Polls a command until it is over. */
+export async function commandEnded(client: Client, id: string, timeoutMs = 90_000): Promise<Command> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const command = await client.get<Command>(`/v1/commands/${id}`);
+    if (isCommandOver(command)) return command;
+    if (Date.now() > deadline) throw new Error(`not over: ${JSON.stringify(command)}`);
+    await delay(50);
+  }
 }
 
 /** While a part is being restarted, no answer is an answer; anything else is a failure. */

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import os
 import sys
 import threading
 from concurrent.futures import Future
@@ -16,6 +17,7 @@ from typing import Any, Mapping
 
 import ray
 
+from echelon_rayworker.certificate import ensure_certificate, is_loopback
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.server import RayWorkerServer, ServerOptions
 from echelon_rayworker.service import ClusterView
@@ -28,19 +30,27 @@ _ANY_ADDRESS = ("0.0.0.0", "[::]")
 
 
 class RayWorker:
-    """Serves the ray-worker from within a Ray cluster. ``options``: the fields of ServerOptions."""
+    """Serves the ray-worker from within a Ray cluster. ``options``: the fields of ServerOptions, paths as this node
+    sees them (``~`` is its user's home), and ``encrypt``: serve over TLS, on Ray's own certificate where Ray has one,
+    else on one made here."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         context = ray.get_runtime_context()
         known = {field.name for field in dataclasses.fields(ServerOptions)}
         wanted = {name: value for name, value in options.items() if name in known}
         wanted.update(ray_address=context.gcs_address, inside_ray=True)
+        for name in ("state_dir", "shared_root"):
+            wanted[name] = os.path.abspath(os.path.expanduser(wanted[name]))
         if wanted.get("host") in _ANY_ADDRESS and not wanted.get("advertised_host"):
             wanted["advertised_host"] = ray.util.get_node_ip_address()
         self._options = ServerOptions(**wanted)
+        self._encrypt = bool(options.get("encrypt"))
+        self._reached_as = str(options.get("reached_as") or "")
+        self._server: RayWorkerServer | None = None
         self._node_id = context.get_node_id()
         self._endpoint: Future[dict[str, str]] = Future()
         self._trouble = "it has not started yet"
+        self._ca = ""
         threading.Thread(target=lambda: asyncio.run(self._serve()), name="echelon-serve", daemon=True).start()
 
     def endpoint(self) -> str:
@@ -50,18 +60,55 @@ class RayWorker:
         except TimeoutError as error:
             raise RuntimeError(f"the ray-worker does not serve: {self._trouble}") from error
 
+    def connection(self) -> bytes:
+        """JSON: the endpoint, and everything that a client needs: ``token``, ``ca`` (PEM that its certificate is
+        checked against; null: no TLS), ``nodeId``, ``stateDir``, ``sharedRoot``. To be asked for over a channel that
+        is authenticated itself. RuntimeError as of ``endpoint``."""
+        endpoint = json.loads(self.endpoint())
+        assert self._server is not None
+        options = self._server.options
+        ca = ""
+        if options.tls_cert:
+            with open(self._ca or options.tls_cert, encoding="ascii") as file:
+                ca = file.read()
+        return json.dumps({
+            **endpoint, "token": self._server.token, "ca": ca or None, "nodeId": self._node_id,
+            "stateDir": options.state_dir, "sharedRoot": options.shared_root,
+        }).encode()
+
+    def _secured(self) -> ServerOptions:
+        """The options with a certificate where one is wanted and is to be had; a loopback address needs none."""
+        options = self._options
+        if not self._encrypt or options.tls_cert:
+            return options
+        environment = os.environ
+        if environment.get("RAY_USE_TLS", "").lower() in ("1", "true"):
+            self._ca = environment["RAY_TLS_CA_CERT"]
+            return dataclasses.replace(
+                options, tls_cert=environment["RAY_TLS_SERVER_CERT"], tls_key=environment["RAY_TLS_SERVER_KEY"]
+            )
+        if is_loopback(options.host):
+            return options
+        made = ensure_certificate(
+            options.state_dir, (options.advertised_host or options.host, options.host, self._reached_as)
+        )
+        return dataclasses.replace(options, tls_cert=made[0], tls_key=made[1]) if made else options
+
     async def _serve(self) -> None:
         # Ray does not restart an actor whose constructor failed, and a port or a lock may be free a little later.
         while True:
-            server = RayWorkerServer(self._options, lambda: view_cluster(self._node_id))
+            server: RayWorkerServer | None = None
             try:
+                server = RayWorkerServer(await asyncio.to_thread(self._secured), lambda: view_cluster(self._node_id))
                 await server.start()
                 break
             except Exception as error:  # noqa: BLE001
                 self._trouble = f"{type(error).__name__}: {error}"
                 print(f"ray-worker: {self._trouble}", file=sys.stderr, flush=True)
-                await server.stop()
+                if server:
+                    await server.stop()
                 await asyncio.sleep(RETRY_SECONDS)
+        self._server = server
         self._endpoint.set_result(server.endpoint)
         await asyncio.Event().wait()
 

@@ -88,6 +88,17 @@ class RayWorkerServer:
         self._sweeper: Optional[asyncio.Task] = None
         self._lock = -1
         self._endpoint: dict[str, str] = {}
+        self._token = ""
+
+    @property
+    def options(self) -> ServerOptions:
+        """What this server was told."""
+        return self._options
+
+    @property
+    def token(self) -> str:
+        """The token that a started server accepts; not to be shown to anybody who is not authenticated."""
+        return self._token
 
     @property
     def endpoint(self) -> dict[str, str]:
@@ -109,8 +120,8 @@ class RayWorkerServer:
         store = AttemptStore(
             options.state_dir, options.shared_root, node_id=view.node_id, environment=environment
         )
-        token = options.token or _state_token(options.state_dir)
-        service = RayWorkerService(store, token, self._executor, self._view_cluster)
+        self._token = options.token or _state_token(options.state_dir)
+        service = RayWorkerService(store, self._token, self._executor, self._view_cluster)
         # Before the first call, so that none meets an attempt whose supervisor died while nobody looked.
         await asyncio.get_running_loop().run_in_executor(self._executor, store.sweep)
         port = await self._listen(service)

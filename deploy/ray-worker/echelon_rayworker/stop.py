@@ -1,13 +1,16 @@
 """Stops every running attempt of a ray-worker, for a machine that goes down as a whole.
 
-    python -m echelon_rayworker.stop --address HOST:PORT --token-file FILE [--reason TEXT]
+    python -m echelon_rayworker.stop (--address HOST:PORT --token-file FILE | --state-dir DIR) [--reason TEXT]
 
+With --state-dir: the ray-worker that listens on this machine's loopback address with that directory, if one ever did.
 Drivers get SIGTERM and their plan's grace period; returns when all have ended.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -44,13 +47,32 @@ def stop_all(address: str, token: str, reason: str) -> int:
 def main() -> None:
     """Prints how many attempts were stopped."""
     parser = argparse.ArgumentParser(prog="python -m echelon_rayworker.stop", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--address", required=True, help="HOST:PORT of the ray-worker")
-    parser.add_argument("--token-file", required=True)
+    parser.add_argument("--address", help="HOST:PORT of the ray-worker")
+    parser.add_argument("--token-file")
+    parser.add_argument("--state-dir", help="instead of both: the ray-worker's own directory")
     parser.add_argument("--reason", default="the machine goes down")
     arguments = parser.parse_args()
-    with open(arguments.token_file, encoding="utf-8") as file:
-        token = file.read().strip()
-    print(stop_all(arguments.address, token, arguments.reason))
+    address, token_file = arguments.address, arguments.token_file
+    if arguments.state_dir:
+        token_file = os.path.join(arguments.state_dir, "token")
+        try:
+            address = f"127.0.0.1:{_read(os.path.join(arguments.state_dir, 'port'))}"
+        except FileNotFoundError:
+            print(0)
+            return
+    elif not (address and token_file):
+        parser.error("--address and --token-file, or --state-dir")
+    try:
+        print(stop_all(address, _read(token_file), arguments.reason))
+    except grpc.RpcError as error:
+        if not arguments.state_dir or error.code() != grpc.StatusCode.UNAVAILABLE:
+            raise
+        print(f"nothing listens at {address}", file=sys.stderr)
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
 
 
 if __name__ == "__main__":

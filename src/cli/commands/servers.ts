@@ -51,6 +51,7 @@ async function startSystem(options: {
     resources,
     progress: (text) => output.remark(`  ${text}`),
   });
+  output.remark('  starting the ray-worker');
   const services = await main.startServices({
     roles: ['api', 'dispatcher'],
     settings,

@@ -13,6 +13,8 @@ export interface RayHead {
   address: string;
   /** host:port of Ray's client server. */
   clientAddress: string;
+  /** What it lets in with. */
+  token: string;
   /** What a process needs to join: address, token, no usage statistics. */
   environment: NodeJS.ProcessEnv;
   server: ServerProcess;
@@ -22,12 +24,12 @@ export interface RayHead {
 
 /**
  * Starts Ray with a generated token on free ports (its default for the control store is Redis's 6379). Ray may
- * bind to the address of a network interface, so the token is never optional. `pythonPath` is importable by what Ray starts.
+ * bind to the address of a network interface, so the token is never optional. Nothing of ours is installed
+ * there: it is a stock Ray.
  */
 export async function startRayHead(options: {
   python: string;
   logDirectory: string;
-  pythonPath: string;
   environment: NodeJS.ProcessEnv;
   guard?: Guard;
 }): Promise<RayHead> {
@@ -41,16 +43,16 @@ export async function startRayHead(options: {
   };
   await mkdir(options.logDirectory, { recursive: true });
   const [port, clientPort, agentPort] = [await freePort(), await freePort(), await freePort()];
+  const token = randomBytes(32).toString('hex');
   const environment: NodeJS.ProcessEnv = {
     ...options.environment,
     RAY_AUTH_MODE: 'token',
-    RAY_AUTH_TOKEN: randomBytes(32).toString('hex'),
+    RAY_AUTH_TOKEN: token,
     RAY_USAGE_STATS_ENABLED: '0',
     // There is no other node to move work to: draining would only delay the end.
     RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S: '0',
     // By default Ray runs what it starts at niceness 15, which starves rollouts on a machine that does other things.
     RAY_worker_niceness: '0',
-    PYTHONPATH: options.pythonPath,
   };
   const logFile = join(options.logDirectory, 'ray.log');
   const server = await startServer({
@@ -82,6 +84,7 @@ export async function startRayHead(options: {
   environment.RAY_ADDRESS = `127.0.0.1:${port}`;
   return {
     address: `127.0.0.1:${port}`,
+    token,
     clientAddress: `127.0.0.1:${clientPort}`,
     environment,
     server,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,14 +16,15 @@ export const RAY_WORKER_PACKAGE = fileURLToPath(new URL('../../../deploy/ray-wor
 export interface LocalStack {
   /** Options for ioredis. */
   redis: { path: string } | { url: string };
-  cluster: { name: string; address: string; token: string };
+  /** The local Ray, to be added as a cluster; its ray-worker is started by that, as on any other. */
+  cluster: { name: string; rayAddress: string; rayToken: string; sharedRoot: string };
   ray: RayHead;
   /** Resolves with a sentence when a part of the stack has ended by itself. */
   broken: Promise<string>;
 }
 
 /**
- * Starts a private Redis (unless `redisUrl` names one) and a local Ray with its ray-worker. Every part registers its
+ * Starts a private Redis (unless `redisUrl` names one) and a local Ray. Every part registers its
  * release with `resources`, in the order in which it was started; a guard releases them where this process is killed.
  */
 export async function startLocalStack(options: {
@@ -59,48 +60,36 @@ export async function startLocalStack(options: {
   const ray = await startRayHead({
     python: options.python,
     logDirectory: logs,
-    pythonPath: RAY_WORKER_PACKAGE,
     environment,
     guard,
   });
   resources.defer(() => ray.stop());
   broken.push(ray.server.ended.then((how) => `Ray ended (${how})`));
 
-  progress('starting the ray-worker');
-  const rayWorker = { ray, python: options.python, stateDir: join(stateDir, 'cluster'), guard };
-  const cluster = await startRayWorker(rayWorker);
-  resources.defer(stopAttemptsOf(cluster.address, rayWorker));
+  const sharedRoot = join(stateDir, 'cluster');
+  resources.defer(stopAttemptsOf({ ray, python: options.python, sharedRoot, guard }));
+  const { clientAddress, token: rayToken } = ray;
+  const cluster = { name: CLUSTER, rayAddress: `ray://${clientAddress}`, rayToken, sharedRoot };
   return { redis, cluster, ray, broken: Promise.race(broken) };
 }
+
+/** Name of the local Ray among the clusters. */
+const CLUSTER = 'local';
 
 interface RayWorkerOptions {
   ray: RayHead;
   python: string;
-  stateDir: string;
+  sharedRoot: string;
   guard: Guard;
 }
 
-const tokenFile = (stateDir: string): string => join(stateDir, 'token');
-
-async function startRayWorker(options: RayWorkerOptions): Promise<LocalStack['cluster']> {
-  const { ray, python, stateDir, guard } = options;
-  const { stdout } = await run(python, ['-m', 'echelon_rayworker.start', '--state-dir', stateDir], {
-    env: ray.environment,
-    timeout: 90_000,
-    signal: guard.signal,
-  });
-  const { address } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { address: string };
-  return { name: 'local', address, token: (await readFile(tokenFile(stateDir), 'utf8')).trim() };
-}
-
 // Supervisors outlive Ray by design; on one machine, going down must leave nothing behind.
-function stopAttemptsOf(address: string, options: RayWorkerOptions): () => Promise<void> {
-  const { ray, python, stateDir, guard } = options;
+function stopAttemptsOf({ ray, python, sharedRoot, guard }: RayWorkerOptions): () => Promise<void> {
   const args = [
-    ...['-m', 'echelon_rayworker.stop', '--address', address, '--token-file', tokenFile(stateDir)],
+    ...['-m', 'echelon_rayworker.stop', '--state-dir', join(sharedRoot, 'echelon', CLUSTER)],
     ...['--reason', 'Echelon goes down on this machine'],
   ];
-  const [environment, timeoutMs] = [ray.environment, 90_000];
+  const [environment, timeoutMs] = [{ ...ray.environment, PYTHONPATH: RAY_WORKER_PACKAGE }, 90_000];
   const forget = guard.add({ kind: 'run', command: python, args, environment, timeoutMs });
   return async () => {
     await run(python, args, { env: environment, timeout: timeoutMs });

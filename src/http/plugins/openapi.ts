@@ -2,8 +2,10 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TSchema } from 'typebox';
 import * as api from '../../schemas/api.ts';
+import { AddCluster, Command } from '../../schemas/clusters.ts';
 import { Experiment } from '../../schemas/experiment.ts';
 import { SPEC_BY_ENGINE } from '../../schemas/spec.ts';
+import * as sweep from '../../schemas/sweep.ts';
 import type { App, Limits, RouteDeps } from '../deps.ts';
 
 const ENGINE_SPECS = Object.values(SPEC_BY_ENGINE) as (TSchema & { $id?: string })[];
@@ -11,8 +13,15 @@ const ENGINE_SPECS = Object.values(SPEC_BY_ENGINE) as (TSchema & { $id?: string 
 const SHARED: readonly TSchema[] = [
   ...ENGINE_SPECS,
   Experiment,
-  ...Object.values(api).filter((schema) => '$id' in schema),
+  AddCluster,
+  Command,
+  ...[...Object.values(api), ...Object.values(sweep)].filter(isShared),
 ];
+
+/** A schema that answers refer to by its name. */
+function isShared(value: unknown): value is TSchema {
+  return typeof value === 'object' && value !== null && '$id' in value;
+}
 
 const description = (
   limits: Limits,
@@ -48,9 +57,11 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
       security: [{ token: [] }, { session: [] }],
       tags: [
         { name: 'experiments', description: 'Submit, read, cancel' },
+        { name: 'sweeps', description: 'One spec, many values' },
         { name: 'streams', description: 'What an experiment reports' },
         { name: 'verification', description: 'What was found of its advantages' },
         { name: 'queue', description: 'The line and the clusters' },
+        { name: 'clusters', description: 'Ray clusters: add, drain, remove' },
         { name: 'service', description: 'This program itself' },
       ],
       components: {

@@ -12,6 +12,7 @@ import { nearestName } from '../../schemas/nearest.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
 import { invalidSpec } from '../../schemas/validate-spec.ts';
 import type { Store } from '../../store/store.ts';
+import { type ClusterViewDeps, withSilence } from '../cluster-views.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
@@ -134,7 +135,7 @@ async function join({ line, log }: RouteDeps, id: string, priority: number): Pro
   await Promise.race([settled, pause(JOIN_MS, undefined, { ref: false })]);
 }
 
-function addRead(app: App, { store }: RouteDeps): void {
+function addRead(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/experiments/:id',
     {
@@ -146,17 +147,25 @@ function addRead(app: App, { store }: RouteDeps): void {
         response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found') },
       },
     },
-    async (request) => detail(store, await experimentOf(store, request.params.id)),
+    async (request) => detail(deps, await experimentOf(deps.store, request.params.id)),
   );
 }
 
-async function detail(store: Store, experiment: Experiment): Promise<ExperimentDetail> {
-  if (experiment.state !== 'queued') return { ...experiment, position: null };
+async function detail(
+  deps: ClusterViewDeps & { store: Pick<Store, 'position'> },
+  experiment: Experiment,
+): Promise<ExperimentDetail> {
+  const { store } = deps;
+  if (experiment.state !== 'queued') {
+    const [shown] = await withSilence(deps, [experiment]);
+    return { ...shown!, position: null };
+  }
   const { rank, length } = await store.position(experiment.id);
   return { ...experiment, position: rank === null ? null : { rank, length } };
 }
 
-function addList(app: App, { store, settings }: RouteDeps): void {
+function addList(app: App, deps: RouteDeps): void {
+  const { store, settings } = deps;
   const cursors = createCursors(settings.cookieSecret);
   app.get(
     '/v1/experiments',
@@ -175,12 +184,14 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       const scope = `experiments ${canonicalJson(filter)}`;
       const before = cursor === undefined ? {} : { before: cursors.open(scope, cursor) };
       const page = await store.list({ ...filter, ...before, limit });
-      return { items: page.items, next: page.next === null ? null : cursors.seal(scope, page.next) };
+      const items = await withSilence(deps, page.items);
+      return { items, next: page.next === null ? null : cursors.seal(scope, page.next) };
     },
   );
 }
 
-function addCancel(app: App, { store }: RouteDeps): void {
+function addCancel(app: App, deps: RouteDeps): void {
+  const { store } = deps;
   app.post(
     '/v1/experiments/:id/cancel',
     {
@@ -206,7 +217,7 @@ function addCancel(app: App, { store }: RouteDeps): void {
           'The experiment has already ended; there is nothing to cancel.',
         );
       }
-      await detail(store, await experimentOf(store, id)).then((answer) => reply.code(202).send(answer));
+      await detail(deps, await experimentOf(store, id)).then((answer) => reply.code(202).send(answer));
       return reply;
     },
   );

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import type { ClusterView } from '../../schemas/api.ts';
-import type { Cluster, Store } from '../../store/store.ts';
+import { clusterViews } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
 import { strict } from './common.ts';
@@ -14,8 +13,8 @@ const Query = Type.Object(
   strict,
 );
 
-/** GET /v1/queues and GET /v1/clusters. */
-export function addQueues(app: App, { store }: RouteDeps): void {
+/** GET /v1/queues. */
+export function addQueues(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/queues',
     {
@@ -27,30 +26,18 @@ export function addQueues(app: App, { store }: RouteDeps): void {
         response: { 200: { $ref: 'Queue#' }, ...problems() },
       },
     },
-    async (request) => queueView(store, request.query.limit ?? 100),
-  );
-
-  app.get(
-    '/v1/clusters',
-    {
-      schema: {
-        operationId: 'listClusters',
-        summary: 'Clusters and their capacity',
-        tags: ['queue'],
-        response: { 200: { $ref: 'ClusterList#' }, ...problems() },
-      },
-    },
-    async () => ({ items: await clusterViews(store) }),
+    async (request) => queueView(deps, request.query.limit ?? 100),
   );
 }
 
-async function queueView(store: Store, limit: number) {
+async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, limit: number) {
+  const { store } = deps;
   const [counts, waiting, backlog, pressure, clusters] = await Promise.all([
     store.counts(),
     store.waiting(limit),
     store.backlog(),
     store.pressure(),
-    clusterViews(store),
+    clusterViews(deps),
   ]);
   return {
     counts,
@@ -70,36 +57,5 @@ async function queueView(store: Store, limit: number) {
     })),
     verificationBacklog: backlog,
     clusters,
-  };
-}
-
-async function clusterViews(store: Store): Promise<ClusterView[]> {
-  const clusters = await store.clusters();
-  const views = await Promise.all(clusters.map((cluster) => clusterView(store, cluster)));
-  return views.sort((left, right) => (left.name < right.name ? -1 : 1));
-}
-
-/** Names what is shown: a field that is added to the record later, such as a secret, is not. */
-async function clusterView(store: Store, cluster: Cluster): Promise<ClusterView> {
-  const { items } = await store.reservations(cluster.name);
-  return {
-    name: cluster.name,
-    address: cluster.address,
-    tls: cluster.ca !== null,
-    backfill: cluster.backfill,
-    lastSeenAt: cluster.lastSeenAt,
-    nodes: cluster.nodes.map((node) => {
-      const here = items.filter((item) => item.node === node.id);
-      return {
-        id: node.id,
-        cpusTotal: node.cpusTotal,
-        gpusTotal: node.gpusTotal,
-        cpusUsed: node.cpusUsed,
-        gpusUsed: node.gpusUsed,
-        cpusReserved: here.reduce((sum, item) => sum + item.cpus, 0),
-        gpusReserved: here.reduce((sum, item) => sum + item.gpus, 0),
-      };
-    }),
-    experiments: items.map((item) => item.experiment),
   };
 }

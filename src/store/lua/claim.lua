@@ -6,7 +6,8 @@
 --           5 dispatcher, 6 leaseMs, 7 token (made by the caller, so that a repeated call finds its own claim),
 --           8 reason
 -- Returns   {'claimed', attempt}
--- Errors    {'not-waiting'}; {'changed'}: the cluster's reservations are not those that the caller read
+-- Errors    {'not-waiting'}; {'changed'}: the cluster's reservations are not those that the caller read, or nothing
+--           new may start there
 -- Events    state: queued -> launching, under the new attempt; PUBLISH wake 'line'
 -- include time
 -- include state
@@ -18,6 +19,7 @@ local record = redis.call('HMGET', x, 'state', 'attempt', 'token')
 if record[1] == 'launching' and record[3] == ARGV[7] then return { 'claimed', record[2] } end
 if record[1] ~= 'queued' then return { 'not-waiting' } end
 if (redis.call('HGET', root .. ':versions', cluster) or '0') ~= ARGV[4] then return { 'changed' } end
+if redis.call('SISMEMBER', root .. ':clusters:draining', cluster) == 1 then return { 'changed' } end
 
 local now = nowMs()
 local attempt = int(record[2] + 1)

@@ -1,10 +1,15 @@
 #!lua flags=allow-oom
--- Removes a cluster. The version of its reservations outlives it and rises, so that no claim that was decided before
--- the removal succeeds after it.
+-- Removes a cluster on which nothing is reserved. The version of its reservations outlives it and rises, and it counts
+-- as draining until it is added again, so that no claim that was decided before the removal succeeds after it.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 name
--- Returns   1 where there was such a cluster, else 0
+-- Returns   1 where there was such a cluster, 0 where there was none, -1 where something is reserved there
 
-redis.call('HINCRBY', KEYS[1] .. ':versions', ARGV[1], 1)
-return redis.call('HDEL', KEYS[1] .. ':clusters', ARGV[1])
+local root, name = KEYS[1], ARGV[1]
+if redis.call('HLEN', root .. ':reserved:' .. name) > 0 then return -1 end
+redis.call('HINCRBY', root .. ':versions', name, 1)
+redis.call('HDEL', root .. ':clusters:seen', name)
+local removed = redis.call('HDEL', root .. ':clusters', name)
+if removed == 1 then redis.call('SADD', root .. ':clusters:draining', name) end
+return removed

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { EXPERIMENT_ID, entryId, newExperimentId, parseEntryId } from '../../../src/core/ids.ts';
+import {
+  COMMAND_ID,
+  EXPERIMENT_ID,
+  entryId,
+  newCommandId,
+  newExperimentId,
+  parseEntryId,
+} from '../../../src/core/ids.ts';
 
 describe('experiment ids', () => {
   test('have one form, are all different, and sort by the time of their making', async () => {
@@ -12,6 +19,12 @@ describe('experiment ids', () => {
     while (newExperimentId().slice(0, 13) === early.slice(0, 13)) await new Promise(setImmediate);
     assert.ok(newExperimentId() > early);
   });
+});
+
+test('command ids have a form of their own', () => {
+  assert.match(newCommandId(), COMMAND_ID);
+  assert.doesNotMatch(newCommandId(), EXPERIMENT_ID);
+  assert.notEqual(newCommandId(), newCommandId());
 });
 
 describe('stream ids', () => {

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createClusterRefresh, toChoiceCluster, toClusterNodes } from '../../../src/dispatch/clusters.ts';
+import {
+  createClusterRefresh,
+  toChoiceCluster,
+  toClusterNodes,
+  toSeen,
+} from '../../../src/dispatch/clusters.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../src/rpc/status.ts';
-import type { Cluster, Store } from '../../../src/store/store.ts';
+import type { Cluster, Seen, Store } from '../../../src/store/store.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 
 const DESCRIPTION: RayWorkerDescription = {
@@ -49,12 +54,14 @@ describe('clusters', () => {
   test('answer while they were seen lately', () => {
     const at = (now: number) => toChoiceCluster(CLUSTER, { now, staleMs: 50 }).answering;
     assert.deepEqual([at(150), at(151)], [true, false]);
+    assert.equal(toChoiceCluster(CLUSTER, { now: 0, staleMs: 1 }).draining, false);
+    assert.equal(toChoiceCluster({ ...CLUSTER, draining: true }, { now: 0, staleMs: 1 }).draining, true);
     assert.equal(toChoiceCluster({ ...CLUSTER, lastSeenAt: null }, { now: 0, staleMs: 50 }).answering, false);
   });
 
   test('are written as they describe themselves; a silent one keeps its figures and holds nobody up', async () => {
     const silent = { ...CLUSTER, name: 'b' };
-    const put: Cluster[] = [];
+    const put: [string, Seen][] = [];
     let refreshed = 0;
     const answers: Record<string, () => Promise<RayWorkerDescription>> = {
       a: async () => DESCRIPTION,
@@ -65,7 +72,7 @@ describe('clusters', () => {
     const loop = createClusterRefresh({
       store: {
         clusters: async () => [silent, CLUSTER],
-        putCluster: async (cluster: Cluster) => void put.push(cluster),
+        seeCluster: async (name: string, seen: Seen) => void put.push([name, seen]),
       } as unknown as Store,
       rayWorkers: {
         of: async (name) => ({ describe: answers[name] }) as unknown as RayWorkerClient,
@@ -82,36 +89,10 @@ describe('clusters', () => {
     loop.start();
     await until(() => refreshed === 1, 'one has answered');
     await loop.stop();
-    assert.deepEqual(put, [
-      { ...CLUSTER, generation: 'g2', lastSeenAt: 500, nodes: toClusterNodes(DESCRIPTION) },
-    ]);
-  });
-
-  test('that moved or went while they were asked are left as they are', async () => {
-    const put: Cluster[] = [];
-    let looks = 0;
-    const loop = createClusterRefresh({
-      store: {
-        async clusters() {
-          looks += 1;
-          if (looks === 1) return [CLUSTER, { ...CLUSTER, name: 'b' }];
-          return [{ ...CLUSTER, address: 'h:2' }];
-        },
-        putCluster: async (cluster: Cluster) => void put.push(cluster),
-      } as unknown as Store,
-      rayWorkers: {
-        of: async () => ({ describe: async () => DESCRIPTION }) as unknown as RayWorkerClient,
-        update: () => {},
-        close: () => {},
-      },
-      everyMs: 2 ** 30,
-      now: () => 500,
-      log: QUIET,
-      onRefresh: () => assert.fail(),
+    assert.deepEqual(put, [['a', toSeen('h:1', DESCRIPTION, 500)]]);
+    assert.deepEqual(put[0]![1], {
+      ...{ address: 'h:1', generation: 'g2', lastSeenAt: 500, nodes: toClusterNodes(DESCRIPTION) },
+      ...{ rayVersion: '2', rayWorkerVersion: '0.1.0', sharedRoot: '/' },
     });
-    loop.start();
-    await loop.stop();
-    assert.equal(looks, 3);
-    assert.deepEqual(put, []);
   });
 });

@@ -89,6 +89,18 @@ describe('choose', () => {
     assert.match(choice.reasons.get('x') ?? '', /can never fit: needs 5 GPUs .* at most 4 GPUs and 8 CPUs/);
   });
 
+  test('starts nothing on a draining cluster, says so, and takes another where any will do', () => {
+    const draining = cluster('a', [node('n', 4, 8)], { draining: true });
+    const pinned = waits('x', 1, 1, { cluster: 'a' });
+    const alone = choose({ waiting: [pinned, waits('y', 1)], clusters: [draining], reservations: none });
+    assert.deepEqual([started(alone), alone.open], [[], []]);
+    for (const id of ['x', 'y'])
+      assert.match(alone.reasons.get(id) ?? '', /^cluster a is draining: nothing new/);
+    const clusters = [draining, cluster('b', [node('m', 4, 8)])];
+    const choice = choose({ waiting: [pinned, waits('y', 1)], clusters, reservations: none });
+    assert.deepEqual([started(choice), choice.start[0]?.cluster], [['y'], 'b']);
+  });
+
   test('starts nothing on a cluster that does not answer, and keeps the place there', () => {
     const silent = cluster('a', [node('n', 4, 8)], { answering: false });
     const choice = choose({ waiting: [waits('x', 1)], clusters: [silent], reservations: none });

@@ -44,3 +44,62 @@ test('the version of the reservations rises with every change of them', async (t
   await store.removeCluster('local');
   assert.equal((await store.reservations('local')).version, 3);
 });
+
+test('what was seen stands beside the record, and counts only at its address', async (t) => {
+  const { store } = await storeFor(t);
+  const nodes = [{ id: 'm', cpusTotal: 2, gpusTotal: 0, cpusUsed: 1, gpusUsed: 0 }];
+  const seen = { address: '127.0.0.1:1', generation: 'g', lastSeenAt: 7, nodes, rayVersion: '2.60.0' };
+  await store.seeCluster('a', seen);
+  assert.deepEqual(await store.clusters(), [], 'it brought a cluster into being');
+  await store.putCluster(cluster('a'));
+  await store.seeCluster('a', seen);
+  assert.deepEqual(await store.clusters(), [{ ...cluster('a'), ...seen }]);
+  await store.putCluster(cluster('a', { address: '127.0.0.1:2' }));
+  assert.deepEqual(await store.clusters(), [cluster('a', { address: '127.0.0.1:2' })]);
+  await store.seeCluster('a', seen);
+  assert.deepEqual(
+    await store.clusters(),
+    [cluster('a', { address: '127.0.0.1:2' })],
+    'an old address came back',
+  );
+});
+
+test('on a draining cluster no claim succeeds, whenever it was decided', async (t) => {
+  const { store } = await storeFor(t);
+  assert.equal(await store.setDraining('local', true), false);
+  await store.putCluster(cluster('local'));
+  const { version } = await store.reservations('local');
+  const { id } = await store.submit(submitInput());
+  const claim = () =>
+    store.claim({
+      ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1 },
+      ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+    });
+  assert.equal(await store.setDraining('local', true), true);
+  assert.equal((await store.clusters())[0]!.draining, true);
+  assert.equal((await claim()).outcome, 'changed');
+  await store.putCluster((await store.clusters())[0]!);
+  assert.equal((await store.clusters())[0]!.draining, true, 'a change of the record ended it');
+  await store.setDraining('local', false);
+  assert.equal((await store.clusters())[0]!.draining, undefined);
+  assert.equal((await claim()).outcome, 'claimed');
+});
+
+test('a cluster is not removed while something is reserved; once removed, nothing starts there until it is added', async (t) => {
+  const { store } = await storeFor(t);
+  await store.putCluster(cluster('local'));
+  const { id } = await store.submit(submitInput());
+  const lease = await claimed(store, id);
+  assert.equal(await store.removeCluster('local'), 'busy');
+  await store.end(lease, { to: 'queued', reason: '' });
+  assert.equal(await store.removeCluster('local'), 'removed');
+  assert.equal(await store.removeCluster('local'), 'absent');
+  const { version } = await store.reservations('local');
+  const late = {
+    ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1 },
+    ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+  };
+  assert.equal((await store.claim(late)).outcome, 'changed');
+  await store.putCluster(cluster('local'));
+  assert.equal((await store.claim(late)).outcome, 'claimed');
+});

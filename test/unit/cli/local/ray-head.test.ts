@@ -20,7 +20,6 @@ test('a Ray that does not start is said with its log, and leaves nothing behind'
   const starting = startRayHead({
     python: join(directory, 'python3'),
     logDirectory: directory,
-    pythonPath: directory,
     environment: process.env,
   });
   await assert.rejects(starting, (error: Error) => {
@@ -39,9 +38,6 @@ test('a Ray that is not installed leaves nothing behind either', async (t) => {
   const temporary = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('ech-ray-'));
   const before = await temporary();
   const python = join(directory, 'python3');
-  await assert.rejects(
-    startRayHead({ python, logDirectory: directory, pythonPath: directory, environment: process.env }),
-    /ENOENT/,
-  );
+  await assert.rejects(startRayHead({ python, logDirectory: directory, environment: process.env }), /ENOENT/);
   assert.deepEqual(await temporary(), before);
 });

@@ -1,0 +1,206 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import type { ClusterView } from '../../schemas/api.ts';
+import { type AddCluster, type Command as ClusterCommand, isCommandOver } from '../../schemas/clusters.ts';
+import type { Client } from '../client.ts';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { duration, inert, json, type Output, table } from '../output.ts';
+
+type Options = ConnectionOptions & { json?: boolean; wait?: boolean };
+
+interface AddOptions extends Options {
+  tokenFile?: string;
+  sharedRoot: string;
+  node?: string;
+  port?: number;
+  advertise?: string;
+  backfill?: boolean;
+  tlsCa?: string;
+  tlsCert?: string;
+  tlsKey?: string;
+}
+
+/** `echelon clusters`: list, add, drain and remove. */
+export function clustersCommand(output: Output): Command {
+  const command = base('clusters')
+    .description('list the clusters: nodes, GPUs, ray-worker, last seen')
+    // What stands behind the name of a subcommand is the subcommand's.
+    .enablePositionalOptions()
+    .action(async (options: Options) => {
+      const client = await clientFor(options);
+      const list = await client.get<{ items: ClusterView[] }>('/v1/clusters');
+      if (options.json) return output.line(json(list));
+      if (list.items.length === 0)
+        return output.line('No clusters. `echelon clusters add NAME ray://host:10001` adds one.');
+      output.line(clusterTable(list.items, Date.now()));
+    });
+  for (const sub of [add(output), drain(output), remove(output)]) command.addCommand(sub);
+  return command;
+}
+
+const base = (name: string): Command =>
+  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
+
+const waiting = (command: Command): Command =>
+  command.option('--wait', 'show what is done, and return when it is over');
+
+/** GPUs and CPUs are `free/total`; "out" is what experiments of ours hold. */
+export function clusterTable(clusters: readonly ClusterView[], now: number): string {
+  const head = [
+    'NAME',
+    'STATE',
+    'NODES',
+    'GPUS FREE/ALL',
+    'GPUS OUT',
+    'CPUS FREE/ALL',
+    'RUNS',
+    'RAY-WORKER',
+    'RAY',
+    'SEEN',
+  ];
+  return table(
+    head,
+    clusters.map((cluster) => [
+      inert(cluster.name),
+      stateOf(cluster),
+      cluster.nodes.length,
+      capacity(cluster, 'gpus'),
+      amount(cluster.nodes.reduce((sum, node) => sum + node.gpusReserved, 0)),
+      capacity(cluster, 'cpus'),
+      cluster.experiments.length,
+      inert(cluster.rayWorkerVersion ?? '-'),
+      inert(cluster.rayVersion ?? '-'),
+      cluster.lastSeenAt === null ? 'never' : `${duration(now - cluster.lastSeenAt)} ago`,
+    ]),
+  );
+}
+
+function stateOf({ answering, draining }: ClusterView): string {
+  if (!answering) return draining ? 'silent, draining' : 'silent';
+  return draining ? 'draining' : 'ready';
+}
+
+function capacity({ nodes }: ClusterView, what: 'gpus' | 'cpus'): string {
+  const all = nodes.reduce((sum, node) => sum + node[`${what}Total`], 0);
+  const taken = nodes.reduce((sum, node) => sum + Math.max(node[`${what}Used`], node[`${what}Reserved`]), 0);
+  return `${amount(Math.max(0, all - taken))}/${amount(all)}`;
+}
+
+const amount = (value: number): string => String(Number(value.toFixed(2)));
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535) throw new InvalidArgumentError('not a port');
+  return port;
+}
+
+function add(output: Output): Command {
+  return waiting(base('add'))
+    .description('add a Ray cluster, or bring its ray-worker up to date; nothing of ours is needed there')
+    .argument('<name>')
+    .argument('<address>', "ray://host:port of Ray's client server (its default port is 10001)")
+    .option('--token-file <file>', "file that holds Ray's token")
+    .option('--shared-root <directory>', 'a directory that all nodes see', '~/echelon')
+    .option('--node <id>', "id, address or host name of the ray-worker's node (default: the head)")
+    .option('--port <port>', 'port of the ray-worker (default: a free one)', portNumber)
+    .option('--advertise <host:port>', "where dispatchers reach the ray-worker, if not at its node's address")
+    .option('--backfill', 'small experiments may overtake one that does not fit')
+    .option('--tls-ca <file>', 'PEM, for a Ray with TLS')
+    .option('--tls-cert <file>', 'PEM')
+    .option('--tls-key <file>', 'PEM')
+    .action(async (name: string, address: string, options: AddOptions) => {
+      const client = await clientFor(options);
+      const body = await addBody(name, address, options);
+      const command = await client.post<ClusterCommand>('/v1/clusters', body);
+      await follow({ client, command, output, options });
+    });
+}
+
+async function addBody(name: string, address: string, options: AddOptions): Promise<AddCluster> {
+  const { tokenFile, sharedRoot, node, port, advertise, backfill, tlsCa, tlsCert, tlsKey } = options;
+  const token = tokenFile === undefined ? undefined : (await read(tokenFile)).trim();
+  if (token === '') throw new CliError(EXIT.usage, `${tokenFile} is empty`);
+  const tls = {
+    ...(tlsCa !== undefined && { ca: await read(tlsCa) }),
+    ...(tlsCert !== undefined && { cert: await read(tlsCert) }),
+    ...(tlsKey !== undefined && { key: await read(tlsKey) }),
+  };
+  return {
+    ...{ name, address, sharedRoot },
+    ...(token !== undefined && { token }),
+    ...(node !== undefined && { node }),
+    ...(port !== undefined && { port }),
+    ...(advertise !== undefined && { advertise }),
+    ...(backfill !== undefined && { backfill }),
+    ...(Object.keys(tls).length > 0 && { tls }),
+  };
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CliError(EXIT.usage, `${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function drain(output: Output): Command {
+  return waiting(base('drain'))
+    .description('let nothing new start on a cluster; what runs goes on (`clusters add` ends it)')
+    .argument('<name>')
+    .action(async (name: string, options: Options) => {
+      const client = await clientFor(options);
+      const path = `/v1/clusters/${encodeURIComponent(name)}/drain`;
+      await follow({ client, command: await client.post<ClusterCommand>(path, undefined), output, options });
+    });
+}
+
+function remove(output: Output): Command {
+  return waiting(base('remove'))
+    .description('remove a cluster on which nothing runs, and end its ray-worker')
+    .argument('<name>')
+    .action(async (name: string, options: Options) => {
+      const client = await clientFor(options);
+      const command = await client.delete<ClusterCommand>(`/v1/clusters/${encodeURIComponent(name)}`);
+      await follow({ client, command, output, options });
+    });
+}
+
+const POLL_MS = 200;
+
+/** Prints the command; with `--wait`, its report as it grows, until it is over. A CliError where it failed. */
+async function follow({
+  client,
+  command,
+  output,
+  options,
+}: {
+  client: Client;
+  command: ClusterCommand;
+  output: Output;
+  options: Options;
+}): Promise<void> {
+  if (!options.wait) {
+    if (options.json) return output.line(json(command));
+    return output.line(
+      `${command.id} ${command.state} (GET /v1/commands/${command.id}; --wait waits for it)`,
+    );
+  }
+  let seen = command;
+  for (let told = 0; ; ) {
+    for (const line of seen.report.slice(told)) output.remark(`  ${inert(line)}`);
+    told = seen.report.length;
+    if (isCommandOver(seen)) break;
+    await delay(POLL_MS);
+    seen = await client.get<ClusterCommand>(`/v1/commands/${command.id}`);
+  }
+  for (const { severity, message, mend } of seen.problems)
+    if (severity === 'warning') output.remark(`warning: ${inert(message)}\n  ${inert(mend)}`);
+  if (options.json) output.line(json(seen));
+  const failure = seen.problems.find(({ severity }) => severity === 'error');
+  if (seen.state === 'failed')
+    throw new CliError(EXIT.notOk, inert(`${failure?.message ?? 'it failed'}\n  ${failure?.mend ?? ''}`));
+  if (!options.json) output.line(`${seen.kind} ${seen.cluster}: ${inert(seen.report.at(-1) ?? 'done')}`);
+}

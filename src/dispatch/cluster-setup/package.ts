@@ -1,0 +1,41 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { zipSync } from 'fflate';
+
+/** The ray-worker's Python package as Ray takes it: a zip that is the same for the same files. */
+export interface RayWorkerPackage {
+  zip: Uint8Array;
+  version: string;
+}
+
+const NAME = 'echelon_rayworker';
+/** Zips have times; one for all keeps equal packages equal. */
+const TIME = new Date('2000-01-01T00:00:00');
+
+/**
+ * Packs `echelon_rayworker` as it lies in `directory`: its own files only, no compiled ones. Throws Error where it is
+ * not there.
+ */
+export function packRayWorker(directory: string): RayWorkerPackage {
+  const files = globSync(`${NAME}/**/*.{py,json,gz}`, { cwd: directory })
+    .filter((file) => !file.includes('__pycache__'))
+    .sort();
+  const init = `${NAME}/__init__.py`;
+  if (!files.includes(init)) throw new Error(`the Python package ${NAME} is not in ${directory}`);
+  const version = /^__version__ = "([^"]+)"$/m.exec(readFileSync(join(directory, init), 'utf8'))?.[1];
+  if (version === undefined) throw new Error(`${join(directory, init)} names no __version__`);
+  const tree = Object.fromEntries(files.map((file) => [file, readFileSync(join(directory, file))]));
+  return { zip: zipSync(tree, { mtime: TIME }), version };
+}
+
+/** Below, equal or above 0, as version `a` is older than, the same as or newer than `b`; what is no number counts as 0. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((version) =>
+    version.split('.').map((part) => Number.parseInt(part, 10) || 0),
+  );
+  for (let at = 0; at < Math.max(left!.length, right!.length); at += 1) {
+    const difference = (left![at] ?? 0) - (right![at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

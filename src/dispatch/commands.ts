@@ -1,0 +1,136 @@
+import type { CommandQueues, CommandSeen } from '../queue/commands.ts';
+import type { CommandProblem } from '../schemas/clusters.ts';
+import type { ClaimedCommand, CommandLease, Store } from '../store/store.ts';
+import { SetupError, toProblem } from './cluster-setup/problems.ts';
+import type { Log } from './log.ts';
+import { createLoop, type Loop } from './loop.ts';
+
+/*
+ * What always holds: a command is carried out by the holder of its lease; one that is broken off (a lost lease, a
+ * hand-over, the death of the process) is begun again by the next holder, and every kind can be begun again at any line.
+ */
+
+/** What carries a command out is given. */
+export interface CommandWork extends Omit<ClaimedCommand, 'lease'> {
+  cluster: string;
+  /** Adds a sentence to the report. */
+  say(line: string): Promise<void>;
+  warn(message: string, mend: string): void;
+  /** Aborts when the command is not ours any more. */
+  signal: AbortSignal;
+}
+
+/** Carries a command out; throws where it failed (a {@link SetupError} says what to do about it). */
+export type RunCommand = (work: CommandWork) => Promise<void>;
+
+/** The commands that this dispatcher carries out. */
+export interface Commands {
+  loop: Loop;
+  active(): number;
+  /** Lets go of what is in hand: another dispatcher begins it again. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** A command that brings down each dispatcher that tries it is given up. */
+const MOST_TRIES = 5;
+/** A command that is not yet to be done is looked at again after this time, or when it is told that it may. */
+const PARK_MS = 2_000;
+
+/** See {@link Commands}. `everyMs` is the time between two looks for commands that have no job, or a dead holder. */
+export function createCommands(deps: {
+  store: Pick<Store, 'openCommands' | 'claimCommand' | 'renewCommand' | 'reportCommand' | 'endCommand'>;
+  queues: CommandQueues;
+  run: RunCommand;
+  dispatcher: string;
+  leaseMs: number;
+  everyMs: number;
+  log: Log;
+}): Commands {
+  const { store, log, leaseMs, dispatcher } = deps;
+  const running = new Map<string, { lease: CommandLease; over: AbortController; done: Promise<void> }>();
+  let stopped = false;
+
+  async function handle(id: string): Promise<CommandSeen> {
+    if (stopped) return { done: false, parkMs: PARK_MS };
+    if (running.has(id)) return { done: true };
+    const answer = await store.claimCommand({ id, dispatcher, leaseMs });
+    if (answer.outcome !== 'claimed')
+      return answer.outcome === 'over' ? { done: true } : { done: false, parkMs: PARK_MS };
+    const over = new AbortController();
+    const done = carryOut(answer.claimed, over);
+    running.set(id, { lease: answer.claimed.lease, over, done });
+    await done.finally(() => running.delete(id));
+    return { done: true };
+  }
+
+  async function carryOut({ lease, ...claimed }: ClaimedCommand, over: AbortController): Promise<void> {
+    const problems: CommandProblem[] = [];
+    const context = { command: lease.id, cluster: lease.cluster, kind: claimed.kind };
+    const renewal = setInterval(() => {
+      void keep(lease, over);
+    }, leaseMs / 3);
+    const work: CommandWork = {
+      ...claimed,
+      cluster: lease.cluster,
+      signal: over.signal,
+      async say(line) {
+        over.signal.throwIfAborted();
+        if (!(await store.reportCommand(lease, line))) over.abort(new Error('the lease is lost'));
+        over.signal.throwIfAborted();
+      },
+      warn: (message, mend) => void problems.push({ severity: 'warning', message, mend }),
+    };
+    let state: 'succeeded' | 'failed' = 'succeeded';
+    try {
+      if (claimed.tries > MOST_TRIES)
+        throw new SetupError(
+          `It was given up after ${MOST_TRIES} tries.`,
+          'The logs of the dispatchers say more.',
+        );
+      await deps.run(work);
+    } catch (error) {
+      if (over.signal.aborted) return log.info(context, 'the command was left to another dispatcher');
+      state = 'failed';
+      problems.push(toProblem(error, lease.cluster));
+      // The request's secrets are in no message, and the cause of a refused token is not logged.
+      log.warn({ ...context, reason: problems.at(-1)?.message }, 'the command failed');
+    } finally {
+      clearInterval(renewal);
+    }
+    await store.endCommand(lease, { state, problems });
+    log.info({ ...context, state }, 'the command is over');
+  }
+
+  async function keep(lease: CommandLease, over: AbortController): Promise<void> {
+    const held = await store.renewCommand(lease, leaseMs).catch(() => true);
+    if (!held) over.abort(new Error('the lease is lost'));
+  }
+
+  const server = deps.queues.server(handle);
+
+  async function look(): Promise<void> {
+    const open = await store.openCommands();
+    server.serve(new Set(open.map(({ cluster }) => cluster)));
+    const first = new Map(open.toReversed().map((command) => [command.cluster, command.id]));
+    for (const [cluster, id] of first) {
+      if (running.has(id)) continue;
+      // Its job may be lost, or in the hands of a process that died: the record decides who may have it.
+      await deps.queues.send(cluster, id);
+      void handle(id).catch((error: unknown) =>
+        log.warn({ command: id, err: error }, 'a command could not be begun'),
+      );
+    }
+  }
+
+  return {
+    loop: createLoop({ name: 'commands', everyMs: deps.everyMs, run: look, log }),
+    active: () => running.size,
+    async stop(graceMs) {
+      stopped = true;
+      const left = [...running.values()];
+      for (const { over } of left) over.abort(new Error('the dispatcher stops'));
+      await Promise.all(left.map(({ lease }) => store.renewCommand(lease, 0).catch(() => false)));
+      await server.close(graceMs);
+    },
+  };
+}

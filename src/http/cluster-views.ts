@@ -1,0 +1,80 @@
+import type { ClusterView } from '../schemas/api.ts';
+import type { Experiment } from '../schemas/experiment.ts';
+import type { Cluster, Store } from '../store/store.ts';
+
+/** A ray-worker that has been silent for longer does not answer. Dispatchers ask every two seconds. */
+const SILENT_MS = 15_000;
+
+/** What is needed to say how clusters are. */
+export interface ClusterViewDeps {
+  store: Pick<Store, 'clusters' | 'reservations'>;
+  clock: { now(): number };
+}
+
+/** All clusters, by name, as they are shown. */
+export async function clusterViews(deps: ClusterViewDeps): Promise<ClusterView[]> {
+  const clusters = await deps.store.clusters();
+  const views = await Promise.all(clusters.map((cluster) => clusterView(deps, cluster)));
+  return views.sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** Names what is shown: a field that is added to the record later, such as a secret, is not. */
+export async function clusterView({ store, clock }: ClusterViewDeps, cluster: Cluster): Promise<ClusterView> {
+  const { items } = await store.reservations(cluster.name);
+  return {
+    name: cluster.name,
+    address: cluster.address,
+    tls: cluster.ca !== null,
+    rayAddress: cluster.ray?.address ?? null,
+    rayVersion: cluster.rayVersion || null,
+    rayWorkerVersion: cluster.rayWorkerVersion ?? null,
+    sharedRoot: cluster.sharedRoot ?? null,
+    draining: cluster.draining === true,
+    answering: isAnswering(cluster, clock.now()),
+    backfill: cluster.backfill,
+    lastSeenAt: cluster.lastSeenAt,
+    nodes: cluster.nodes.map((node) => {
+      const here = items.filter((item) => item.node === node.id);
+      return {
+        id: node.id,
+        cpusTotal: node.cpusTotal,
+        gpusTotal: node.gpusTotal,
+        cpusUsed: node.cpusUsed,
+        gpusUsed: node.gpusUsed,
+        cpusReserved: here.reduce((sum, item) => sum + item.cpus, 0),
+        gpusReserved: here.reduce((sum, item) => sum + item.gpus, 0),
+      };
+    }),
+    experiments: items.map((item) => item.experiment),
+  };
+}
+
+function isAnswering({ lastSeenAt }: Cluster, now: number): boolean {
+  return lastSeenAt !== null && now - lastSeenAt <= SILENT_MS;
+}
+
+const HELD: readonly string[] = ['launching', 'running', 'cancelling'];
+
+/**
+ * The same experiments; those on a cluster that does not answer say so as their reason, and since when. Nothing is
+ * written: once it answers, or has never been silent, the reason is the record's own.
+ */
+export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster' | 'reason'>>(
+  { store, clock }: ClusterViewDeps,
+  experiments: readonly T[],
+): Promise<T[]> {
+  const isHeld = ({ state, cluster }: T) => cluster !== null && HELD.includes(state);
+  if (!experiments.some(isHeld)) return [...experiments];
+  const clusters = new Map((await store.clusters()).map((cluster) => [cluster.name, cluster]));
+  return experiments.map((experiment) => {
+    const cluster = isHeld(experiment) ? clusters.get(experiment.cluster!) : undefined;
+    if (cluster === undefined || isAnswering(cluster, clock.now())) return experiment;
+    return { ...experiment, reason: `${silence(cluster)} (before: ${experiment.reason})` };
+  });
+}
+
+function silence({ name, lastSeenAt }: Cluster): string {
+  return lastSeenAt === null
+    ? `the ray-worker of ${name} has not answered yet`
+    : `the ray-worker of ${name} has not answered since ${new Date(lastSeenAt).toISOString()}; what runs there goes on unseen`;
+}

@@ -1,0 +1,200 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import { COMMAND_ID, newCommandId } from '../../core/ids.ts';
+import { AddCluster, type CommandKind } from '../../schemas/clusters.ts';
+import { nearestName } from '../../schemas/nearest.ts';
+import type { Cluster, Store } from '../../store/store.ts';
+import { clusterView, clusterViews } from '../cluster-views.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { problems } from '../responses.ts';
+import { strict } from './common.ts';
+
+const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
+const CommandParams = Type.Object({ id: Type.String({ description: "The command's id" }) }, strict);
+
+const accepted = {
+  202: {
+    description: 'A dispatcher will do it',
+    headers: {
+      Location: { type: 'string', description: 'Path of the command: poll it until its state is final' },
+    },
+    content: { 'application/json': { schema: { $ref: 'Command#' } } },
+  },
+} as const;
+
+/** A command waits this long for its job; what takes longer goes on by itself. */
+const SEND_MS = 200;
+
+/** GET and POST /v1/clusters, GET and DELETE one, POST its drain, GET /v1/commands/:id. */
+export function addClusters(app: App, deps: RouteDeps): void {
+  addReads(app, deps);
+  addAdd(app, deps);
+  addDrain(app, deps);
+  addRemove(app, deps);
+}
+
+function addReads(app: App, deps: RouteDeps): void {
+  app.get(
+    '/v1/clusters',
+    {
+      schema: {
+        operationId: 'listClusters',
+        summary: 'Clusters and their capacity',
+        tags: ['clusters'],
+        response: { 200: { $ref: 'ClusterList#' }, ...problems() },
+      },
+    },
+    async () => ({ items: await clusterViews(deps) }),
+  );
+
+  app.get(
+    '/v1/clusters/:name',
+    {
+      schema: {
+        operationId: 'getCluster',
+        summary: 'One cluster',
+        tags: ['clusters'],
+        params: ClusterParams,
+        response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
+      },
+    },
+    async (request) => clusterView(deps, await clusterOf(deps.store, request.params.name)),
+  );
+
+  app.get(
+    '/v1/commands/:id',
+    {
+      schema: {
+        operationId: 'getCommand',
+        summary: 'A command on a cluster: what was done so far, and what was found',
+        description: 'Kept for a week after its end.',
+        tags: ['clusters'],
+        params: CommandParams,
+        response: { 200: { $ref: 'Command#' }, ...problems('not-found') },
+      },
+    },
+    async (request) => commandOf(deps.store, request.params.id),
+  );
+}
+
+function addAdd(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/clusters',
+    {
+      schema: {
+        operationId: 'addCluster',
+        summary: 'Add a Ray cluster, or bring one up to date',
+        description:
+          "Nothing of ours needs to be installed there: a dispatcher connects to Ray's client server, starts the ray-worker (or replaces an older one, whose experiments go on) and sees that it can be reached. Ends draining.",
+        tags: ['clusters'],
+        body: AddCluster,
+        response: {
+          ...accepted,
+          ...problems('body-too-large', 'unsupported-media-type', 'store-full'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { name, address, token, tls, sharedRoot, node, port, advertise, backfill } = request.body;
+      const command = await begin(deps, name, 'add', {
+        request: {
+          address,
+          sharedRoot,
+          node: node ?? null,
+          port: port ?? null,
+          advertise: advertise ?? null,
+          backfill: backfill ?? false,
+        },
+        secret: JSON.stringify({ token: token ?? null, tls: tls ?? null }),
+      });
+      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
+    },
+  );
+}
+
+function addDrain(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/clusters/:name/drain',
+    {
+      schema: {
+        operationId: 'drainCluster',
+        summary: 'Let nothing new start on a cluster',
+        description: 'What runs there goes on. Adding the cluster again ends it. Takes no body.',
+        tags: ['clusters'],
+        params: ClusterParams,
+        response: { ...accepted, ...problems('cluster-not-found') },
+      },
+    },
+    async (request, reply) => {
+      if (request.body !== undefined) throw new EchelonError('invalid-request', 'A drain takes no body.');
+      const { name } = await clusterOf(deps.store, request.params.name);
+      const command = await begin(deps, name, 'drain');
+      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
+    },
+  );
+}
+
+function addRemove(app: App, deps: RouteDeps): void {
+  app.delete(
+    '/v1/clusters/:name',
+    {
+      schema: {
+        operationId: 'removeCluster',
+        summary: 'Remove a cluster on which nothing runs, and end its ray-worker',
+        tags: ['clusters'],
+        params: ClusterParams,
+        response: { ...accepted, ...problems('cluster-not-found', 'cluster-busy') },
+      },
+    },
+    async (request, reply) => {
+      const { name } = await clusterOf(deps.store, request.params.name);
+      const { items } = await deps.store.reservations(name);
+      if (items.length > 0) {
+        const what = items
+          .map((item) => item.experiment)
+          .slice(0, 5)
+          .join(', ');
+        throw new EchelonError(
+          'cluster-busy',
+          `${name} runs ${what}${items.length > 5 ? `, and ${items.length - 5} more` : ''}. Drain it and wait, or cancel what runs.`,
+        );
+      }
+      const command = await begin(deps, name, 'remove');
+      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
+    },
+  );
+}
+
+async function begin(
+  { store, commands, log }: RouteDeps,
+  cluster: string,
+  kind: CommandKind,
+  { request = {}, secret = null }: { request?: unknown; secret?: string | null } = {},
+) {
+  const id = newCommandId();
+  await store.createCommand({ id, cluster, kind, request, secret });
+  const sent = commands.send(cluster, id).catch((err: unknown) => {
+    log.warn({ err, command: id }, 'no job yet for a command; the dispatchers look for it');
+  });
+  await Promise.race([sent, pause(SEND_MS, undefined, { ref: false })]);
+  return commandOf(store, id);
+}
+
+async function clusterOf(store: Store, name: string): Promise<Cluster> {
+  const clusters = await store.clusters();
+  const found = clusters.find((cluster) => cluster.name === name);
+  if (found) return found;
+  const near = nearestName(
+    name,
+    clusters.map((cluster) => cluster.name),
+  );
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw new EchelonError('cluster-not-found', `There is no cluster ${name.slice(0, 70)}.${hint}`);
+}
+
+async function commandOf(store: Store, id: string) {
+  const command = COMMAND_ID.test(id) ? await store.command(id) : undefined;
+  if (command === undefined) throw new EchelonError('not-found', `There is no command ${id.slice(0, 40)}.`);
+  return command;
+}

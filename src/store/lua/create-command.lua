@@ -1,0 +1,19 @@
+#!lua flags=allow-oom
+-- Records a command and wakes the dispatchers. The same id a second time changes nothing.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 id, 2 cluster, 3 kind, 4 request (JSON), 5 secret (may be empty)
+-- Returns   1, or 0 where it was there
+-- Events    PUBLISH wake 'command'
+-- include time
+
+local root, id = KEYS[1], ARGV[1]
+local command = root .. ':command:' .. id
+if redis.call('EXISTS', command) == 1 then return 0 end
+local now = nowMs()
+redis.call('HSET', command, 'id', id, 'cluster', ARGV[2], 'kind', ARGV[3], 'state', 'queued', 'request', ARGV[4],
+  'secret', ARGV[5], 'createdAt', int(now))
+local last = redis.call('ZREVRANGE', root .. ':commands', 0, 0, 'WITHSCORES')[2]
+redis.call('ZADD', root .. ':commands', int(math.max(now, (tonumber(last) or 0) + 1)), id)
+redis.call('PUBLISH', root .. ':wake', 'command')
+return 1

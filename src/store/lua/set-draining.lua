@@ -1,0 +1,13 @@
+#!lua flags=allow-oom
+-- Lets nothing new start on a cluster, or lets it again. Claims look at this in their own step.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 name, 2 '1' to drain, '0' to take experiments again
+-- Returns   1, or 0 where there is no such cluster
+-- Events    PUBLISH wake 'line'
+
+local clusters = KEYS[1] .. ':clusters'
+if redis.call('HEXISTS', clusters, ARGV[1]) == 0 then return 0 end
+redis.call(ARGV[2] == '1' and 'SADD' or 'SREM', clusters .. ':draining', ARGV[1])
+redis.call('PUBLISH', KEYS[1] .. ':wake', 'line')
+return 1

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { RAY_WORKER_PACKAGE } from '../../src/cli/local/stack.ts';
+import { isFinal } from '../../src/core/states.ts';
+import { packRayWorker } from '../../src/dispatch/cluster-setup/package.ts';
+import { setUpCluster } from '../../src/dispatch/cluster-setup/set-up.ts';
+import type { ClusterView } from '../../src/schemas/api.ts';
+import type { Command } from '../../src/schemas/clusters.ts';
+import type { Experiment } from '../../src/schemas/experiment.ts';
+import { until } from '../support/dispatch.ts';
+import { assertWhole, historyOf } from '../support/history.ts';
+import { startRayHead } from '../support/ray-head.ts';
+import { commandEnded, processesOf, type RoleProcess, type System, startSystem } from '../support/system.ts';
+
+const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+const NAME = 'fleet';
+
+/** Long enough to be met in the middle. */
+const SLOW = {
+  name: 'slow',
+  engine: 'local',
+  cluster: NAME,
+  estimator: { name: 'hgpo', historyLength: 2 },
+  rollout: { groups: 2, groupSize: 4 },
+  training: { steps: 10, stepDelaySeconds: 0.3 },
+  evaluation: { games: 4 },
+};
+
+describe('a stock Ray is added, brought up to date, drained and removed', () => {
+  let system: System;
+  let dispatcher: RoleProcess;
+  let tokenFile: string;
+  let rayToken: string;
+  let address: string;
+  let sharedRoot: string;
+  before(async () => {
+    system = await startSystem({ addLocal: false });
+    ({ rayToken, rayAddress: address, sharedRoot } = system.stack.cluster);
+    tokenFile = join(system.stateDir, 'ray-token');
+    await writeFile(tokenFile, `${rayToken}\n`);
+    dispatcher = await system.startDispatcher();
+  });
+  after(() => system?.stop());
+
+  const cli = (...args: string[]) =>
+    new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+      const env = { ...process.env, ECHELON_URL: system.client.url, ECHELON_TOKEN: 'a-token-for-tests-only' };
+      execFile(process.execPath, [CLI, 'clusters', ...args], { env }, (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+      );
+    });
+  const add = (file: string, ...more: string[]) =>
+    cli('add', NAME, address, '--token-file', file, '--shared-root', sharedRoot, '--wait', ...more);
+  const view = () => system.client.get<ClusterView>(`/v1/clusters/${NAME}`);
+  const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
+
+  test('a wrong token is told plainly, and nothing is added', async () => {
+    const wrong = join(system.stateDir, 'wrong-token');
+    await writeFile(wrong, 'f'.repeat(64));
+    const { code, stderr } = await add(wrong);
+    assert.equal(code, 1);
+    assert.match(stderr, /does not accept the token[\s\S]*RAY_AUTH_TOKEN/);
+    assert.deepEqual((await system.client.get<{ items: unknown[] }>('/v1/clusters')).items, []);
+  });
+
+  test('a ray-worker that cannot be reached is told with the port and what to do', async () => {
+    const { code, stderr } = await add(tokenFile, '--advertise', '127.0.0.2:9');
+    assert.equal(code, 1);
+    assert.match(stderr, /127\.0\.0\.2:9 cannot be reached from here/);
+    await assert.rejects(view(), { code: 'cluster-not-found' });
+  });
+
+  test('the CLI adds it, finding the ray-worker of the last try; the list shows what it has', async () => {
+    const { code, stdout, stderr } = await add(tokenFile);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /found the ray-worker/);
+    assert.doesNotMatch(stderr, /without a token/);
+    assert.match(stdout, /takes experiments/);
+    const cluster = await view();
+    assert.deepEqual([cluster.answering, cluster.draining, cluster.rayAddress], [true, false, address]);
+    assert.equal(cluster.sharedRoot, sharedRoot);
+    assert.ok(cluster.nodes[0]!.cpusTotal >= 2);
+    assert.match((await cli()).stdout, new RegExp(`${NAME} +ready +1 +0/0 `));
+    const listed = JSON.parse((await cli('--json')).stdout) as { items: ClusterView[] };
+    assert.equal(listed.items[0]!.name, NAME);
+  });
+
+  test('a newer version replaces the ray-worker while an attempt runs: one launch, its events go on', async () => {
+    const { id } = await system.submit({ ...SLOW, training: { steps: 500, stepDelaySeconds: 0.3 } });
+    await system.until(id, 'step 2', ({ progress }) => progress.step >= 2);
+    const running = await processesOf(id);
+    const said: string[] = [];
+    const place = {
+      address,
+      token: rayToken,
+      tls: null,
+      sharedRoot,
+      node: null,
+      port: null,
+      advertise: null,
+    };
+    const { description } = await setUpCluster(NAME, place, {
+      pack: () => packRayWorker(newerPackage(system.stateDir)),
+      say: async (line) => void said.push(line),
+      warn: (message) => assert.fail(message),
+      signal: new AbortController().signal,
+    });
+    assert.equal(description.version, '99.0.0');
+    assert.match(said.join('\n'), /replacing the ray-worker .* version 99\.0\.0 is here/);
+    assert.ok(
+      (await processesOf(id)).some((pid) => running.includes(pid)),
+      'the driver did not live on',
+    );
+    await until(async () => (await view()).rayWorkerVersion === '99.0.0', 'the new version is seen');
+    const { progress } = await system.get(id);
+    await system.until(id, 'its events go on', (now) => now.progress.step >= progress.step + 2);
+    await system.client.post(`/v1/experiments/${id}/cancel`, undefined);
+    const { state, attempt, reason } = await system.until(id, 'the end', ended);
+    assert.deepEqual([state, attempt], ['cancelled', 1], reason);
+    const history = await historyOf(system.client, id);
+    assert.deepEqual([...assertWhole(history).keys()], [1]);
+    assert.equal(history.filter(({ event }) => event.type === 'started').length, 1);
+    assert.deepEqual(await processesOf(id), []);
+    const { stderr } = await add(tokenFile);
+    assert.match(stderr, /newer than/);
+  });
+
+  test('the same Ray under another name is refused', async () => {
+    const { id } = await system.client.post<Command>('/v1/clusters', {
+      ...{ name: 'twin', address, token: rayToken, sharedRoot },
+    });
+    const { state, problems } = await commandEnded(system.client, id);
+    assert.equal(state, 'failed');
+    assert.match(problems.at(-1)!.message, new RegExp(`known as ${NAME}`));
+  });
+
+  test('draining lets what runs go on and nothing new start; removal waits for the end', async () => {
+    const { id } = await system.submit({ ...SLOW, training: { steps: 6, stepDelaySeconds: 0.3 } });
+    await system.until(id, 'it runs', ({ state }) => state === 'running');
+    assert.equal((await cli('drain', NAME, '--wait')).code, 0);
+    assert.match((await cli()).stdout, /draining/);
+    const { id: next } = await system.submit({ name: 'next', engine: 'replay', cluster: NAME });
+    const reason = async () => {
+      const { waiting } = await system.client.get<{ waiting: { reason: string | null }[] }>('/v1/queues');
+      return /is draining/.test(waiting[0]?.reason ?? '');
+    };
+    await until(reason, 'it says why it waits');
+    const { code, stderr } = await cli('remove', NAME, '--wait');
+    assert.deepEqual([code, stderr.includes(id)], [4, true], stderr);
+    assert.equal((await system.until(id, 'the end', ended)).state, 'succeeded');
+    assert.equal((await system.get(next)).state, 'queued');
+    assert.equal((await add(tokenFile)).code, 0);
+    assert.equal((await system.until(next, 'it ran', ended)).state, 'succeeded');
+    const removed = await cli('remove', NAME, '--wait');
+    assert.equal(removed.code, 0, removed.stderr);
+    await assert.rejects(view(), { code: 'cluster-not-found' });
+  });
+
+  test('a Ray that is open to anyone is added with a warning', async () => {
+    await using head = await startRayHead({ token: false, numGpus: 2 });
+    const request = { name: 'open', address: head.address, sharedRoot: join(system.stateDir, 'open') };
+    const { id } = await system.client.post<Command>('/v1/clusters', request);
+    const { state, problems } = await commandEnded(system.client, id);
+    assert.equal(state, 'succeeded', JSON.stringify(problems));
+    assert.match(problems[0]?.message ?? '', /answers without a token/);
+    const { items } = await system.client.get<{ items: ClusterView[] }>('/v1/clusters');
+    assert.equal(items[0]!.nodes[0]!.gpusTotal, 2);
+    await system.client
+      .delete<Command>('/v1/clusters/open')
+      .then(({ id }) => commandEnded(system.client, id));
+  });
+
+  test('no token was logged', () => {
+    for (const log of [system.api.log(), dispatcher.log()]) {
+      assert.ok(log.length > 0);
+      assert.ok(!log.includes(rayToken) && !log.includes('f'.repeat(64)));
+    }
+  });
+});
+
+/** The package as it will be one day. */
+function newerPackage(directory: string): string {
+  const copy = join(directory, 'newer');
+  cpSync(join(RAY_WORKER_PACKAGE, 'echelon_rayworker'), join(copy, 'echelon_rayworker'), { recursive: true });
+  const init = join(copy, 'echelon_rayworker/__init__.py');
+  const text = readFileSync(init, 'utf8');
+  writeFileSync(init, text.replace(/^__version__ = .*$/m, '__version__ = "99.0.0"'));
+  return copy;
+}

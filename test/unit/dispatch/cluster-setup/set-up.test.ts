@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freePort } from '../../../../src/cli/local/processes.ts';
+import { packRayWorker } from '../../../../src/dispatch/cluster-setup/package.ts';
+import { ACTOR, endRayWorker, setUpCluster } from '../../../../src/dispatch/cluster-setup/set-up.ts';
+import { RayUnreachableError } from '../../../../src/ray/errors.ts';
+
+// What it does on a Ray is tested on one: test/e2e/clusters.test.ts.
+const PACKAGE = new URL('../../../../deploy/ray-worker', import.meta.url).pathname;
+const place = async () => ({
+  ...{ address: `ray://127.0.0.1:${await freePort()}`, token: 't', tls: null },
+  ...{ sharedRoot: '/s', node: null, port: null, advertise: null },
+});
+
+test('where nobody listens it says so, and says first what it does', { timeout: 60_000 }, async () => {
+  const said: string[] = [];
+  const setUp = setUpCluster('a', await place(), {
+    pack: () => packRayWorker(PACKAGE),
+    say: async (line) => void said.push(line),
+    warn: (message) => assert.fail(message),
+    signal: new AbortController().signal,
+  });
+  await assert.rejects(setUp, RayUnreachableError);
+  assert.match(said.join(), /^connecting to ray:\/\/127/);
+});
+
+test('the actor has the name under which it is started by hand', async () => {
+  const actor = await import('node:fs').then(({ readFileSync }) =>
+    readFileSync(`${PACKAGE}/echelon_rayworker/actor.py`, 'utf8'),
+  );
+  assert.ok(
+    actor.includes(`ACTOR_NAME = "${ACTOR.name}"`) && actor.includes(`NAMESPACE = "${ACTOR.namespace}"`),
+  );
+});
+
+test('ending needs a Ray as well', { timeout: 60_000 }, async () => {
+  await assert.rejects(endRayWorker(await place()), RayUnreachableError);
+});

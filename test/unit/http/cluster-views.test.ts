@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clusterViews, withSilence } from '../../../src/http/cluster-views.ts';
+import type { Cluster } from '../../../src/store/store.ts';
+
+const CLUSTER: Cluster = {
+  ...{ name: 'b', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
+  ...{ lastSeenAt: 100_000, nodes: [] },
+};
+const at = (now: number, clusters: Cluster[] = [CLUSTER]) => ({
+  store: { clusters: async () => clusters, reservations: async () => ({ version: 0, items: [] }) },
+  clock: { now: () => now },
+});
+const RUNNING = { state: 'running', cluster: 'b', reason: 'launched' } as const;
+
+test('clusters are shown by name; one is answering while it was seen lately', async () => {
+  const never = { ...CLUSTER, name: 'a', lastSeenAt: null, draining: true };
+  const views = await clusterViews(at(115_000, [CLUSTER, never]));
+  assert.deepEqual(
+    views.map(({ name, answering, draining }) => [name, answering, draining]),
+    [
+      ['a', false, true],
+      ['b', true, false],
+    ],
+  );
+  assert.equal((await clusterViews(at(115_001)))[0]!.answering, false);
+});
+
+test('what runs on a silent cluster says so and since when; once it answers, as before', async () => {
+  const queued = { ...RUNNING, state: 'queued' } as const;
+  const elsewhere = { ...RUNNING, cluster: 'gone' };
+  const [silent, waiting, other] = await withSilence(at(200_000), [RUNNING, queued, elsewhere]);
+  assert.equal(silent?.state, 'running');
+  assert.match(silent!.reason, /ray-worker of b has not answered since 1970-01-01T00:01:40\.000Z.*launched/);
+  assert.deepEqual([waiting, other], [queued, elsewhere]);
+  assert.deepEqual(await withSilence(at(110_000), [RUNNING]), [RUNNING]);
+  const [never] = await withSilence(at(0, [{ ...CLUSTER, lastSeenAt: null }]), [RUNNING]);
+  assert.match(never!.reason, /has not answered yet/);
+});
+
+test('where nothing runs, clusters are not asked for', async () => {
+  const store = { clusters: () => assert.fail(), reservations: () => assert.fail() };
+  const ended = { ...RUNNING, state: 'failed' } as const;
+  assert.deepEqual(await withSilence({ store, clock: Date }, [ended]), [ended]);
+});

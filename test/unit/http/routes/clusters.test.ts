@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { COMMAND_ID } from '../../../../src/core/ids.ts';
+import { appFor } from '../../../support/http-app.ts';
+import { claimed, storeFor, submitInput } from '../../../support/store.ts';
+
+const scope = { after };
+const { store, redis } = await storeFor(scope);
+const sent: string[][] = [];
+const { call, logged } = await appFor(scope, {
+  store,
+  send: async (...job) => void sent.push(job),
+});
+const NODE = { id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 };
+const RAY = {
+  ...{ address: 'ray://h:10001', token: 'CANARY-RAY', tls: { key: 'CANARY-KEY' } },
+  ...{ sharedRoot: '/s', node: null, port: null, advertise: null },
+};
+await store.putCluster({
+  ...{ name: 'local', address: '127.0.0.1:9', token: 'CANARY-TOKEN', ca: 'CANARY-CA', backfill: true },
+  ...{ generation: 'g1', lastSeenAt: Date.now(), nodes: [NODE], ray: RAY, rayVersion: '2.60.0' },
+});
+const ADD = { name: 'new', address: 'ray://h:10001', sharedRoot: '/shared' };
+
+test('adding is a command: 202, where to look, and the token in no answer, no job and no log', async () => {
+  const body = { ...ADD, token: 'CANARY-SENT', tls: { ca: 'CANARY-PEM' }, port: 7400 };
+  const response = await call('POST', '/v1/clusters', { body });
+  assert.equal(response.statusCode, 202);
+  const { id, kind, state, cluster } = response.json();
+  assert.match(id, COMMAND_ID);
+  assert.deepEqual([kind, state, cluster, response.headers.location], ['add', 'queued', 'new', `/v1/commands/${id}`]);
+  assert.deepEqual(sent.at(-1), ['new', id]);
+  const polled = await call('GET', `/v1/commands/${id}`);
+  assert.deepEqual(polled.json(), response.json());
+  assert.ok(!`${response.body}${polled.body}${JSON.stringify(logged)}`.includes('CANARY'));
+  const taken = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 1000 });
+  assert.ok(taken.outcome === 'claimed');
+  assert.deepEqual(JSON.parse(taken.claimed.secret!), { token: 'CANARY-SENT', tls: { ca: 'CANARY-PEM' } });
+  assert.deepEqual(taken.claimed.request, {
+    ...{ address: 'ray://h:10001', sharedRoot: '/shared', node: null, port: 7400, advertise: null },
+    backfill: false,
+  });
+  assert.ok(!JSON.stringify(await redis.hget(`{echelon}:command:${id}`, 'request')).includes('CANARY'));
+});
+
+test('a body that does not fit names the field, and nothing is begun', async () => {
+  const before = await store.openCommands();
+  for (const [change, field] of [
+    [{ address: 'h:1' }, '/address'],
+    [{ shared_root: '/x' }, '/shared_root'],
+    [{ token: 5 }, '/token'],
+  ] as const) {
+    const response = await call('POST', '/v1/clusters', { body: { ...ADD, ...change } });
+    assert.equal(response.statusCode, 400);
+    assert.equal(response.json().problems[0].field, field);
+  }
+  assert.deepEqual(await store.openCommands(), before);
+});
+
+test('a cluster is shown without its secrets; an unknown one names the nearest', async () => {
+  const response = await call('GET', '/v1/clusters/local');
+  const { answering, draining, rayAddress, rayVersion } = response.json();
+  assert.deepEqual([answering, draining, rayAddress, rayVersion], [true, false, 'ray://h:10001', '2.60.0']);
+  const list = await call('GET', '/v1/clusters');
+  assert.deepEqual(list.json().items, [response.json()]);
+  assert.ok(!`${response.body}${list.body}`.includes('CANARY'));
+  const unknown = await call('GET', '/v1/clusters/locl');
+  assert.deepEqual([unknown.statusCode, unknown.json().code], [404, 'cluster-not-found']);
+  assert.match(unknown.json().detail, /Did you mean local/);
+  assert.equal((await call('GET', '/v1/commands/cmd-00000000000000000000')).statusCode, 404);
+});
+
+test('draining is a command and takes no body', async () => {
+  const response = await call('POST', '/v1/clusters/local/drain');
+  assert.deepEqual([response.statusCode, response.json().kind], [202, 'drain']);
+  assert.equal((await call('POST', '/v1/clusters/none/drain')).json().code, 'cluster-not-found');
+  assert.equal((await call('POST', '/v1/clusters/local/drain', { body: {} })).statusCode, 400);
+});
+
+test('removing is refused while something runs there', async () => {
+  const { id } = await store.submit(submitInput());
+  const lease = await claimed(store, id);
+  const refused = await call('DELETE', '/v1/clusters/local');
+  assert.deepEqual([refused.statusCode, refused.json().code], [409, 'cluster-busy']);
+  assert.match(refused.json().detail, new RegExp(id));
+  await store.end(lease, { to: 'failed', reason: '' });
+  const response = await call('DELETE', '/v1/clusters/local');
+  assert.deepEqual([response.statusCode, response.json().kind], [202, 'remove']);
+});
+
+test('a command is accepted though its job cannot be made', async (t) => {
+  const lost = await appFor(t, { store, send: () => Promise.reject(new Error('away')) });
+  assert.equal((await lost.call('POST', '/v1/clusters', { body: ADD })).statusCode, 202);
+});
