@@ -42,6 +42,36 @@ describe('end', () => {
     assert.equal(await redis.zcard(keys.leases), 0);
     assert.ok((await store.get(lease.experiment))?.endedAt);
   });
+
+  test('goes on above the attempts that a cluster knows, and never below its own', async (t) => {
+    const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
+    const { id } = await store.submit(submitInput());
+    await store.end(await claimed(store, id), { to: 'queued', reason: '', attemptsAbove: 6 });
+    const next = await claimed(store, id);
+    assert.equal(next.attempt, 7);
+    await store.end(next, { to: 'queued', reason: '', attemptsAbove: 3 });
+    assert.equal((await claimed(store, id)).attempt, 8);
+  });
+
+  test('leaves a cancel to be carried out where a higher attempt may still run', async (t) => {
+    const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
+    const lease = await running(store);
+    await store.cancel(lease.experiment, 'test');
+    assert.equal(await store.end(lease, { to: 'queued', reason: '', attemptsAbove: 6 }), 'cancelling');
+    assert.equal((await store.renew([lease], 1000))[0]?.status, 'held');
+    assert.equal(await store.end(lease, { to: 'cancelled', reason: '' }), 'cancelled');
+  });
+});
+
+describe('leases', () => {
+  test('are counted, those that nobody took over apart', async (t) => {
+    const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
+    assert.deepEqual(await store.leases(), { held: 0, expired: 0 });
+    const [first] = [await running(store), await running(store)];
+    assert.deepEqual(await store.leases(), { held: 2, expired: 0 });
+    await store.release([first!]);
+    assert.deepEqual(await store.leases(), { held: 1, expired: 1 });
+  });
 });
 
 describe('confirm', () => {
