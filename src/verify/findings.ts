@@ -110,8 +110,8 @@ export const FINDINGS = {
   },
   'overflow-possible': {
     severity: 'warning',
-    means: 'Values are so large that sums or squares may leave the range of the arithmetic.',
-    mend: 'Scale the rewards.',
+    means: 'Values are so large that sums, squares or weights may leave the range of the arithmetic.',
+    mend: 'Scale the rewards, or take a smaller alpha.',
   },
   'budget-exceeded': {
     severity: 'warning',

@@ -22,10 +22,13 @@ export function createJudge(batch: Batch): Judge | { readonly missing: string[] 
   if ('missing' in outcome) return outcome;
   const { model } = outcome;
   const effort: Effort = { left: BATCH_EFFORT };
+  const outOfRange = weightsLeaveRange(model);
   return {
     model,
     judge(row, value) {
       const truth = model.truth[row]!;
+      if (outOfRange && !(Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)))
+        return 'unverifiable';
       if (!Number.isFinite(truth)) return Number.isFinite(value) ? 'wrong' : 'exact';
       if (batch.responseLength?.[row] === 0 && value === 0) return 'exact';
       if (Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)) return 'exact';
@@ -35,6 +38,19 @@ export function createJudge(batch: Batch): Judge | { readonly missing: string[] 
       return isClose(value, truth) ? 'exact' : 'rounding';
     },
   };
+}
+
+/**
+ * True where the weights (L^alpha, or the step weight) come near the ends of the arithmetic's range: they may turn into
+ * infinity or 0 on the way, and a row's advantage into NaN. Ordinary alphas (below 30 or so in size) are far from it.
+ */
+export function weightsLeaveRange({ combination, levels, arithmetic }: RowModel): boolean {
+  const margin = 2 ** 45;
+  return levels.some(
+    ({ weight }) =>
+      Math.abs(weight) * margin > arithmetic.overflow ||
+      (combination === 'weighted' && weight * arithmetic.overflow < margin),
+  );
 }
 
 /** Within the display constant: |value - truth| <= 1e-4 max(|truth|, 0.01). */

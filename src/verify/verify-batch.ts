@@ -5,7 +5,7 @@ import { diagnose } from './diagnosis.ts';
 import { count, finding, some } from './findings.ts';
 import { chooseInputs } from './inputs.ts';
 import { findLikelyCause } from './likely-cause.ts';
-import { createJudge, type Judge } from './outcomes.ts';
+import { createJudge, type Judge, weightsLeaveRange } from './outcomes.ts';
 import { checkProvenance } from './provenance.ts';
 import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
 import { findSuspicions } from './suspicion.ts';
@@ -114,11 +114,18 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
     findings.push(finding('inputs-missing', `${batch.estimator.name} needs ${some(judge.missing)}.`));
   }
   if ('model' in judge && batch.reportedAdvantage !== undefined && unverifiable > 0) {
-    findings.push(
-      finding('overflow-possible', `${count(unverifiable, 'row')} may have overflowed on the way.`),
-    );
+    findings.push(finding('overflow-possible', overflowText(batch, judge, unverifiable)));
   }
   return findings;
+}
+
+function overflowText({ estimator }: Batch, { model }: Judge, rows: number): string {
+  if (!weightsLeaveRange(model)) return `${count(rows, 'row')} may have overflowed on the way.`;
+  const stated =
+    estimator.name === 'hgpo'
+      ? `alpha ${estimator.lengthWeightAlpha}`
+      : `step weight ${estimator.stepAdvantageWeight}`;
+  return `${count(rows, 'row')}: with ${stated} the levels’ weights may leave the range of ${estimator.precision}.`;
 }
 
 function roundingFinding(batch: Batch, judge: Prepared, rows: readonly number[]): Finding {

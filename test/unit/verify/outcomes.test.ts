@@ -121,6 +121,19 @@ describe('row outcomes', () => {
     assert.equal(judgeOf(clean).judge(0, Number.NaN), 'wrong');
   });
 
+  test('weights that float32 cannot hold make rows unverifiable, not wrong', () => {
+    const batch = goldenBatch('walk-K3-mean_std_norm-base0');
+    const withAlpha = (lengthWeightAlpha: number): Judge =>
+      judgeOf({ ...batch, estimator: { ...batch.estimator, lengthWeightAlpha } });
+    const row = batch.reportedAdvantage!.findIndex((a) => a !== 0);
+    for (const alpha of [60, 100, 1000, -100, -1000]) {
+      assert.equal(withAlpha(alpha).judge(row, Number.NaN), 'unverifiable', `alpha ${alpha}`);
+      assert.equal(withAlpha(alpha).judge(row, 3), 'unverifiable');
+    }
+    for (const alpha of [20, 0, -20]) assert.equal(withAlpha(alpha).judge(row, Number.NaN), 'wrong');
+    assert.equal(withAlpha(100).judge(row, withAlpha(100).model.truth[row]!), 'exact');
+  });
+
   test('values that may overflow float32 are unverifiable, not wrong', () => {
     const clean = goldenBatch('one-step-episodes');
     const huge = clean.reportedStepReward!.map((x) => (x === 0 ? 0 : 3e38));
