@@ -32,6 +32,8 @@ export interface Line {
   queues: Queue[];
   /** Puts an experiment into the line; once there, a second time changes nothing. */
   join(experiment: string, priority: number): Promise<void>;
+  /** {@link Line.join} of many in one call. */
+  joinAll(places: readonly { experiment: string; priority: number }[]): Promise<void>;
   /** Makes sure that the experiment has a job that a BullMQ worker takes now: wakes a parked one, adds a missing one. */
   ensure(experiment: string, priority: number): Promise<JobPlace>;
   /** Takes an experiment's job out of the line; one that is active stays. */
@@ -74,17 +76,18 @@ export function createLine({
   const queue = new Queue<PlaceInLine>(LINE, { ...shared, connection, skipVersionCheck: true });
   queue.on('error', onError);
 
-  async function join(experiment: string, priority: number): Promise<void> {
-    await queue.add(
-      'experiment',
-      { experiment },
-      {
-        jobId: experiment,
-        priority: LOWEST_PRIORITY - priority,
-        removeOnComplete: KEPT_JOBS,
-        removeOnFail: KEPT_JOBS,
-      },
+  async function joinAll(places: readonly { experiment: string; priority: number }[]): Promise<void> {
+    await queue.addBulk(
+      places.map(({ experiment, priority }) => ({
+        name: 'experiment',
+        data: { experiment },
+        opts: jobOptions(experiment, priority),
+      })),
     );
+  }
+
+  async function join(experiment: string, priority: number): Promise<void> {
+    await queue.add('experiment', { experiment }, jobOptions(experiment, priority));
   }
 
   async function ensure(experiment: string, priority: number): Promise<JobPlace> {
@@ -117,6 +120,7 @@ export function createLine({
   return {
     queues: [queue],
     join,
+    joinAll,
     ensure,
     ids,
     counts: () => queue.getJobCounts(),
@@ -128,6 +132,15 @@ export function createLine({
       await queue.close();
       await connection.quit().catch(ignore);
     },
+  };
+}
+
+function jobOptions(experiment: string, priority: number) {
+  return {
+    jobId: experiment,
+    priority: LOWEST_PRIORITY - priority,
+    removeOnComplete: KEPT_JOBS,
+    removeOnFail: KEPT_JOBS,
   };
 }
 

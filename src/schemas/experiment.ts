@@ -72,6 +72,10 @@ export const Experiment = Type.Object(
     }),
     progress: Progress,
     verification: VerificationCounts,
+    sweep: Type.Union([Type.String(), Type.Null()], { description: 'Id of the sweep that it belongs to' }),
+    sweepIndex: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'Its place among the children of the sweep, from 0',
+    }),
     checkpoint: Type.Union([
       Type.Object({ step: Count, path: Type.String(), attempt: Count }, strict),
       Type.Null(),

@@ -35,6 +35,8 @@ export function toExperiment(fields: Fields, metrics: Fields): Experiment | unde
       ),
     },
     verification: toVerification(fields),
+    sweep: fields.sweep ?? null,
+    sweepIndex: fields.sweepIndex === undefined ? null : Number(fields.sweepIndex),
     checkpoint: (json(fields.checkpoint) ?? null) as Experiment['checkpoint'],
   };
 }

@@ -12,6 +12,7 @@
 -- A repeated call (same id, or same key and digest) answers as the first did.
 -- include time
 -- include state
+-- include create
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -26,15 +27,9 @@ end
 if redis.call('EXISTS', x) == 1 then return { 'ok', id, '1' } end
 if ARGV[14] ~= '1' then return { 'full' } end
 
-local now = nowMs()
-local seq = redis.call('INCR', root .. ':seq')
-redis.call('HSET', x, 'version', ARGV[15], 'id', id, 'project', ARGV[2], 'name', ARGV[3], 'priority', ARGV[4],
-  'wanted', ARGV[5], 'gpus', ARGV[6], 'cpus', ARGV[7], 'submitted', ARGV[8], 'resolved', ARGV[9],
-  'defaults', ARGV[10], 'fingerprint', ARGV[11], 'seq', int(seq), 'submittedAt', int(now), 'attempt', '0')
+createWaiting(root, { id = id, project = ARGV[2], name = ARGV[3], priority = ARGV[4], wanted = ARGV[5],
+  gpus = ARGV[6], cpus = ARGV[7], submitted = ARGV[8], resolved = ARGV[9], defaults = ARGV[10],
+  fingerprint = ARGV[11], version = ARGV[15], reason = 'submitted', now = nowMs() })
 if keyed then redis.call('HSET', keyed, 'digest', ARGV[13], 'id', id) end
-redis.call('ZADD', root .. ':all', int(seq), id)
-redis.call('ZADD', root .. ':project:' .. ARGV[2], int(seq), id)
-redis.call('ZADD', root .. ':line', int(seq - ARGV[4] * 4398046511104), id)
-moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = 'submitted', now = now })
 redis.call('PUBLISH', root .. ':wake', 'line')
 return { 'ok', id, '1' }

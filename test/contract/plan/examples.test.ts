@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { createSweepCheck, draftSweep } from '../../../src/plan/sweep.ts';
 import { compileVerlAgent } from '../../../src/plan/verl-agent/compile.ts';
 import type { LocalSpec } from '../../../src/schemas/spec.ts';
-import { validateSpec } from '../../../src/schemas/validate-spec.ts';
+import { SweepRequest } from '../../../src/schemas/sweep.ts';
+import { STRICT_AJV, validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 const folder = 'deploy/examples';
-const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+const all = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+const files = all.filter((file) => !file.startsWith('sweep-'));
+const sweeps = all.filter((file) => file.startsWith('sweep-'));
 const read = (file: string) =>
   validateSpec(parse(readFileSync(`${folder}/${file}`, 'utf8'), { uniqueKeys: true }));
 
@@ -18,6 +23,19 @@ describe('deploy/examples', () => {
     test(`${file} is a spec that can be planned`, () => {
       const { spec } = resolveSpec(read(file));
       assert.ok(compilePlan(spec).arguments.length > 5);
+    });
+  }
+
+  for (const file of sweeps) {
+    test(`${file} is a sweep whose children can be planned`, () => {
+      const request = parse(readFileSync(`${folder}/${file}`, 'utf8'), { uniqueKeys: true });
+      assert.ok(new Ajv(STRICT_AJV).validate(SweepRequest, request));
+      const draft = draftSweep(request);
+      assert.equal(draft.entries.length, 6);
+      const check = createSweepCheck(draft, (spec) => resolveSpec(spec));
+      const children = draft.entries.map((_entry, index) => check.child(index)!);
+      check.refuse();
+      for (const { resolved } of children) assert.ok(compilePlan(resolved.spec).arguments.length > 5);
     });
   }
 

@@ -84,6 +84,8 @@ describe('submit', () => {
         errors: 0,
         dropped: 0,
       },
+      sweep: null,
+      sweepIndex: null,
       checkpoint: null,
     });
     assert.equal(await store.get('exp-00000000000000000000'), undefined);

@@ -6,11 +6,25 @@ local function holds(x, attempt, token)
   return record[1] and HELD[record[1]] and record[2] == attempt and record[3] == token
 end
 
--- Moves an experiment between states: record, indexes, event, notice to followers.
+-- Counts a child's move in its sweep; the end of the last child is the sweep's. `open`: children that are not final.
+local function countInSweep(root, sweep, change)
+  local s = root .. ':sweep:' .. sweep
+  if redis.call('EXISTS', s) == 0 then return end
+  if change.from then redis.call('HINCRBY', s, 'n:' .. change.from, -1) end
+  redis.call('HINCRBY', s, 'n:' .. change.to, 1)
+  if change.to == 'queued' or HELD[change.to] then return end
+  if redis.call('HINCRBY', s, 'open', -1) > 0 then return end
+  redis.call('HSET', s, 'endedAt', int(change.now))
+  if redis.call('HGET', s, 'state') == 'running' then
+    redis.call('HSET', s, 'state', 'done', 'reason', 'every child has ended')
+  end
+end
+
+-- Moves an experiment between states: record, indexes, its sweep's counts, event, notice to followers.
 -- change: from (false for none), to, attempt (string), reason, now (ms)
 local function moveState(root, id, change)
   local x = root .. ':x:' .. id
-  local place = redis.call('HMGET', x, 'seq', 'project')
+  local place = redis.call('HMGET', x, 'seq', 'project', 'sweep')
   if change.from then
     redis.call('ZREM', root .. ':state:' .. change.from, id)
     redis.call('ZREM', root .. ':project-state:' .. change.from .. ':' .. place[2], id)
@@ -18,6 +32,7 @@ local function moveState(root, id, change)
   redis.call('ZADD', root .. ':state:' .. change.to, place[1], id)
   redis.call('ZADD', root .. ':project-state:' .. change.to .. ':' .. place[2], place[1], id)
   redis.call('HSET', x, 'state', change.to, 'reason', change.reason)
+  if place[3] then countInSweep(root, place[3], change) end
   local from = change.from and ('"' .. change.from .. '"') or 'null'
   local event = '{"type":"state","from":' .. from .. ',"to":"' .. change.to .. '","attempt":' .. change.attempt
     .. ',"reason":' .. cjson.encode(change.reason) .. '}'

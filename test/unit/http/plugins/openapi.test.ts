@@ -40,11 +40,18 @@ describe('the OpenAPI document', () => {
       'GET /v1/experiments/{id}/metrics',
       'GET /v1/experiments/{id}/verification',
       'GET /v1/queues',
+      'GET /v1/sweeps',
+      'GET /v1/sweeps/{id}',
+      'GET /v1/sweeps/{id}/comparison',
       'POST /login',
       'POST /logout',
       'POST /v1/experiments',
       'POST /v1/experiments/{id}/cancel',
       'POST /v1/plans',
+      'POST /v1/sweeps',
+      'POST /v1/sweeps/preview',
+      'POST /v1/sweeps/{id}/cancel',
+      'POST /v1/sweeps/{id}/rerun-failed',
     ]);
   });
 

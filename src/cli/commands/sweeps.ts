@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { STATES } from '../../core/states.ts';
+import type {
+  Sweep,
+  SweepAccepted,
+  SweepComparison,
+  SweepDetail,
+  SweepPage,
+  SweepPreview,
+  SweepRerun,
+} from '../../schemas/sweep.ts';
+import type { Client } from '../client.ts';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { coloredState, duration, inert, json, type Output, table } from '../output.ts';
+import { readSpecFile } from '../spec-file.ts';
+
+type Options = ConnectionOptions & { json?: boolean };
+
+/** Time between two looks at a sweep that is watched. */
+const WATCH_MS = 1_000;
+
+/** `echelon sweep submit|ls|get|compare|cancel|rerun`. */
+export function sweepCommand(output: Output): Command {
+  const command = new Command('sweep').description(
+    'run one spec with many values, and compare what came of it',
+  );
+  for (const part of [submit, list, get, compare, cancel, rerun]) command.addCommand(part(output));
+  return command;
+}
+
+const base = (name: string): Command =>
+  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
+
+const pathOf = (id: string): string => `/v1/sweeps/${encodeURIComponent(id)}`;
+
+function count(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('not a whole number');
+  return Number(text);
+}
+
+function submit(output: Output): Command {
+  return base('submit')
+    .description('submit a sweep from a YAML or JSON file: name, method (grid, list, random), spec, axes')
+    .argument('<file>')
+    .option('--key <key>', 'Idempotency-Key: the same key and file give the same sweep')
+    .option('--dry-run', 'check every child and show how many there are; submit nothing')
+    .option('-w, --watch', 'follow it until every child has ended; exit status 1 where one did not succeed')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon sweep submit --dry-run deploy/examples/sweep-estimators.yaml\n  echelon sweep submit --watch deploy/examples/sweep-estimators.yaml',
+    )
+    .action(async (file: string, options: Options & { key?: string; dryRun?: boolean; watch?: boolean }) => {
+      const [client, request] = [await clientFor(options), await readSpecFile(file)];
+      if (options.dryRun) {
+        const preview = await client.post<SweepPreview>('/v1/sweeps/preview', request);
+        return output.line(options.json ? json(preview) : describePreview(preview));
+      }
+      const headers = { 'idempotency-key': options.key ?? randomUUID() };
+      const accepted = await client.post<SweepAccepted>('/v1/sweeps', request, headers);
+      if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
+      output.line(options.json ? json(accepted) : accepted.id);
+      if (!options.json) output.remark(`${accepted.count} children`);
+    });
+}
+
+function describePreview({ count: children, children: first }: SweepPreview): string {
+  const lines = first.map(({ index, name }) => `  ${index}  ${inert(name)}`);
+  if (children > first.length) lines.push(`  … and ${children - first.length} more`);
+  return [`${children} children, all of them valid; nothing was submitted.`, ...lines].join('\n');
+}
+
+/**
+ * Prints a line whenever the counts of a sweep change, until its last child has ended. Throws {@link CliError} (exit
+ * status 1) where a child did not succeed.
+ */
+export async function watchSweep(options: {
+  client: Client;
+  id: string;
+  output: Output;
+  json: boolean;
+  everyMs?: number;
+}): Promise<void> {
+  const { client, id, output, everyMs = WATCH_MS } = options;
+  let said = '';
+  for (;;) {
+    const {
+      children: _children,
+      next: _next,
+      spec: _spec,
+      axes: _axes,
+      ...sweep
+    } = await client.get<SweepDetail>(pathOf(id), { limit: 1 });
+    const text = options.json ? JSON.stringify(sweep) : `${id}  ${progress(sweep)}`;
+    if (text !== said) output.line(text);
+    said = text;
+    if (sweep.endedAt !== null) {
+      if (sweep.counts.succeeded === sweep.count) return;
+      throw new CliError(
+        EXIT.notOk,
+        `${id} ${sweep.state}: ${sweep.counts.succeeded} of ${sweep.count} children succeeded`,
+      );
+    }
+    await delay(everyMs);
+  }
+}
+
+function progress({ counts, count: children, expanded }: Sweep): string {
+  const parts = STATES.filter((state) => counts[state] > 0).map(
+    (state) => `${counts[state]} ${coloredState(state)}`,
+  );
+  if (expanded < children) parts.push(`${children - expanded} to come`);
+  return parts.join(', ');
+}
+
+function list(output: Output): Command {
+  return base('ls')
+    .description('list sweeps, newest first')
+    .option('--project <project>', 'only those of this project')
+    .option('-n, --limit <count>', 'at most so many', count, 20)
+    .action(async (options: Options & { project?: string; limit: number }) => {
+      const client = await clientFor(options);
+      const page = await client.get<SweepPage>('/v1/sweeps', {
+        project: options.project,
+        limit: options.limit,
+      });
+      if (options.json) return output.line(json(page));
+      if (page.items.length === 0) return output.line('No sweeps. `echelon sweep submit FILE` adds one.');
+      const rows = page.items.map((sweep) => [
+        sweep.id,
+        inert(sweep.name).slice(0, 40),
+        coloredState(sweep.state),
+        sweep.count,
+        progress(sweep),
+        duration(Date.now() - sweep.createdAt),
+      ]);
+      output.line(table(['ID', 'NAME', 'STATE', 'CHILDREN', 'OF THEM', 'AGE'], rows));
+      if (page.next) output.remark('There are more; --limit shows them.');
+    });
+}
+
+function get(output: Output): Command {
+  return base('get')
+    .description('show a sweep and its children')
+    .argument('<id>')
+    .option('-n, --limit <count>', 'at most so many children', count, 50)
+    .option('--cursor <cursor>', 'go on where an earlier answer ended')
+    .action(async (id: string, options: Options & { limit: number; cursor?: string }) => {
+      const client = await clientFor(options);
+      const sweep = await client.get<SweepDetail>(pathOf(id), {
+        limit: options.limit,
+        cursor: options.cursor,
+      });
+      if (options.json) return output.line(json(sweep));
+      output.line(`${inert(sweep.name)}  ${coloredState(sweep.state)} (${inert(sweep.reason)})`);
+      output.line(progress(sweep));
+      const heads = sweep.axes.map(({ pointer }) => inert(pointer));
+      const rows = sweep.children.map(({ index, experiment, state, run, values }) => [
+        index,
+        experiment,
+        coloredState(state ?? 'to come') + (run > 0 ? ` (run ${run + 1})` : ''),
+        ...sweep.axes.map(({ pointer }) => shown(values[pointer])),
+      ]);
+      output.line(table(['#', 'EXPERIMENT', 'STATE', ...heads], rows));
+      if (sweep.next) output.remark(`There are more: --cursor ${sweep.next}`);
+    });
+}
+
+/** A value of an axis in a cell. */
+function shown(value: unknown): string {
+  return inert(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, 60);
+}
+
+function compare(output: Output): Command {
+  return base('compare')
+    .description('one row for each combination of values, aggregated over seeds')
+    .argument('<id>')
+    .option('-m, --metric <name...>', 'metrics to show (val/success_rate)')
+    .option('--over <axis...>', 'axes to aggregate over (those that end in seed)')
+    .option('-n, --limit <count>', 'at most so many rows', count, 50)
+    .action(async (id: string, options: Options & { metric?: string[]; over?: string[]; limit: number }) => {
+      const client = await clientFor(options);
+      const comparison = await client.get<SweepComparison>(`${pathOf(id)}/comparison`, {
+        metrics: options.metric?.join(','),
+        over: options.over?.join(','),
+        limit: options.limit,
+      });
+      output.line(options.json ? json(comparison) : describeComparison(comparison));
+      if (comparison.next && !options.json) output.remark('There are more; --limit shows them.');
+    });
+}
+
+function describeComparison({ items, metrics }: SweepComparison): string {
+  const axes = Object.keys(items[0]?.values ?? {});
+  const number = (value: number | null) => (value === null ? '-' : value.toPrecision(4));
+  const rows = items.map(({ values, metrics: found, rows: checked, ...row }) => [
+    ...axes.map((pointer) => shown(values[pointer])),
+    `${row.succeeded}/${row.children}`,
+    ...metrics.map((name) => {
+      const { mean, std, n } = found[name]!;
+      return `${number(mean)} ± ${number(std)} (n=${n})`;
+    }),
+    checked.exact,
+    checked.rounding,
+    checked.wrong,
+    duration(row.gpuSeconds * 1000),
+    duration(row.cpuSeconds * 1000),
+  ]);
+  const head = [...axes, 'SUCCEEDED', ...metrics, 'EXACT', 'ROUNDING', 'WRONG', 'GPU', 'CPU'];
+  return table(head.map(inert), rows);
+}
+
+function cancel(output: Output): Command {
+  return base('cancel')
+    .description('cancel a sweep with all its children')
+    .argument('<id>')
+    .action(async (id: string, options: Options) => {
+      const client = await clientFor(options);
+      const sweep = await client.post<Sweep>(`${pathOf(id)}/cancel`, undefined);
+      output.line(options.json ? json(sweep) : `${sweep.id} ${sweep.state}: ${progress(sweep)}`);
+    });
+}
+
+function rerun(output: Output): Command {
+  return base('rerun')
+    .description('run the failed children of a sweep again')
+    .argument('<id>')
+    .action(async (id: string, options: Options) => {
+      const client = await clientFor(options);
+      const answer = await client.post<SweepRerun>(`${pathOf(id)}/rerun-failed`, undefined);
+      output.line(options.json ? json(answer) : `${answer.rerun} children run again`);
+    });
+}

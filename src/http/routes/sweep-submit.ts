@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { newSweepId } from '../../core/sweep-ids.ts';
+import { resolveSpec } from '../../plan/resolve-spec.ts';
+import {
+  childValues,
+  createSweepCheck,
+  draftSweep,
+  invalidSweep,
+  type SweepChildSpec,
+  type SweepDraft,
+} from '../../plan/sweep.ts';
+import { canonicalJson } from '../../schemas/json.ts';
+import { nearestName } from '../../schemas/nearest.ts';
+import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../schemas/sweep.ts';
+import type { Store } from '../../store/store.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { fingerprintOf } from '../fingerprint-of.ts';
+import { problems } from '../responses.ts';
+
+/** Children judged before other requests get their turn. */
+const JUDGED_AT_ONCE = 100;
+/** Children shown by a preview. */
+const SHOWN = 10;
+
+const IdempotencyKey = Type.Optional(
+  Type.String({
+    pattern: '^[\\x21-\\x7e]{1,255}$',
+    description: 'A request that is repeated with its key and body is answered as the first one was',
+  }),
+);
+
+const REFUSALS = ['invalid-spec', 'body-too-large', 'unsupported-media-type'] as const;
+
+/** POST /v1/sweeps and its dry run. */
+export function addSweepSubmit(app: App, deps: RouteDeps): void {
+  addSubmit(app, deps);
+  addPreview(app, deps);
+}
+
+function addSubmit(app: App, { store }: RouteDeps): void {
+  app.post(
+    '/v1/sweeps',
+    {
+      schema: {
+        operationId: 'submitSweep',
+        summary: 'Run one spec with many values',
+        description:
+          'Every child is checked first; one that is not valid refuses the sweep as a whole. An answer of 202 means that all of it is on disk; the children enter the line one after another.',
+        tags: ['sweeps'],
+        headers: Type.Object({ 'idempotency-key': IdempotencyKey }),
+        body: SweepRequest,
+        response: {
+          202: {
+            description: 'Accepted',
+            headers: { Location: { type: 'string', description: 'Path of the sweep' } },
+            content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
+          },
+          ...problems(...REFUSALS, 'idempotency-conflict', 'store-full', 'store-unfit'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request;
+      const draft = draftSweep(body);
+      const { fingerprints, project } = await judge(store, draft);
+      const key = request.headers['idempotency-key'];
+      const { id } = await store.createSweep({
+        ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
+        ...{ seed: draft.seed, spec: draft.spec, axes: draft.axes, entries: draft.entries },
+        ...(key !== undefined && { idempotency: { key, digest: digestOf(body) } }),
+      });
+      const self = `/v1/sweeps/${id}`;
+      const accepted: SweepAccepted = { id, self, count: draft.entries.length };
+      return reply.code(202).header('location', self).send(accepted);
+    },
+  );
+}
+
+function addPreview(app: App, { store }: RouteDeps): void {
+  app.post(
+    '/v1/sweeps/preview',
+    {
+      schema: {
+        operationId: 'previewSweep',
+        summary: 'What a sweep would run, without running it',
+        description: `Checks every child, counts them and shows the first ${SHOWN}. Stores nothing.`,
+        tags: ['sweeps'],
+        body: SweepRequest,
+        response: { 200: { $ref: 'SweepPreview#' }, ...problems(...REFUSALS) },
+      },
+    },
+    async (request): Promise<SweepPreview> => {
+      const draft = draftSweep(request.body);
+      const { first } = await judge(store, draft);
+      return {
+        count: draft.entries.length,
+        axes: [...draft.axes],
+        children: first.map(({ submitted }, index) => ({
+          index,
+          name: submitted.name,
+          values: childValues(draft.axes, draft.entries[index]!),
+          spec: submitted,
+        })),
+      };
+    },
+  );
+}
+
+/** A sweep's request and that of one experiment never have the same digest: their fields differ. */
+function digestOf(body: SweepRequest): string {
+  return createHash('sha256').update(canonicalJson(body)).digest('hex');
+}
+
+/** Checks every child as a single experiment would be. Throws EchelonError `invalid-spec` with what is wrong. */
+async function judge(store: Store, draft: SweepDraft) {
+  const check = createSweepCheck(draft, (spec) => resolveSpec(spec));
+  const fingerprints: (string | null)[] = [];
+  const first: SweepChildSpec[] = [];
+  const clusters = new Map<string, number>();
+  let project = '';
+  for (let index = 0; index < draft.entries.length && !check.full(); index += 1) {
+    if (index > 0 && index % JUDGED_AT_ONCE === 0) await breathe();
+    const child = check.child(index);
+    if (child === undefined) continue;
+    const { spec } = child.resolved;
+    if (spec.cluster !== null && !clusters.has(spec.cluster)) clusters.set(spec.cluster, index);
+    if (first.length < SHOWN) first.push(child);
+    fingerprints.push(fingerprintOf(spec));
+    project = spec.project;
+  }
+  check.refuse();
+  await requireClusters(store, clusters);
+  return { fingerprints, first, project };
+}
+
+/** A name that no cluster has would wait for ever. `wanted`: the first child that names it. */
+async function requireClusters(store: Store, wanted: ReadonlyMap<string, number>): Promise<void> {
+  if (wanted.size === 0) return;
+  const known = (await store.clusters()).map(({ name }) => name);
+  const unknown = [...wanted].filter(([name]) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw invalidSweep(
+    unknown.slice(0, SHOWN).map(([name, index]) => {
+      const near = nearestName(name, known);
+      const hint = near
+        ? `did you mean ${near}?`
+        : `known: ${known.join(', ') || 'none'}; leave it out for any`;
+      return {
+        field: '/spec/cluster',
+        message: `in child ${index}, /cluster: is not the name of a cluster; ${hint}`,
+      };
+    }),
+  );
+}

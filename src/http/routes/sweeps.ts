@@ -1,0 +1,250 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import { MOST_CHILDREN, SWEEP_ID } from '../../core/sweep-ids.ts';
+import { childValues, makeChild } from '../../plan/sweep.ts';
+import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
+import type { Store } from '../../store/store.ts';
+import type { SweepChild, SweepRecord } from '../../store/sweep-store.ts';
+import { createCursors } from '../cursor.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { problems } from '../responses.ts';
+import { combinationsOf, compareCombination, seedAxes } from '../sweep-comparison.ts';
+import { strict } from './common.ts';
+import { addSweepSubmit } from './sweep-submit.ts';
+
+/** Children read from the store in one call. */
+const PAGE = 500;
+/** A request waits this long for the jobs of children that run again; the reconciler adds what is missing. */
+const JOIN_MS = 200;
+
+const SweepParams = Type.Object({ id: Type.String({ description: "The sweep's id" }) }, strict);
+const Page = {
+  cursor: Type.Optional(Type.String({ maxLength: 1000 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
+};
+const Names = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 16 });
+
+/** Everything under /v1/sweeps. */
+export function addSweeps(app: App, deps: RouteDeps): void {
+  addSweepSubmit(app, deps);
+  addList(app, deps);
+  addRead(app, deps);
+  addComparison(app, deps);
+  addCancel(app, deps);
+  addRerun(app, deps);
+}
+
+/** The sweep of that id. Throws EchelonError `not-found`; an id that cannot exist costs no look-up. */
+async function sweepOf(store: Store, id: string): Promise<SweepRecord> {
+  const sweep = SWEEP_ID.test(id) ? await store.sweep(id) : undefined;
+  if (sweep === undefined) throw new EchelonError('not-found', `There is no sweep ${id.slice(0, 40)}.`);
+  return sweep;
+}
+
+/** The record without what only its detail shows. */
+function summary({ spec: _spec, axes: _axes, ...sweep }: SweepRecord): Sweep {
+  return sweep;
+}
+
+function refuseBody(body: unknown): void {
+  if (body !== undefined) throw new EchelonError('invalid-request', 'This request takes no body.');
+}
+
+function addList(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/sweeps',
+    {
+      schema: {
+        operationId: 'listSweeps',
+        summary: 'Sweeps, newest first',
+        tags: ['sweeps'],
+        querystring: Type.Object(
+          { ...Page, project: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) },
+          strict,
+        ),
+        response: { 200: { $ref: 'SweepPage#' }, ...problems('invalid-cursor') },
+      },
+    },
+    async (request) => {
+      const { cursor, limit = 50, project } = request.query;
+      const scope = `sweeps ${project ?? ''}`;
+      const { items, next } = await store.sweeps({
+        limit,
+        ...(project !== undefined && { project }),
+        ...(cursor !== undefined && { before: cursors.open(scope, cursor) }),
+      });
+      return { items, next: next === null ? null : cursors.seal(scope, next) };
+    },
+  );
+}
+
+function addRead(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/sweeps/:id',
+    {
+      schema: {
+        operationId: 'getSweep',
+        summary: 'One sweep, with a page of its children',
+        tags: ['sweeps'],
+        params: SweepParams,
+        querystring: Type.Object(Page, strict),
+        response: { 200: { $ref: 'SweepDetail#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request): Promise<SweepDetail> => {
+      const { cursor, limit = 50 } = request.query;
+      const sweep = await sweepOf(store, request.params.id);
+      const scope = `sweep ${sweep.id}`;
+      const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
+      const children = await store.sweepChildren(sweep, from, limit);
+      const next = from + children.length;
+      return {
+        ...sweep,
+        children: children.map(({ index, experiment, run, state, entry }) => ({
+          ...{ index, experiment, run, state },
+          values: childValues(sweep.axes, entry),
+        })),
+        next: next < sweep.count ? cursors.seal(scope, String(next)) : null,
+      };
+    },
+  );
+}
+
+function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/sweeps/:id/comparison',
+    {
+      schema: {
+        operationId: 'compareSweep',
+        summary: 'One row for each combination of values, aggregated over seeds',
+        tags: ['sweeps'],
+        params: SweepParams,
+        querystring: Type.Object(
+          {
+            ...Page,
+            metrics: Type.Optional({ ...Names, description: 'val/success_rate where it is left out' }),
+            over: Type.Optional({
+              ...Names,
+              description:
+                'JSON pointers of the axes to aggregate over; those that end in seed where it is left out',
+            }),
+          },
+          strict,
+        ),
+        response: { 200: { $ref: 'SweepComparison#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request): Promise<SweepComparison> => {
+      const sweep = await sweepOf(store, request.params.id);
+      const { cursor, limit = 50, metrics = ['val/success_rate'] } = request.query;
+      const over = axesNamed(sweep, request.query.over);
+      const scope = `comparison ${sweep.id} ${over.join(' ')}`;
+      const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
+      const all = combinationsOf(sweep.axes, await childrenOf(store, sweep), over);
+      const items = [];
+      for (const combination of all.slice(from, from + limit)) {
+        const ids = combination.children.map(({ experiment }) => experiment);
+        const figures = [];
+        for (let at = 0; at < ids.length; at += PAGE) {
+          figures.push(...(await store.figures(ids.slice(at, at + PAGE), metrics)));
+        }
+        items.push(compareCombination(combination, figures, { metrics, now: clock.now() }));
+      }
+      const next = from + items.length < all.length ? cursors.seal(scope, String(from + items.length)) : null;
+      return { over, metrics, items, next };
+    },
+  );
+}
+
+function axesNamed(sweep: SweepRecord, named: readonly string[] | undefined): string[] {
+  if (named === undefined) return seedAxes(sweep.axes);
+  const known = sweep.axes.map(({ pointer }) => pointer);
+  const unknown = named.find((name) => !known.includes(name));
+  if (unknown === undefined) return [...named];
+  throw new EchelonError('invalid-request', 'The sweep has no such axis.', {
+    problems: [{ field: 'over', message: `must name axes of this sweep: ${known.join(', ')}` }],
+  });
+}
+
+async function childrenOf(store: Store, sweep: SweepRecord): Promise<SweepChild[]> {
+  const children: SweepChild[] = [];
+  for (let from = 0; from < Math.min(sweep.count, MOST_CHILDREN); from += PAGE) {
+    children.push(...(await store.sweepChildren(sweep, from, PAGE)));
+  }
+  return children;
+}
+
+function addCancel(app: App, { store, clock }: RouteDeps): void {
+  app.post(
+    '/v1/sweeps/:id/cancel',
+    {
+      schema: {
+        operationId: 'cancelSweep',
+        summary: 'Cancel a sweep with all its children',
+        description:
+          'From this answer on no child is made. Children that wait or run are cancelled one after another, also where the answer is lost. Takes no body.',
+        tags: ['sweeps'],
+        params: SweepParams,
+        response: { 202: { $ref: 'Sweep#' }, ...problems('not-found', 'already-final') },
+      },
+    },
+    async (request, reply) => {
+      refuseBody(request.body);
+      const { id } = await sweepOf(store, request.params.id);
+      if ((await store.cancelSweep(id, 'cancelled by request')) === 'already-final') {
+        throw new EchelonError('already-final', 'Every child has ended already; there is nothing to cancel.');
+      }
+      // What is left after this time, or after a crash, the dispatchers do.
+      const deadline = clock.now() + MOST_CANCEL_MS;
+      for (let from: number | null = 0; from !== null && clock.now() < deadline; ) {
+        from = await store.cancelSweepChildren(id, from);
+      }
+      return reply.code(202).send(summary(await sweepOf(store, id)));
+    },
+  );
+}
+
+const MOST_CANCEL_MS = 10_000;
+
+function addRerun(app: App, { store, line, log }: RouteDeps): void {
+  app.post(
+    '/v1/sweeps/:id/rerun-failed',
+    {
+      schema: {
+        operationId: 'rerunFailed',
+        summary: 'Run the failed children of a sweep again',
+        description:
+          'Each as a new experiment in the place of the failed one. Repeated, it runs what has failed since. Takes no body.',
+        tags: ['sweeps'],
+        params: SweepParams,
+        response: {
+          202: { $ref: 'SweepRerun#' },
+          ...problems('not-found', 'already-final', 'store-full'),
+        },
+      },
+    },
+    async (request, reply) => {
+      refuseBody(request.body);
+      const sweep = await sweepOf(store, request.params.id);
+      if (sweep.state === 'cancelled') {
+        throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
+      }
+      let rerun = 0;
+      for (let from = 0; from < sweep.expanded; from += PAGE) {
+        const children = await store.sweepChildren(sweep, from, PAGE);
+        const made = await store.rerunSweepChildren(sweep, children, makeChild);
+        rerun += made.length;
+        const joining = Promise.all(made.map(({ experiment, priority }) => line.join(experiment, priority)));
+        const settled = joining.catch((err: unknown) => {
+          log.warn({ err, sweep: sweep.id }, 'no jobs yet for children; the reconciler adds them');
+        });
+        await Promise.race([settled, pause(JOIN_MS, undefined, { ref: false })]);
+      }
+      return reply.code(202).send({ rerun, sweep: summary(await sweepOf(store, sweep.id)) });
+    },
+  );
+}

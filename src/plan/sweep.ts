@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto';
+import type { FieldProblem } from '../core/errors.ts';
+import { EchelonError } from '../core/errors.ts';
+import { MOST_CHILDREN } from '../core/sweep-ids.ts';
+import { canonicalJson, clip, escapePointer } from '../schemas/json.ts';
+import type { ExperimentSpec, ResolvedSpec } from '../schemas/spec.ts';
+import type { SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
+import { invalidSpec, specProblems } from '../schemas/validate-spec.ts';
+import { resolveSpec } from './resolve-spec.ts';
+import type { Tree } from './trees.ts';
+
+/** What the children of a sweep are made from: stored once, with the entries of all children beside it. */
+export interface SweepBase {
+  name: string;
+  spec: unknown;
+  axes: readonly SweepAxis[];
+}
+
+/**
+ * The values of one child, one number for each axis: the place of its value among the axis's values, or the number
+ * that was drawn from its range.
+ */
+export type SweepEntry = readonly number[];
+
+/** A sweep that is well formed; whether its children are valid is still to be seen. */
+export interface SweepDraft extends SweepBase {
+  seed: number | null;
+  /** The places as they were written. */
+  keys: readonly string[];
+  entries: SweepEntry[];
+}
+
+/** A child's spec, resolved. */
+export interface SweepChildSpec {
+  submitted: ExperimentSpec;
+  resolved: ResolvedSpec;
+}
+
+const POLLUTING = new Set(['__proto__', 'constructor', 'prototype']);
+/** Figures of a drawn number: what is read in a table is then what was run. */
+const FIGURES = 6;
+const LONGEST_NAME = 100;
+/** Problems told at most. */
+const MOST_PROBLEMS = 20;
+
+/**
+ * Places, values and number of children of a request. Throws EchelonError `invalid-spec` that names each axis and its
+ * mend: a place that cannot be written to, or is told twice; lists of unequal length; a range outside of random;
+ * more than 10,000 children.
+ */
+export function draftSweep(request: SweepRequest): SweepDraft {
+  const problems: FieldProblem[] = [];
+  const axes = Object.entries(request.axes).map(([key, given]): SweepAxis => {
+    const axis = {
+      pointer: toPointer(key),
+      ...(Array.isArray(given) ? { values: given } : { range: given }),
+    };
+    problems.push(...axisProblems(axis, key, request));
+    return axis;
+  });
+  problems.push(...overlaps(axes), ...methodProblems(request, axes));
+  if (problems.length > 0) throw invalidSweep(problems);
+  const seed = request.method === 'random' ? (request.seed ?? 1) : null;
+  const base = { name: request.name, spec: request.spec, axes };
+  const keys = Object.keys(request.axes);
+  return { ...base, seed, keys, entries: entriesOf(request, axes, seed ?? 0) };
+}
+
+/** A child's values, by JSON pointer. */
+export function childValues(axes: readonly SweepAxis[], entry: SweepEntry): Record<string, unknown> {
+  return Object.fromEntries(
+    axes.map(({ pointer, values }, at) => [pointer, values ? values[entry[at]!] : entry[at]!]),
+  );
+}
+
+/** A child's spec as it is submitted: the shared one with the child's values, named after them unless it has a name. */
+export function childSpec(base: SweepBase, entry: SweepEntry): Record<string, unknown> {
+  const spec = structuredClone(base.spec) as Record<string, unknown>;
+  const values = childValues(base.axes, entry);
+  for (const [pointer, value] of Object.entries(values)) writeAt(spec, pointer, value);
+  if (!('/name' in values)) spec.name = childName(base.name, values);
+  return spec;
+}
+
+/**
+ * A child of a sweep that was accepted, as an experiment. What the spec may name was judged when it was accepted, so
+ * it is not judged again. Throws only where {@link createSweepCheck} would have told a problem.
+ */
+export function makeChild(base: SweepBase, entry: SweepEntry) {
+  const submitted = childSpec(base, entry) as unknown as ExperimentSpec;
+  const { spec, defaults } = resolveSpec(submitted, { customCode: true });
+  return {
+    name: spec.name,
+    priority: spec.priority,
+    cluster: spec.cluster,
+    gpus: spec.resources.gpus,
+    cpus: spec.resources.cpus,
+    submitted,
+    resolved: spec,
+    defaults,
+  };
+}
+
+/** Judges the children of a draft one by one, and keeps what is wrong with them: each problem once. */
+export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSpec) => ResolvedSpec) {
+  const problems = new Map<string, FieldProblem>();
+  return {
+    /** The child's spec; undefined where it is not valid. */
+    child(index: number): SweepChildSpec | undefined {
+      const entry = draft.entries[index]!;
+      const submitted = childSpec(draft, entry);
+      const found = specProblems(submitted);
+      if (found.length === 0) {
+        try {
+          const spec = submitted as unknown as ExperimentSpec;
+          return { submitted: spec, resolved: resolve(spec) };
+        } catch (error) {
+          if (!(error instanceof EchelonError)) throw error;
+          found.push(...error.problems);
+        }
+      }
+      for (const { field, message } of found) {
+        const same = `${field} ${message}`;
+        if (problems.size >= MOST_PROBLEMS || problems.has(same)) continue;
+        problems.set(same, {
+          field: placeOf(draft, entry, field),
+          message: `in child ${index}, ${field || 'its spec'}: ${message}`,
+        });
+      }
+      return undefined;
+    },
+    /** Enough is known to stop. */
+    full: () => problems.size >= MOST_PROBLEMS,
+    /** Throws EchelonError `invalid-spec` where any child was not valid. */
+    refuse(): void {
+      if (problems.size > 0) throw invalidSweep([...problems.values()]);
+    },
+  };
+}
+
+/** The error of a sweep with these problems (at least one). */
+export function invalidSweep(problems: FieldProblem[]): EchelonError {
+  const { problems: kept, code } = invalidSpec(problems);
+  const count = kept.length === 1 ? 'one problem' : `${kept.length} problems`;
+  return new EchelonError(code, `The sweep has ${count}; nothing was created.`, { problems: [...kept] });
+}
+
+function toPointer(key: string): string {
+  return key.startsWith('/') ? key : `/${key.split('.').map(escapePointer).join('/')}`;
+}
+
+function segmentsOf(pointer: string): string[] {
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function axisProblems({ pointer, range }: SweepAxis, key: string, request: SweepRequest): FieldProblem[] {
+  const field = `/axes/${escapePointer(key)}`;
+  const problem = (message: string) => [{ field, message }];
+  const parts = segmentsOf(pointer);
+  if (parts.some((part) => part === '' || POLLUTING.has(part)) || parts.length > 16) {
+    return problem('is no place in a spec; write /training/seed or training.seed');
+  }
+  if (pointer === '/project' || pointer.startsWith('/project/')) {
+    return problem('cannot be an axis: a sweep belongs to one project; set it in the spec');
+  }
+  let at: unknown = request.spec;
+  for (const part of parts.slice(0, -1)) {
+    if (at === undefined) break;
+    at = Object.hasOwn(at as object, part) ? (at as Tree)[part] : undefined;
+    if (at !== undefined && (at === null || typeof at !== 'object' || Array.isArray(at))) {
+      return problem(`is no place in this spec: ${part} is no object there`);
+    }
+  }
+  if (range === undefined) return [];
+  if (request.method !== 'random') return problem('must be a list of values; ranges are for random sweeps');
+  if (range.min > range.max) return problem('must have a min that is not above its max');
+  if (range.scale === 'log' && range.min <= 0) return problem('must have a min above 0 for the scale log');
+  if (range.integer && Math.ceil(range.min) > Math.floor(range.max)) {
+    return problem('must have a whole number between min and max');
+  }
+  return [];
+}
+
+function overlaps(axes: readonly SweepAxis[]): FieldProblem[] {
+  return axes.flatMap(({ pointer }, at) =>
+    axes
+      .slice(0, at)
+      .filter(
+        (other) =>
+          `${pointer}/`.startsWith(`${other.pointer}/`) || `${other.pointer}/`.startsWith(`${pointer}/`),
+      )
+      .map((other) => ({
+        field: '/axes',
+        message: `${pointer} and ${other.pointer} write to the same place; keep one of them`,
+      })),
+  );
+}
+
+function methodProblems(request: SweepRequest, axes: readonly SweepAxis[]): FieldProblem[] {
+  const { method, count, seed } = request;
+  const lengths = axes.map(({ values }) => values?.length ?? 1);
+  if (method === 'random') {
+    return count === undefined
+      ? [{ field: '/count', message: 'is missing; it must say how many children are drawn' }]
+      : [];
+  }
+  const problems: FieldProblem[] = [];
+  const only = 'is for random sweeps only; remove it';
+  if (count !== undefined) problems.push({ field: '/count', message: only });
+  if (seed !== undefined) problems.push({ field: '/seed', message: only });
+  if (method === 'list' && new Set(lengths).size > 1) {
+    const found = axes.map(({ pointer }, at) => `${pointer} has ${lengths[at]}`).join(', ');
+    problems.push({
+      field: '/axes',
+      message: `must have lists of one length for the method list, but ${found}`,
+    });
+  }
+  const children = method === 'grid' ? lengths.reduce((product, length) => product * length, 1) : 0;
+  if (children > MOST_CHILDREN) {
+    problems.push({
+      field: '/axes',
+      message: `gives ${children} children; a sweep has ${MOST_CHILDREN} at most`,
+    });
+  }
+  return problems;
+}
+
+function entriesOf({ method, count }: SweepRequest, axes: readonly SweepAxis[], seed: number): SweepEntry[] {
+  if (method === 'random') {
+    return Array.from({ length: count! }, (_child, index) => axes.map((axis) => draw(axis, seed, index)));
+  }
+  if (method === 'list') return axes[0]!.values!.map((_value, index) => axes.map(() => index));
+  let entries: number[][] = [[]];
+  for (const { values } of axes)
+    entries = entries.flatMap((entry) => values!.map((_value, at) => [...entry, at]));
+  return entries;
+}
+
+/** Depends on seed, place and child only: adding an axis changes no draw of another. */
+function draw({ pointer, values, range }: SweepAxis, seed: number, index: number): number {
+  const bits = createHash('sha256').update(`${seed} ${index} ${pointer}`).digest().readBigUInt64BE();
+  const unit = Number(bits >> 11n) / 2 ** 53;
+  return values ? Math.floor(unit * values.length) : drawFrom(range!, unit);
+}
+
+function drawFrom({ min, max, scale, integer }: SweepRange, unit: number): number {
+  const low = integer ? Math.ceil(min) : min;
+  // Each whole number has the same share; on a log scale each has that of its interval.
+  const high = integer ? Math.floor(max) + 1 : max;
+  const drawn = scale === 'log' ? low * (high / low) ** unit : low + (high - low) * unit;
+  const rounded = integer ? Math.floor(drawn) : Number(drawn.toPrecision(FIGURES));
+  return Math.min(integer ? Math.floor(max) : max, Math.max(low, rounded)) + 0;
+}
+
+function writeAt(spec: Record<string, unknown>, pointer: string, value: unknown): void {
+  const parts = segmentsOf(pointer);
+  const last = parts.pop()!;
+  let at = spec;
+  for (const part of parts) {
+    if (!Object.hasOwn(at, part)) at[part] = {};
+    at = at[part] as Record<string, unknown>;
+  }
+  at[last] = value;
+}
+
+function childName(sweep: string, values: Record<string, unknown>): string {
+  const parts = Object.entries(values).map(([pointer, value]) => {
+    const text = typeof value === 'string' ? value : (canonicalJson(value) ?? 'null');
+    return `${segmentsOf(pointer).at(-1)}=${text}`;
+  });
+  const text = `${sweep}: ${parts.join(', ')}`.replace(/\p{Cc}/gu, ' ');
+  return clip(text, LONGEST_NAME - 1);
+}
+
+/** Where in the request the mend is: the value of an axis, or the spec that all share. */
+function placeOf(draft: SweepDraft, entry: SweepEntry, field: string): string {
+  const at = draft.axes.findIndex(({ pointer }) => field === pointer || field.startsWith(`${pointer}/`));
+  const axis = draft.axes[at];
+  if (axis === undefined) return `/spec${field}`;
+  const rest = field.slice(axis.pointer.length);
+  const place = `/axes/${escapePointer(draft.keys[at]!)}`;
+  return axis.values ? `${place}/${entry[at]}${rest}` : place;
+}

@@ -1,0 +1,26 @@
+-- Creates an experiment that waits: record, indexes, place in the line, first event. Needs time and state.
+-- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, version, reason,
+--      now (ms); of a sweep also: sweep, index
+local function createWaiting(root, new)
+  local id, x = new.id, root .. ':x:' .. new.id
+  local seq = redis.call('INCR', root .. ':seq')
+  redis.call('HSET', x, 'version', new.version, 'id', id, 'project', new.project, 'name', new.name,
+    'priority', new.priority, 'wanted', new.wanted, 'gpus', new.gpus, 'cpus', new.cpus,
+    'submitted', new.submitted, 'resolved', new.resolved, 'defaults', new.defaults,
+    'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now), 'attempt', '0')
+  if new.sweep then redis.call('HSET', x, 'sweep', new.sweep, 'sweepIndex', new.index) end
+  redis.call('ZADD', root .. ':all', int(seq), id)
+  redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
+  redis.call('ZADD', root .. ':line', int(seq - new.priority * 4398046511104), id)
+  moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = new.reason, now = new.now })
+end
+
+-- The arguments of an experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,
+-- defaults, fingerprint.
+local CHILD_SIZE = 10
+local function childAt(at, more)
+  more.id, more.name, more.priority, more.wanted = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  more.gpus, more.cpus, more.submitted, more.resolved = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6], ARGV[at + 7]
+  more.defaults, more.fingerprint = ARGV[at + 8], ARGV[at + 9]
+  return more
+end

@@ -1,0 +1,38 @@
+#!lua
+-- Runs failed children of a sweep again, each as a new experiment in the place of the failed one; those that did not
+-- fail, or were run again already, are passed over.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 sweep, 2 '1' where new work is accepted, 3 version of a record's layout, then for each child: index,
+--           number of the new run, id of the failed run, and its arguments (see include/create.lua)
+-- Returns   {'ok', ids of the new experiments…}
+-- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}
+-- Events    state: null -> queued of each; PUBLISH wake 'line'
+-- include time
+-- include state
+-- include create
+
+local root, id = KEYS[1], ARGV[1]
+local s = root .. ':sweep:' .. id
+local record = redis.call('HMGET', s, 'state', 'project')
+if not record[1] or record[1] == 'cancelled' then return { 'cancelled' } end
+if ARGV[2] ~= '1' then return { 'full' } end
+local now, answer = nowMs(), { 'ok' }
+for at = 4, #ARGV, CHILD_SIZE + 3 do
+  local index, run = ARGV[at], ARGV[at + 1]
+  local latest = redis.call('HGET', s .. ':runs', index) or '0'
+  local state = redis.call('HGET', root .. ':x:' .. ARGV[at + 2], 'state')
+  if state == 'failed' and tonumber(latest) == run - 1 then
+    redis.call('HSET', s .. ':runs', index, run)
+    -- The failed run counts no longer: it is final, so nothing will move it again.
+    redis.call('HINCRBY', s, 'n:failed', -1)
+    redis.call('HINCRBY', s, 'open', 1)
+    redis.call('HSET', s, 'state', 'running', 'reason', 'failed children run again')
+    redis.call('HDEL', s, 'endedAt')
+    createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[3], now = now, sweep = id,
+      index = index, reason = 'run ' .. run .. ' of child ' .. index .. ' of ' .. id }))
+    answer[#answer + 1] = ARGV[at + 3]
+  end
+end
+if #answer > 1 then redis.call('PUBLISH', root .. ':wake', 'line') end
+return answer

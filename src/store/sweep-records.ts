@@ -1,0 +1,120 @@
+import { STATES, type State } from '../core/states.ts';
+import { childId } from '../core/sweep-ids.ts';
+import { SWEEP_VERSION, type Sweep, type SweepAxis } from '../schemas/sweep.ts';
+import type { Fields } from './record.ts';
+import type { Figures, SweepChild, SweepRecord } from './sweep-store.ts';
+
+/** The fields of a sweep's hash that a list shows; the spec and the axes may be long. */
+export const SWEEP_FIELDS = [
+  'id',
+  'name',
+  'project',
+  'method',
+  'seed',
+  'state',
+  'reason',
+  'count',
+  'expanded',
+  'createdAt',
+  'endedAt',
+  ...STATES.map((state) => `n:${state}`),
+] as const;
+
+/** A sweep from its hash; undefined where there is none. */
+export function toSweep(fields: Fields): Sweep | undefined {
+  if (fields.id === undefined) return undefined;
+  const number = (name: string) => Number(fields[name] ?? 0);
+  return {
+    version: SWEEP_VERSION,
+    id: fields.id,
+    name: fields.name ?? '',
+    project: fields.project ?? '',
+    method: fields.method as Sweep['method'],
+    seed: fields.seed ? Number(fields.seed) : null,
+    state: fields.state as Sweep['state'],
+    reason: fields.reason ?? '',
+    count: number('count'),
+    expanded: number('expanded'),
+    counts: Object.fromEntries(STATES.map((state) => [state, number(`n:${state}`)])) as Record<State, number>,
+    createdAt: number('createdAt'),
+    endedAt: fields.endedAt === undefined ? null : Number(fields.endedAt),
+  };
+}
+
+/** {@link toSweep}, with spec and axes. */
+export function toSweepRecord(fields: Fields): SweepRecord | undefined {
+  const sweep = toSweep(fields);
+  if (sweep === undefined) return undefined;
+  return {
+    ...sweep,
+    spec: JSON.parse(fields.spec ?? '{}'),
+    axes: JSON.parse(fields.axes ?? '[]') as SweepAxis[],
+  };
+}
+
+/** A child's values as they are stored: place of its fingerprint among the sweep's, then a number for each axis. */
+export function writeEntry(entry: readonly number[], fingerprint: number): string {
+  return JSON.stringify([fingerprint, ...entry]);
+}
+
+/** A child from its stored values. */
+export function readEntry(
+  sweep: string,
+  {
+    index,
+    run,
+    text,
+    fingerprints,
+  }: { index: number; run: number; text: string; fingerprints: (string | null)[] },
+): SweepChild {
+  const [fingerprint = 0, ...entry] = JSON.parse(text) as number[];
+  return {
+    index,
+    run,
+    experiment: childId(sweep, index, run),
+    state: null,
+    entry,
+    fingerprint: fingerprints[fingerprint] ?? null,
+  };
+}
+
+/** The fields of an experiment that {@link toFigures} reads. */
+export const FIGURE_FIELDS = [
+  'state',
+  'startedAt',
+  'endedAt',
+  'gpus',
+  'cpus',
+  'vExact',
+  'vRounding',
+  'vWrong',
+  'vUnverifiable',
+] as const;
+
+/** Figures of an experiment from {@link FIGURE_FIELDS} and the JSON of its metrics, in the order of `names`. */
+export function toFigures(
+  values: readonly (string | null)[],
+  metrics: readonly (string | null)[],
+  names: readonly string[],
+): Figures | undefined {
+  const [state, startedAt, endedAt, gpus, cpus, exact, rounding, wrong, unverifiable] = values;
+  if (!state) return undefined;
+  const time = (text: string | null | undefined) => (text ? Number(text) : null);
+  const found: Record<string, number> = {};
+  names.forEach((name, at) => {
+    const value: unknown = metrics[at] ? JSON.parse(metrics[at]) : undefined;
+    if (typeof value === 'number') found[name] = value;
+  });
+  return {
+    state: state as State,
+    startedAt: time(startedAt),
+    endedAt: time(endedAt),
+    gpus: Number(gpus ?? 0),
+    cpus: Number(cpus ?? 0),
+    exact: Number(exact ?? 0),
+    rounding: Number(rounding ?? 0),
+    wrong: Number(wrong ?? 0),
+    unverifiable: Number(unverifiable ?? 0),
+    metrics: found,
+  };
+}

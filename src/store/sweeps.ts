@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto';
+import { EchelonError } from '../core/errors.ts';
+import type { State } from '../core/states.ts';
+import { childId, MOST_RUNS } from '../core/sweep-ids.ts';
+import { RECORD_VERSION } from '../schemas/experiment.ts';
+import { SWEEP_VERSION, type Sweep } from '../schemas/sweep.ts';
+import type { StoreContext } from './context.ts';
+import type { createPressure } from './fitness.ts';
+import type { Fields } from './record.ts';
+import { guarded, runAll } from './redis-errors.ts';
+import type { ScriptArgument } from './scripts.ts';
+import type { CancelOutcome } from './store.ts';
+import {
+  FIGURE_FIELDS,
+  readEntry,
+  SWEEP_FIELDS,
+  toFigures,
+  toSweep,
+  toSweepRecord,
+  writeEntry,
+} from './sweep-records.ts';
+import type {
+  MakeChild,
+  SweepChild,
+  SweepChildInput,
+  SweepInput,
+  SweepRecord,
+  SweepStore,
+  SweptExperiment,
+} from './sweep-store.ts';
+
+/** Children made in one atomic step: some ten milliseconds of the server. */
+const MADE_AT_ONCE = 100;
+/** Children cancelled, and records read, in one pipeline. */
+const PIPELINED = 250;
+
+interface Deps {
+  context: StoreContext;
+  pressure: ReturnType<typeof createPressure>;
+}
+
+/** See {@link SweepStore}. */
+export function createSweeps(context: StoreContext, pressure: ReturnType<typeof createPressure>): SweepStore {
+  const { redis, keys, run } = context;
+  const deps = { context, pressure };
+
+  async function sweep(id: string): Promise<SweepRecord | undefined> {
+    return toSweepRecord(await guarded(redis.hgetall(keyOf(context, id))));
+  }
+
+  return {
+    sweep,
+    createSweep: (input) => create(deps, input),
+    sweeps: (filter) => list(context, filter),
+
+    async sweepChildren(record, from, limit) {
+      const children = await readChildren(context, record.id, { from, limit });
+      const commands = redis.pipeline();
+      for (const { experiment } of children) commands.hget(keys.experiment(experiment), 'state');
+      const states = children.length === 0 ? [] : ((await runAll(commands)) as (State | null)[]);
+      return children.map((child, at) => ({ ...child, state: states[at] ?? null }));
+    },
+
+    sweepsWithWork: (limit) =>
+      limit <= 0
+        ? Promise.resolve([])
+        : guarded(redis.zrange(`${keys.root}:sweep-work`, '0', String(limit - 1))),
+
+    async expandSweep(id, make) {
+      const record = await sweep(id);
+      return record === undefined ? { made: [], more: false } : expand(deps, record, make);
+    },
+
+    async cancelSweep(id, reason) {
+      return (await run('cancel-sweep', [id, reason])) as CancelOutcome;
+    },
+
+    cancelSweepChildren: (id, from) => cancelChildren(context, id, from),
+    rerunSweepChildren: (record, children, make) => rerun(deps, { record, children, make }),
+
+    async figures(ids, metrics) {
+      if (ids.length === 0) return [];
+      const commands = redis.pipeline();
+      for (const id of ids) {
+        commands.hmget(keys.experiment(id), ...FIGURE_FIELDS);
+        if (metrics.length > 0) commands.hmget(keys.metrics(id), ...metrics);
+      }
+      const replies = (await runAll(commands)) as (string | null)[][];
+      const step = metrics.length > 0 ? 2 : 1;
+      return ids.map((_id, at) =>
+        toFigures(replies[step * at]!, step === 2 ? replies[2 * at + 1]! : [], metrics),
+      );
+    },
+  };
+}
+
+function keyOf({ keys }: StoreContext, id: string): string {
+  return `${keys.root}:sweep:${id}`;
+}
+
+async function create({ context, pressure }: Deps, input: SweepInput) {
+  const { accepting } = await pressure.recent();
+  const fingerprints = [...new Set(input.fingerprints)];
+  const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
+  const key = input.idempotency;
+  const reply = (await context.run('create-sweep', [
+    input.id,
+    input.project,
+    input.name,
+    input.method,
+    input.seed ?? '',
+    JSON.stringify(input.spec),
+    JSON.stringify(input.axes),
+    JSON.stringify(fingerprints),
+    key ? createHash('sha256').update(key.key).digest('hex') : '',
+    key?.digest ?? '',
+    accepting ? '1' : '0',
+    SWEEP_VERSION,
+    ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
+  ])) as [string, string, string];
+  if (reply[0] === 'conflict') {
+    throw new EchelonError(
+      'idempotency-conflict',
+      'The Idempotency-Key was used with another request; use a new key',
+    );
+  }
+  if (reply[0] === 'full') throw storeFull();
+  return { id: reply[1], created: reply[2] === '1' };
+}
+
+function storeFull(): EchelonError {
+  return new EchelonError(
+    'store-full',
+    'The store is nearly full; what was accepted goes on, try again later',
+  );
+}
+
+async function list(context: StoreContext, { project, limit, before }: Parameters<SweepStore['sweeps']>[0]) {
+  if (limit <= 0) return { items: [], next: null };
+  const { redis, keys } = context;
+  const index = project === undefined ? `${keys.root}:sweeps` : `${keys.root}:sweeps:${project}`;
+  if (before !== undefined && !/^[1-9]\d{0,15}$/.test(before)) {
+    throw new EchelonError('invalid-cursor', 'The cursor is not one that this list gave out');
+  }
+  const from = before === undefined ? '+inf' : `(${before}`;
+  const found = await guarded(
+    redis.zrevrangebyscore(index, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1),
+  );
+  const ids = found.filter((_value, at) => at % 2 === 0).slice(0, limit);
+  if (ids.length === 0) return { items: [], next: null };
+  const commands = redis.pipeline();
+  for (const id of ids) commands.hmget(keyOf(context, id), ...SWEEP_FIELDS);
+  const rows = (await runAll(commands)) as (string | null)[][];
+  const items = rows.flatMap((row): Sweep[] => {
+    const fields: Fields = {};
+    SWEEP_FIELDS.forEach((name, at) => {
+      if (row[at] !== null && row[at] !== undefined) fields[name] = row[at];
+    });
+    const one = toSweep(fields);
+    return one === undefined ? [] : [one];
+  });
+  return { items, next: found.length / 2 > limit ? found[2 * limit - 1]! : null };
+}
+
+async function readChildren(
+  context: StoreContext,
+  id: string,
+  { from, limit }: { from: number; limit: number },
+): Promise<SweepChild[]> {
+  if (limit <= 0) return [];
+  const key = keyOf(context, id);
+  const indices = Array.from({ length: limit }, (_child, at) => String(from + at));
+  const [texts, runs, json] = (await runAll(
+    context.redis
+      .pipeline()
+      .lrange(`${key}:children`, from, from + limit - 1)
+      .hmget(`${key}:runs`, ...indices)
+      .hget(key, 'fingerprints'),
+  )) as [string[], (string | null)[], string | null];
+  const fingerprints = JSON.parse(json ?? '[]') as (string | null)[];
+  return texts.map((text, at) =>
+    readEntry(id, { index: from + at, run: Number(runs[at] ?? 0), text, fingerprints }),
+  );
+}
+
+async function expand({ context, pressure }: Deps, record: SweepRecord, make: MakeChild) {
+  const nothing = { made: [], more: false };
+  const { id, state, expanded, count } = record;
+  if (state !== 'running' || expanded >= count) return nothing;
+  const children = await readChildren(context, id, { from: expanded, limit: MADE_AT_ONCE });
+  const { accepting } = await pressure.recent();
+  const made: SweptExperiment[] = [];
+  const args: ScriptArgument[] = [id, expanded, accepting ? '1' : '0', RECORD_VERSION];
+  for (const child of children) {
+    const input = make(record, child.entry);
+    args.push(...childArguments(child.experiment, input, child.fingerprint));
+    made.push({ experiment: child.experiment, priority: input.priority });
+  }
+  const outcome = (await context.run('expand-sweep', args)) as 'ok' | 'moved' | 'full';
+  // Moved on by another: what comes next is seen by the next call.
+  if (outcome === 'moved') return { made: [], more: true };
+  if (outcome === 'full') return nothing;
+  return { made, more: expanded + made.length < count };
+}
+
+function childArguments(id: string, input: SweepChildInput, fingerprint: string | null): ScriptArgument[] {
+  return [
+    id,
+    input.name,
+    input.priority,
+    input.cluster ?? '',
+    input.gpus,
+    input.cpus,
+    JSON.stringify(input.submitted),
+    JSON.stringify(input.resolved),
+    JSON.stringify(input.defaults),
+    fingerprint ?? '',
+  ];
+}
+
+async function cancelChildren(context: StoreContext, id: string, from: number): Promise<number | null> {
+  const { redis, run } = context;
+  const [expanded, state] = await guarded(redis.hmget(keyOf(context, id), 'expanded', 'state'));
+  if (state !== 'cancelled') return null;
+  const children = await readChildren(context, id, {
+    from,
+    limit: Math.min(PIPELINED, Number(expanded) - from),
+  });
+  await Promise.all(children.map(({ experiment }) => run('cancel', [experiment, 'its sweep was cancelled'])));
+  const next = from + children.length;
+  if (children.length > 0 && next < Number(expanded)) return next;
+  await guarded(redis.zrem(`${context.keys.root}:sweep-work`, id));
+  return null;
+}
+
+async function rerun(
+  { context, pressure }: Deps,
+  { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
+): Promise<SweptExperiment[]> {
+  const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MOST_RUNS);
+  const all: SweptExperiment[] = [];
+  for (let at = 0; at < failed.length; at += MADE_AT_ONCE) {
+    const { accepting } = await pressure.recent();
+    const args: ScriptArgument[] = [record.id, accepting ? '1' : '0', RECORD_VERSION];
+    const priorities = new Map<string, number>();
+    for (const child of failed.slice(at, at + MADE_AT_ONCE)) {
+      const input = make(record, child.entry);
+      const id = childId(record.id, child.index, child.run + 1);
+      priorities.set(id, input.priority);
+      args.push(
+        child.index,
+        child.run + 1,
+        child.experiment,
+        ...childArguments(id, input, child.fingerprint),
+      );
+    }
+    const [outcome, ...made] = (await context.run('rerun-sweep', args)) as [string, ...string[]];
+    if (outcome === 'cancelled') {
+      throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
+    }
+    if (outcome === 'full') throw storeFull();
+    all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
+  }
+  return all;
+}

@@ -1,0 +1,52 @@
+import { newSweepId } from '../../src/core/sweep-ids.ts';
+import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
+import type { SweepRequest } from '../../src/schemas/sweep.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { MakeChild, SweepInput } from '../../src/store/sweep-store.ts';
+
+/** A request of `count` replays that differ in the number of their batches. */
+export function sweepRequest(count: number): SweepRequest {
+  return {
+    name: 'a sweep',
+    method: 'list',
+    spec: { engine: 'replay', project: 'swept' },
+    axes: { '/replay/batches': Array.from({ length: count }, (_child, at) => at) },
+  };
+}
+
+/** What the store is given for a request. */
+export function sweepInput(request: SweepRequest, changes: Partial<SweepInput> = {}): SweepInput {
+  const draft = draftSweep(request);
+  return {
+    id: newSweepId(),
+    project: 'swept',
+    name: request.name,
+    method: request.method,
+    seed: draft.seed,
+    spec: draft.spec,
+    axes: draft.axes,
+    entries: draft.entries,
+    fingerprints: draft.entries.map(() => null),
+    ...changes,
+  };
+}
+
+/** Makes every child of a sweep an experiment; their ids. */
+export async function expandAll(store: Store, id: string, make: MakeChild = makeChild): Promise<string[]> {
+  const ids: string[] = [];
+  for (let more = true; more; ) {
+    const step = await store.expandSweep(id, make);
+    ids.push(...step.made.map(({ experiment }) => experiment));
+    more = step.more;
+  }
+  return ids;
+}
+
+/** A sweep with all its children expanded. */
+export async function expandedSweep(
+  store: Store,
+  count: number,
+): Promise<{ id: string; children: string[] }> {
+  const { id } = await store.createSweep(sweepInput(sweepRequest(count)));
+  return { id, children: await expandAll(store, id) };
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { sweepCommand, watchSweep } from '../../../../src/cli/commands/sweeps.ts';
+import { CliError } from '../../../../src/cli/exit.ts';
+import type { SweepAccepted, SweepDetail, SweepPage } from '../../../../src/schemas/sweep.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { claimed } from '../../../support/store.ts';
+import { expandAll } from '../../../support/sweep.ts';
+
+const { store, client, connection } = await apiFor({ after });
+const folder = await mkdtemp(join(tmpdir(), 'echelon-cli-sweeps-'));
+after(() => rm(folder, { recursive: true, force: true }));
+const file = join(folder, 'sweep.yaml');
+await writeFile(file, 'name: s\nmethod: grid\nspec: { engine: replay }\naxes: { replay.batches: [1, 2] }\n');
+
+async function echelon(...argv: string[]) {
+  const output = keptOutput();
+  const [part, ...rest] = argv;
+  const ended = await runCommand([sweepCommand(output)], ['sweep', part!, ...connection, ...rest]);
+  return { ...ended, output };
+}
+
+test('a dry run shows the children and submits nothing', async () => {
+  const { output } = await echelon('submit', file, '--dry-run');
+  assert.match(output.lines.join('\n'), /^2 children.*\n {2}0 {2}s: batches=1\n {2}1 {2}s: batches=2$/);
+  assert.equal((await echelon('ls')).output.lines[0], 'No sweeps. `echelon sweep submit FILE` adds one.');
+});
+
+test('a sweep is submitted once for a key, listed, shown, compared, cancelled', async () => {
+  const first = (await echelon('submit', file, '--json', '--key', 'k')).output.json<SweepAccepted>();
+  const { output } = await echelon('submit', file, '--key', 'k');
+  assert.deepEqual([output.lines, output.remarks], [[first.id], ['2 children']]);
+  await expandAll(store, first.id);
+  assert.match((await echelon('ls')).output.lines.join('\n'), /s +running +2 +2 queued/);
+  assert.equal((await echelon('ls', '--json')).output.json<SweepPage>().items[0]!.id, first.id);
+  const shown = (await echelon('get', first.id)).output.lines.join('\n');
+  assert.match(shown, /\/replay\/batches\n0 +exp-\w+ +queued +1\n1 +exp-\w+ +queued +2/);
+  assert.match(
+    (await echelon('compare', first.id, '-m', 'm')).output.lines.join('\n'),
+    /1 +0\/1 +- ± - \(n=0\)/,
+  );
+  assert.equal((await echelon('rerun', first.id)).output.lines[0], '0 children run again');
+  assert.match((await echelon('cancel', first.id)).output.lines[0]!, / cancelled: 2 cancelled$/);
+});
+
+test('a watch ends with the last child, and says whether all succeeded', async () => {
+  for (const [to, expected] of [
+    ['succeeded', undefined],
+    ['failed', CliError],
+  ] as const) {
+    const { id } = (await echelon('submit', file, '--json')).output.json<SweepAccepted>();
+    const output = keptOutput();
+    const watching = watchSweep({ client, id, output, json: false, everyMs: 5 }).catch((error) => error);
+    for (const experiment of await expandAll(store, id)) {
+      const lease = await claimed(store, experiment);
+      await store.confirm(lease);
+      await store.end(lease, { to, reason: 'a test' });
+    }
+    const ended = await watching;
+    assert.equal(ended?.constructor, expected);
+    assert.equal(output.lines.at(-1), `${id}  2 ${to}`);
+  }
+});
+
+test('what the API refuses names the child and the mend', async () => {
+  const wrong = join(folder, 'wrong.yaml');
+  await writeFile(wrong, 'name: s\nmethod: grid\nspec: { engine: replay }\naxes: { replay.batches: [x] }\n');
+  const { exitCode, error } = await echelon('submit', wrong);
+  assert.equal(exitCode, 4);
+  assert.match(
+    error!.message,
+    /\/axes\/replay\.batches\/0: in child 0, \/replay\/batches: must be an integer/,
+  );
+  const detail = await echelon('get', 'swp-x', '--json');
+  assert.equal(detail.exitCode, 4);
+  assert.throws(() => detail.output.json<SweepDetail>());
+});

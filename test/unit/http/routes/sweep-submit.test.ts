@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { SWEEP_ID } from '../../../../src/core/sweep-ids.ts';
+import { appFor } from '../../../support/http-app.ts';
+import { storeFor } from '../../../support/store.ts';
+import { expandAll, sweepRequest } from '../../../support/sweep.ts';
+
+const { store } = await storeFor({ after });
+const { call } = await appFor({ after }, { store });
+
+const ESTIMATORS = {
+  name: 'estimators',
+  method: 'grid',
+  spec: { engine: 'local' },
+  axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': [1, 2] },
+};
+
+describe('POST /v1/sweeps', () => {
+  test('accepts all children in one call, and they are what single ones would be', async () => {
+    const answer = await call('POST', '/v1/sweeps', { body: ESTIMATORS });
+    assert.equal(answer.statusCode, 202, answer.body);
+    const { id, count, self } = answer.json();
+    assert.match(id, SWEEP_ID);
+    assert.deepEqual([count, self, answer.headers.location], [4, `/v1/sweeps/${id}`, self]);
+    const children = await expandAll(store, id);
+    const third = (await store.get(children[2]!))!;
+    const alone = await call('POST', '/v1/experiments', { body: third.submitted });
+    const single = (await store.get(alone.json().id))!;
+    for (const field of ['name', 'project', 'priority', 'resolved', 'defaults', 'fingerprint'] as const)
+      assert.deepEqual(third[field], single[field]);
+    assert.ok(third.fingerprint?.startsWith('grpo'));
+  });
+
+  test('is one sweep for one key and body, and a conflict for another body', async () => {
+    const headers = { 'idempotency-key': 'once' };
+    const [first, again] = await Promise.all([
+      call('POST', '/v1/sweeps', { body: ESTIMATORS, headers }),
+      call('POST', '/v1/sweeps', { body: ESTIMATORS, headers }),
+    ]);
+    assert.deepEqual(first.json(), again.json());
+    const other = { ...ESTIMATORS, name: 'other' };
+    assert.equal((await call('POST', '/v1/sweeps', { body: other, headers })).statusCode, 409);
+    const single = { engine: 'replay', name: 'a replay' };
+    assert.equal((await call('POST', '/v1/experiments', { body: single, headers })).statusCode, 409);
+  });
+
+  test('refuses all for one child that is not valid, and creates nothing', async () => {
+    const before = await store.sweeps({ limit: 100 });
+    const body = { ...ESTIMATORS, axes: { ...ESTIMATORS.axes, 'training.seed': [1, -2] } };
+    const answer = await call('POST', '/v1/sweeps', { body });
+    assert.deepEqual([answer.statusCode, answer.json().code], [400, 'invalid-spec']);
+    const [problem] = answer.json().problems;
+    assert.equal(problem.field, '/axes/training.seed/1');
+    assert.match(problem.message, /^in child 1, \/training\/seed: must be an integer/);
+    assert.deepEqual(await store.sweeps({ limit: 100 }), before);
+  });
+
+  test('refuses what its schema does not know, and clusters that are not there', async () => {
+    const unknown = await call('POST', '/v1/sweeps', { body: { ...ESTIMATORS, axis: {} } });
+    assert.match(unknown.json().problems[0].message, /did you mean axes/);
+    const body = { ...ESTIMATORS, axes: { cluster: ['nowhere'], estimator: [{ name: 'grpo' }] } };
+    const nowhere = await call('POST', '/v1/sweeps', { body });
+    assert.equal(nowhere.statusCode, 400);
+    assert.match(nowhere.json().problems[0].message, /in child 0, \/cluster: is not the name of a cluster/);
+  });
+
+  test('takes ten thousand children, and not one more', async () => {
+    const most = {
+      ...sweepRequest(1),
+      method: 'random',
+      count: 10_000,
+      axes: { '/replay/batches': { min: 0, max: 99, integer: true } },
+    };
+    const answer = await call('POST', '/v1/sweeps', { body: most });
+    assert.deepEqual([answer.statusCode, answer.json().count], [202, 10_000]);
+    assert.equal((await call('POST', '/v1/sweeps', { body: { ...most, count: 10_001 } })).statusCode, 400);
+  });
+});
+
+describe('POST /v1/sweeps/preview', () => {
+  test('counts the children and shows the first, and stores nothing', async () => {
+    const before = await store.sweeps({ limit: 100 });
+    const answer = await call('POST', '/v1/sweeps/preview', { body: sweepRequest(25) });
+    assert.equal(answer.statusCode, 200, answer.body);
+    const { count, children } = answer.json();
+    assert.deepEqual([count, children.length], [25, 10]);
+    assert.deepEqual(children[3], {
+      index: 3,
+      name: 'a sweep: batches=3',
+      values: { '/replay/batches': 3 },
+      spec: { engine: 'replay', project: 'swept', replay: { batches: 3 }, name: 'a sweep: batches=3' },
+    });
+    assert.deepEqual(await store.sweeps({ limit: 100 }), before);
+  });
+
+  test('refuses what a submit refuses', async () => {
+    const answer = await call('POST', '/v1/sweeps/preview', {
+      body: { ...ESTIMATORS, method: 'list', count: 2 },
+    });
+    assert.equal(answer.statusCode, 400);
+    assert.equal(answer.json().problems[0].field, '/count');
+  });
+});

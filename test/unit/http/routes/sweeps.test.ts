@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { newSweepId } from '../../../../src/core/sweep-ids.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { appFor } from '../../../support/http-app.ts';
+import { claimed, storeFor } from '../../../support/store.ts';
+import { expandAll, expandedSweep, sweepInput, sweepRequest } from '../../../support/sweep.ts';
+
+const { store } = await storeFor({ after });
+const joined: string[] = [];
+const { call } = await appFor({ after }, { store, join: async (id) => void joined.push(id) });
+
+async function end(to: 'succeeded' | 'failed', experiment: string, rate?: number): Promise<void> {
+  const lease = await claimed(store as Store, experiment);
+  await store.confirm(lease);
+  const values = { 'val/success_rate': rate ?? 0 };
+  await store.append(lease, [{ sequence: 1, at: 1, event: { type: 'metrics', step: 1, values } }]);
+  await store.end(lease, { to, reason: 'a test' });
+}
+
+test('what is not there is not found', async () => {
+  for (const path of ['', '/comparison'])
+    for (const id of [newSweepId(), 'swp-x', 'exp-00000000000000000000'])
+      assert.equal((await call('GET', `/v1/sweeps/${id}${path}`)).statusCode, 404);
+  for (const path of ['cancel', 'rerun-failed'])
+    assert.equal((await call('POST', `/v1/sweeps/${newSweepId()}/${path}`)).statusCode, 404);
+});
+
+test('GET /v1/sweeps pages newest first, and refuses cursors of another list', async () => {
+  const ids: string[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    ids.push((await store.createSweep(sweepInput(sweepRequest(1), { project: 'listed' }))).id);
+  }
+  const first = (await call('GET', '/v1/sweeps?project=listed&limit=2')).json();
+  assert.deepEqual(
+    first.items.map(({ id }: { id: string }) => id),
+    [ids[2], ids[1]],
+  );
+  const rest = (await call('GET', `/v1/sweeps?project=listed&limit=2&cursor=${first.next}`)).json();
+  assert.deepEqual([rest.items.length, rest.items[0].id, rest.next], [1, ids[0], null]);
+  assert.equal((await call('GET', `/v1/sweeps?cursor=${first.next}`)).json().code, 'invalid-cursor');
+});
+
+test('GET /v1/sweeps/:id shows children before and after they are experiments, in pages', async () => {
+  const { id } = await store.createSweep(sweepInput(sweepRequest(7)));
+  const before = (await call('GET', `/v1/sweeps/${id}?limit=3`)).json();
+  assert.deepEqual([before.count, before.expanded, before.children[2].state], [7, 0, null]);
+  const ids = await expandAll(store, id);
+  let page = (await call('GET', `/v1/sweeps/${id}?limit=3`)).json();
+  const seen = [...page.children];
+  while (page.next !== null) {
+    page = (await call('GET', `/v1/sweeps/${id}?limit=3&cursor=${page.next}`)).json();
+    seen.push(...page.children);
+  }
+  assert.deepEqual(
+    seen,
+    ids.map((experiment, index) => ({
+      ...{ index, experiment, run: 0, state: 'queued', values: { '/replay/batches': index } },
+    })),
+  );
+  const child = (await call('GET', `/v1/experiments/${ids[4]}`)).json();
+  assert.deepEqual([child.sweep, child.sweepIndex], [id, 4]);
+});
+
+describe('POST /v1/sweeps/:id/cancel', () => {
+  test('cancels all children, and answers the same when it is repeated', async () => {
+    const { id } = await expandedSweep(store, 300);
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await call('POST', `/v1/sweeps/${id}/cancel`);
+      assert.deepEqual(
+        [answer.statusCode, answer.json().state, answer.json().counts.cancelled],
+        [202, 'cancelled', 300],
+      );
+    }
+    assert.equal((await call('POST', `/v1/sweeps/${id}/rerun-failed`)).json().code, 'already-final');
+  });
+
+  test('is refused once all have ended, and with a body', async () => {
+    const { id, children } = await expandedSweep(store, 1);
+    assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`, { body: {} })).statusCode, 400);
+    await store.cancel(children[0]!, 'the only one');
+    assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`)).json().code, 'already-final');
+  });
+});
+
+test('POST /v1/sweeps/:id/rerun-failed runs failed children again, each once, with a job', async () => {
+  const { id, children } = await expandedSweep(store, 3);
+  await end('failed', children[0]!);
+  await end('succeeded', children[1]!);
+  await end('failed', children[2]!);
+  const answer = await call('POST', `/v1/sweeps/${id}/rerun-failed`);
+  assert.deepEqual([answer.statusCode, answer.json().rerun, answer.json().sweep.state], [202, 2, 'running']);
+  const { children: now } = (await call('GET', `/v1/sweeps/${id}`)).json();
+  assert.deepEqual(
+    now.map(({ run }: { run: number }) => run),
+    [1, 0, 1],
+  );
+  assert.deepEqual(joined.slice(-2), [now[0].experiment, now[2].experiment]);
+  assert.equal((await call('POST', `/v1/sweeps/${id}/rerun-failed`)).json().rerun, 0);
+});
+
+describe('GET /v1/sweeps/:id/comparison', () => {
+  test('has a row for each combination, over its seeds', async () => {
+    const request = {
+      ...{ name: 'compared', method: 'grid' as const, spec: { engine: 'local' } },
+      axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': [1, 2] },
+    };
+    const { id } = await store.createSweep(sweepInput(request));
+    const children = await expandAll(store, id);
+    await end('succeeded', children[0]!, 0.5);
+    await end('succeeded', children[1]!, 0.7);
+    await end('failed', children[2]!, 0.9);
+    const { over, metrics, items, next } = (await call('GET', `/v1/sweeps/${id}/comparison`)).json();
+    assert.deepEqual([over, metrics, next], [['/training/seed'], ['val/success_rate'], null]);
+    assert.deepEqual(
+      items.map(({ values }: { values: object }) => values),
+      [{ '/estimator': { name: 'hgpo' } }, { '/estimator': { name: 'grpo' } }],
+    );
+    const [hgpo, grpo] = items;
+    assert.deepEqual(
+      [hgpo.children, hgpo.succeeded, hgpo.metrics['val/success_rate'].n, hgpo.reference],
+      [2, 2, 2, null],
+    );
+    assert.ok(Math.abs(hgpo.metrics['val/success_rate'].mean - 0.6) < 1e-12);
+    assert.deepEqual([grpo.failed, grpo.metrics['val/success_rate']], [1, { mean: null, std: null, n: 0 }]);
+    const by = (await call('GET', `/v1/sweeps/${id}/comparison?over=/estimator&metrics=a,b`)).json();
+    assert.deepEqual(
+      by.items.map(({ values }: { values: object }) => values),
+      [{ '/training/seed': 1 }, { '/training/seed': 2 }],
+    );
+    assert.deepEqual(Object.keys(by.items[0].metrics), ['a', 'b']);
+  });
+
+  test('pages, and refuses axes that the sweep does not have', async () => {
+    const { id } = await expandedSweep(store, 5);
+    const first = (await call('GET', `/v1/sweeps/${id}/comparison?limit=3`)).json();
+    const rest = (await call('GET', `/v1/sweeps/${id}/comparison?limit=3&cursor=${first.next}`)).json();
+    assert.deepEqual([first.items.length, rest.items.length, rest.next], [3, 2, null]);
+    const wrong = await call('GET', `/v1/sweeps/${id}/comparison?over=/steps`);
+    assert.deepEqual([wrong.statusCode, wrong.json().problems[0].field], [400, 'over']);
+  });
+});

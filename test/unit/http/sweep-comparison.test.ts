@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  combinationsOf,
+  compareCombination,
+  seedAxes,
+  spreadOf,
+} from '../../../src/http/sweep-comparison.ts';
+import type { Figures, SweepChild } from '../../../src/store/sweep-store.ts';
+
+const axes = [
+  { pointer: '/estimator', values: [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: 2 }] },
+  { pointer: '/training/seed', values: [1, 2] },
+];
+const child = (index: number, entry: number[]): SweepChild => ({
+  ...{ index, entry, run: 0, experiment: `exp-${index}`, state: null, fingerprint: null },
+});
+const figures = (changes: Partial<Figures>): Figures => ({
+  ...{
+    state: 'succeeded',
+    startedAt: 1000,
+    endedAt: 3000,
+    gpus: 2,
+    cpus: 1,
+    exact: 0,
+    rounding: 0,
+    wrong: 0,
+  },
+  ...{ unverifiable: 0, metrics: {} },
+  ...changes,
+});
+
+test('axes that end in seed are aggregated over', () => {
+  assert.deepEqual(seedAxes(axes), ['/training/seed']);
+  assert.deepEqual(seedAxes([{ pointer: '/seeds' }, { pointer: '/environment/seed' }]), [
+    '/environment/seed',
+  ]);
+});
+
+test('equal values are one combination, whatever the order of their keys', () => {
+  const children = [child(0, [0, 0]), child(1, [0, 1]), child(2, [1, 0]), child(3, [2, 1])];
+  const groups = combinationsOf(axes, children, ['/training/seed']);
+  assert.deepEqual(
+    groups.map((group) => group.children.map(({ index }) => index)),
+    [[0, 1, 2], [3]],
+  );
+  assert.deepEqual(groups[0]!.values, { '/estimator': { a: 1, b: 2 } });
+  assert.equal(combinationsOf(axes, children, []).length, 3);
+});
+
+test('a row counts succeeded children in metrics, all in rows and seconds', () => {
+  const group = { values: {}, children: [0, 1, 2, 3].map((index) => child(index, [0, 0])) };
+  const found = [
+    figures({ metrics: { m: 0.2 }, exact: 5 }),
+    figures({ metrics: { m: 0.6 }, rounding: 1 }),
+    figures({ state: 'failed', metrics: { m: 100 }, wrong: 3 }),
+    figures({ state: 'running', endedAt: null }),
+  ];
+  const row = compareCombination(group, [...found, undefined], { metrics: ['m', 'other'], now: 11_000 });
+  assert.equal(row.metrics.m!.mean, 0.4);
+  assert.ok(Math.abs(row.metrics.m!.std! - Math.sqrt(0.08)) < 1e-12);
+  assert.deepEqual(row.metrics.other, { mean: null, std: null, n: 0 });
+  assert.deepEqual(row.rows, { exact: 5, rounding: 1, wrong: 3, unverifiable: 0 });
+  assert.deepEqual([row.children, row.succeeded, row.failed], [4, 2, 1]);
+  assert.deepEqual([row.gpuSeconds, row.cpuSeconds], [32, 16]);
+  assert.equal(row.reference, null);
+});
+
+test('the spread of one value has no deviation, that of equal ones is 0', () => {
+  assert.deepEqual(spreadOf([3]), { mean: 3, std: null, n: 1 });
+  assert.deepEqual(spreadOf([3, 3, 3]), { mean: 3, std: 0, n: 3 });
+});

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { EchelonError, type FieldProblem } from '../../../src/core/errors.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { childSpec, childValues, createSweepCheck, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
+import type { SweepRequest } from '../../../src/schemas/sweep.ts';
+
+const LOCAL = { engine: 'local', estimator: { name: 'hgpo' } };
+
+function request(changes: Partial<SweepRequest>): SweepRequest {
+  return { name: 'a sweep', method: 'grid', spec: LOCAL, axes: { 'training.seed': [1, 2] }, ...changes };
+}
+
+function problemsOf(changes: Partial<SweepRequest>): readonly FieldProblem[] {
+  try {
+    const draft = draftSweep(request(changes));
+    const check = createSweepCheck(draft, (spec) => resolveSpec(spec));
+    draft.entries.forEach((_entry, index) => void check.child(index));
+    check.refuse();
+  } catch (error) {
+    assert.ok(error instanceof EchelonError && error.code === 'invalid-spec', String(error));
+    return error.problems;
+  }
+  return [];
+}
+
+describe('children', () => {
+  test('of a grid are every combination, the last axis changing fastest', () => {
+    const draft = draftSweep(
+      request({ axes: { '/training/seed': [1, 2], 'estimator.name': ['hgpo', 'grpo'] } }),
+    );
+    assert.deepEqual(
+      draft.entries.map((entry) => Object.values(childValues(draft.axes, entry))),
+      [
+        [1, 'hgpo'],
+        [1, 'grpo'],
+        [2, 'hgpo'],
+        [2, 'grpo'],
+      ],
+    );
+  });
+
+  test('of a list take the n-th value of every axis', () => {
+    const axes = { 'training.seed': [3, 4], 'training.steps': [30, 40] };
+    const draft = draftSweep(request({ method: 'list', axes }));
+    assert.deepEqual(
+      draft.entries.map((entry) => childValues(draft.axes, entry)),
+      [3, 4].map((seed) => ({ '/training/seed': seed, '/training/steps': seed * 10 })),
+    );
+  });
+
+  test('are the shared spec with their values, resolved as it would be alone', () => {
+    const draft = draftSweep(request({ axes: { estimator: [{ name: 'grpo' }], 'training.seed': [5] } }));
+    const spec = childSpec(draft, draft.entries[0]!);
+    assert.deepEqual(spec, {
+      engine: 'local',
+      name: 'a sweep: estimator={"name":"grpo"}, seed=5',
+      estimator: { name: 'grpo' },
+      training: { seed: 5 },
+    });
+    const child = makeChild(draft, draft.entries[0]!);
+    const alone = resolveSpec(child.submitted);
+    assert.deepEqual([child.resolved, child.defaults], [alone.spec, alone.defaults]);
+    assert.deepEqual(LOCAL, { engine: 'local', estimator: { name: 'hgpo' } });
+  });
+
+  test('have names that a spec takes, whatever the values', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
+        const draft = draftSweep(request({ axes: { anything: [text] } }));
+        const { name } = childSpec(draft, draft.entries[0]!) as { name: string };
+        assert.match(name, /^\P{Cc}{1,100}$/u);
+      }),
+    );
+    const own = draftSweep(request({ axes: { name: ['mine'] } }));
+    assert.equal(childSpec(own, own.entries[0]!).name, 'mine');
+  });
+});
+
+describe('random draws', () => {
+  const axes = {
+    'training.learningRate': { min: 1e-4, max: 1e-1, scale: 'log' as const },
+    'training.steps': { min: 2, max: 5, integer: true },
+    'estimator.name': ['hgpo', 'grpo'],
+  };
+  const drawn = (seed: number, count = 400) => {
+    const draft = draftSweep(request({ method: 'random', count, seed, axes }));
+    return draft.entries.map(
+      (entry) => Object.values(childValues(draft.axes, entry)) as [number, number, string],
+    );
+  };
+
+  test('are the same for the same seed, and others for another', () => {
+    assert.deepEqual(drawn(7), drawn(7));
+    assert.deepEqual(drawn(7, 5), drawn(7).slice(0, 5));
+    assert.notDeepEqual(drawn(7), drawn(8));
+  });
+
+  test('stay in their range and reach all of it', () => {
+    const draws = drawn(1);
+    assert.ok(draws.every(([rate]) => rate >= 1e-4 && rate <= 1e-1 && Number(rate.toPrecision(6)) === rate));
+    const low = draws.filter(([rate]) => rate < 10 ** -2.5).length;
+    assert.ok(low > 150 && low < 250, `${low} of 400 in the lower half of the scale`);
+    assert.deepEqual(new Set(draws.map(([, steps]) => steps)), new Set([2, 3, 4, 5]));
+    assert.deepEqual(new Set(draws.map(([, , name]) => name)), new Set(['hgpo', 'grpo']));
+  });
+});
+
+describe('a sweep is refused as a whole', () => {
+  const cases: [string, Partial<SweepRequest>, FieldProblem['field'], RegExp][] = [
+    [
+      'for a value',
+      { axes: { 'training.seed': [1, 'two'] } },
+      '/axes/training.seed/1',
+      /^in child 1, \/training\/seed: must be an integer/,
+    ],
+    [
+      'inside an object',
+      { axes: { estimator: [{ name: 'hgpoo' }] } },
+      '/axes/estimator/0/name',
+      /in child 0.*did you mean hgpo/,
+    ],
+    [
+      'for its spec',
+      { spec: { ...LOCAL, stepz: 1 } },
+      '/spec/stepz',
+      /in child 0, \/stepz: is not a known key/,
+    ],
+    [
+      'for a contradiction',
+      { axes: { 'estimator.normalizeByStd': [true] } },
+      '/axes/estimator.normalizeByStd/0',
+      /in child 0/,
+    ],
+    [
+      'for a place that is none',
+      { axes: { 'estimator.name.x': [1] } },
+      '/axes/estimator.name.x',
+      /name is no object/,
+    ],
+    [
+      'for a place that reaches a prototype',
+      { axes: { '/__proto__/x': [1] } },
+      '/axes/~1__proto__~1x',
+      /no place/,
+    ],
+    ['for an empty place', { axes: { 'a..b': [1] } }, '/axes/a..b', /no place/],
+    ['for another project', { axes: { project: ['a', 'b'] } }, '/axes/project', /one project/],
+    ['for one place twice', { axes: { 'training.seed': [1], '/training/seed': [2] } }, '/axes', /same place/],
+    [
+      'for a place inside another',
+      { axes: { estimator: [{}], 'estimator.name': ['grpo'] } },
+      '/axes',
+      /same place/,
+    ],
+    [
+      'for a range in a grid',
+      { axes: { 'training.seed': { min: 1, max: 2 } } },
+      '/axes/training.seed',
+      /list of values/,
+    ],
+    [
+      'for an empty range',
+      { method: 'random', count: 1, axes: { a: { min: 2, max: 1 } } },
+      '/axes/a',
+      /not above/,
+    ],
+    [
+      'for a log of 0',
+      { method: 'random', count: 1, axes: { a: { min: 0, max: 1, scale: 'log' } } },
+      '/axes/a',
+      /above 0/,
+    ],
+    [
+      'for no whole number',
+      { method: 'random', count: 1, axes: { a: { min: 0.2, max: 0.8, integer: true } } },
+      '/axes/a',
+      /whole/,
+    ],
+    ['for no count', { method: 'random' }, '/count', /missing/],
+    ['for a count of a grid', { count: 3 }, '/count', /remove/],
+    ['for a seed of a grid', { seed: 3 }, '/seed', /remove/],
+    [
+      'for unequal lists',
+      { method: 'list', axes: { 'training.seed': [1, 2], 'training.steps': [1] } },
+      '/axes',
+      /one length/,
+    ],
+    [
+      'for too many children',
+      { axes: { a: Array(101).fill(1), b: Array(100).fill(1) } },
+      '/axes',
+      /10100 children/,
+    ],
+  ];
+  for (const [what, changes, field, message] of cases) {
+    test(what, () => {
+      const [first] = problemsOf(changes);
+      assert.equal(first?.field, field);
+      assert.match(first.message, message);
+    });
+  }
+
+  test('with each problem once, though many children have it', () => {
+    const problems = problemsOf({ spec: { ...LOCAL, stepz: 1 }, axes: { 'training.seed': [1, 2, 3, 4] } });
+    assert.equal(problems.length, 1);
+  });
+});
