@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from conftest import PACKAGE_ROOT, until
+from conftest import PACKAGE_ROOT, Server, end_everything, until
 from test_actor import INSIDE, free_port
 from verl_agent_support import STANDIN, Reports, verify
 
 from echelon_rayworker import processes
 from echelon_rayworker.engines.verl_agent import cluster
+from echelon_rayworker.gen import rayworker_pb2 as pb
 
 pytest.importorskip("ray")
 pytest.importorskip("torch", reason="torch is not installed: pip install -r deploy/ray-worker/requirements-verl-agent.txt")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-TESTS = 18
+TESTS = 19
 SMALL = [
     "algorithm.adv_estimator=hgpo", "algorithm.gamma=0.95", "data.train_batch_size=2", "data.val_batch_size=2",
     "env.rollout.n=3", "trainer.n_gpus_per_node=1", "trainer.save_freq=1", "trainer.val_before_train=False",
@@ -225,3 +226,32 @@ def test_preflight_looks_at_the_nodes(ray_address: str, tmp_path: Path) -> None:
     assert found["GPUs"]["ok"] and found["CPUs"]["ok"] and found["shared root"]["ok"], found
     assert "sees" in found["shared root"]["message"]
     assert not said(f"shared_root={tmp_path}/none")["cluster"]["ok"]
+
+
+def test_the_ray_worker_launches_and_stops_it(ray_address: str, tmp_path: Path) -> None:
+    """Through the supervisor: placeholders filled, secrets masked, stopped within the grace period, nothing left."""
+    server = Server(tmp_path / "state", "--ray-address", ray_address)
+    client = server.client()
+    try:
+        client.launch(
+            "home={verlAgentHome}", "attempt_dir={attemptDir}", "experiment_dir={experimentDir}", "phase=train",
+            "checkpoint_dir={sharedRoot}/checkpoints/x", "train_rows=2", "val_rows=2", "steps=9", "--", *SMALL,
+            "data.train_files='{attemptDir}/data/train.parquet'", "trainer.total_epochs=9", "standin.delay=600",
+            engine="verl-agent", module="echelon_rayworker.engines.verl_agent",
+            environment={"VERL_AGENT_HOME": str(STANDIN), "WANDB_API_KEY": "never-to-be-shown"},
+        )  # fmt: skip
+        # The trainer's batch and the console's stage come by two ways, in no order between them.
+        awaited = {"batch", "step 1 of 9"}
+        for event in client.attach(timeout=120):
+            awaited -= {event.WhichOneof("body"), event.stage.name}
+            if not awaited:
+                break
+        assert not awaited
+        stopped = client.stop(grace=20_000)
+        assert stopped.ended.cause == pb.Ended.STOPPED and stopped.ended.signal != signal.SIGKILL
+        assert not server.processes_of()
+        assert until(nothing_is_left, 60)
+        assert b"never-to-be-shown" not in b"".join(event.SerializeToString() for event in client.events())
+    finally:
+        client.close()
+        end_everything(server)
