@@ -220,8 +220,8 @@ export async function startFakeRayWorker({
     if (fault === 'exhausted') throw refuse(status.RESOURCE_EXHAUSTED, 'told to');
     if (fault === 'invalid') throw refuse(status.INVALID_ARGUMENT, 'told to');
     const known = attempts.get(keyOf(line));
-    if (known) return { outcome: known.ended ? 3 : 2 };
     const fence = fences.get(line.experiment)?.attempt ?? 0;
+    if (known && fence <= line.attempt) return { outcome: known.ended ? 3 : 2 };
     if (fence >= line.attempt)
       return { outcome: 4, fencingAttempt: fence, reason: `attempt ${fence} is known` };
     fences.set(line.experiment, { attempt: line.attempt });

@@ -91,7 +91,7 @@ describe('an old copy of the store beside live ray-workers', () => {
     await dispatcher.start();
     const record = await until(async () => {
       const now = await store.get(id);
-      return now?.state === 'running' && now.progress.step === 2 ? now : undefined;
+      return now?.state === 'running' && now.attempt === 3 && now.progress.step === 2 ? now : undefined;
     }, 'the restored store follows the attempt that runs');
     assert.equal(record.attempt, 3);
     assert.deepEqual(bench.rayWorker.running(), [{ experiment: id, attempt: 3 }]);
