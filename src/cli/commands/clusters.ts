@@ -26,8 +26,6 @@ interface AddOptions extends Options {
 export function clustersCommand(output: Output): Command {
   const command = base('clusters')
     .description('list the clusters: nodes, GPUs, ray-worker, last seen')
-    // What stands behind the name of a subcommand is the subcommand's.
-    .enablePositionalOptions()
     .action(async (options: Options) => {
       const client = await clientFor(options);
       const list = await client.get<{ items: ClusterView[] }>('/v1/clusters');
@@ -45,6 +43,11 @@ const base = (name: string): Command =>
 
 const waiting = (command: Command): Command =>
   command.option('--wait', 'show what is done, and return when it is over');
+
+/** `clusters` has the same options as its subcommands, and takes them wherever they stand. */
+function allOptions<T>(command: Command): T {
+  return command.optsWithGlobals() as T;
+}
 
 /** GPUs and CPUs are `free/total`; "out" is what experiments of ours hold. */
 export function clusterTable(clusters: readonly ClusterView[], now: number): string {
@@ -110,11 +113,12 @@ function add(output: Output): Command {
     .option('--tls-ca <file>', 'PEM, for a Ray with TLS')
     .option('--tls-cert <file>', 'PEM')
     .option('--tls-key <file>', 'PEM')
-    .action(async (name: string, address: string, options: AddOptions) => {
+    .action(async (name: string, address: string, _own: AddOptions, command: Command) => {
+      const options = allOptions<AddOptions>(command);
       const client = await clientFor(options);
       const body = await addBody(name, address, options);
-      const command = await client.post<ClusterCommand>('/v1/clusters', body);
-      await follow({ client, command, output, options });
+      const begun = await client.post<ClusterCommand>('/v1/clusters', body);
+      await follow({ client, command: begun, output, options });
     });
 }
 
@@ -150,7 +154,8 @@ function drain(output: Output): Command {
   return waiting(base('drain'))
     .description('let nothing new start on a cluster; what runs goes on (`clusters add` ends it)')
     .argument('<name>')
-    .action(async (name: string, options: Options) => {
+    .action(async (name: string, _own: Options, command: Command) => {
+      const options = allOptions<Options>(command);
       const client = await clientFor(options);
       const path = `/v1/clusters/${encodeURIComponent(name)}/drain`;
       await follow({ client, command: await client.post<ClusterCommand>(path, undefined), output, options });
@@ -161,10 +166,11 @@ function remove(output: Output): Command {
   return waiting(base('remove'))
     .description('remove a cluster on which nothing runs, and end its ray-worker')
     .argument('<name>')
-    .action(async (name: string, options: Options) => {
+    .action(async (name: string, _own: Options, command: Command) => {
+      const options = allOptions<Options>(command);
       const client = await clientFor(options);
-      const command = await client.delete<ClusterCommand>(`/v1/clusters/${encodeURIComponent(name)}`);
-      await follow({ client, command, output, options });
+      const begun = await client.delete<ClusterCommand>(`/v1/clusters/${encodeURIComponent(name)}`);
+      await follow({ client, command: begun, output, options });
     });
 }
 

@@ -40,6 +40,8 @@ export interface SetUpDeps {
   signal: AbortSignal;
   /** How long the ray-worker may take to answer from here. */
   reachMs?: number;
+  /** How long Ray may take to answer. */
+  connectMs?: number;
 }
 
 /** How the ray-worker of an actor is reached. */
@@ -59,6 +61,7 @@ const RAY_WORKER = actorClass('echelon_rayworker.actor:RayWorker');
 const MAX_CONCURRENCY = 16;
 /** The actor itself waits 60 s for its server before it says why it does not serve. */
 const CONNECTION_MS = 90_000;
+const CONNECT_MS = 15_000;
 const END_MS = 20_000;
 const REACH_MS = 8_000;
 
@@ -67,7 +70,7 @@ export async function setUpCluster(name: string, place: RayPlace, deps: SetUpDep
   const { say, signal } = deps;
   const pack = deps.pack();
   await say(`connecting to ${place.address}`);
-  const [ray] = await Promise.all([openSession(place, pack), warnWhereOpen(place, deps)]);
+  const [ray] = await Promise.all([openSession(place, pack, deps), warnWhereOpen(place, deps)]);
   await using _closing = ray;
   const abort = () => void ray.close();
   signal.addEventListener('abort', abort, { once: true });
@@ -93,7 +96,7 @@ export async function setUpCluster(name: string, place: RayPlace, deps: SetUpDep
 }
 
 /** Ends the ray-worker of the Ray at `place`; its supervisors live on, so nothing may run there. */
-export async function endRayWorker(place: RayPlace): Promise<void> {
+export async function endRayWorker(place: RayPlace, connectMs = CONNECT_MS): Promise<void> {
   const { token, tls } = place;
   await using ray = await connect(place.address, {
     ...(token !== null && { token }),
@@ -101,12 +104,17 @@ export async function endRayWorker(place: RayPlace): Promise<void> {
     namespace: ACTOR.namespace,
     reconnectGraceMs: 0,
     selfTest: false,
+    connectTimeoutMs: connectMs,
   });
   const actor = await findActor(ray);
   if (actor) await end(ray, actor);
 }
 
-function openSession({ address, token, tls }: RayPlace, { zip }: RayWorkerPackage): Promise<RayConnection> {
+function openSession(
+  { address, token, tls }: RayPlace,
+  { zip }: RayWorkerPackage,
+  { connectMs = CONNECT_MS }: SetUpDeps,
+): Promise<RayConnection> {
   return connect(address, {
     ...(token !== null && { token }),
     ...(tls !== null && { tls }),
@@ -116,11 +124,16 @@ function openSession({ address, token, tls }: RayPlace, { zip }: RayWorkerPackag
     runtimeEnv: { py_modules: [packageUri(zip)] },
     reconnectGraceMs: 0,
     selfTest: false,
+    connectTimeoutMs: connectMs,
   });
 }
 
-async function warnWhereOpen({ address, tls }: RayPlace, { warn }: SetUpDeps): Promise<void> {
-  const open = await answersWithoutToken(address, tls === null ? {} : { tls }).catch(() => false);
+async function warnWhereOpen(
+  { address, tls }: RayPlace,
+  { warn, connectMs = CONNECT_MS }: SetUpDeps,
+): Promise<void> {
+  const options = { connectTimeoutMs: connectMs, ...(tls !== null && { tls }) };
+  const open = await answersWithoutToken(address, options).catch(() => false);
   if (open)
     warn(
       `Ray at ${address} answers without a token: whoever reaches that port can run any program on the cluster.`,

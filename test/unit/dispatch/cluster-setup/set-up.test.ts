@@ -18,6 +18,7 @@ test('where nobody listens it says so, and says first what it does', { timeout: 
     pack: () => packRayWorker(PACKAGE),
     say: async (line) => void said.push(line),
     warn: (message) => assert.fail(message),
+    connectMs: 300,
     signal: new AbortController().signal,
   });
   await assert.rejects(setUp, RayUnreachableError);
@@ -34,5 +35,5 @@ test('the actor has the name under which it is started by hand', async () => {
 });
 
 test('ending needs a Ray as well', { timeout: 60_000 }, async () => {
-  await assert.rejects(endRayWorker(await place()), RayUnreachableError);
+  await assert.rejects(endRayWorker(await place(), 300), RayUnreachableError);
 });

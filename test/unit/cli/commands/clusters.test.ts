@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { clustersCommand, clusterTable } from '../../../../src/cli/commands/clusters.ts';
+import type { ClusterView } from '../../../../src/schemas/api.ts';
+import type { Command } from '../../../../src/schemas/clusters.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { until } from '../../../support/dispatch.ts';
+
+const { store, connection } = await apiFor({ after });
+const directory = mkdtempSync(join(tmpdir(), 'echelon-clusters-'));
+after(() => rmSync(directory, { recursive: true }));
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  return { output, ...(await runCommand([clustersCommand(output)], ['clusters', ...argv, ...connection])) };
+}
+
+/** Plays the dispatcher for the next command. */
+async function carryOut(store: Store, end: Parameters<Store['endCommand']>[1]): Promise<unknown> {
+  const [open] = await until(async () => {
+    const all = await store.openCommands();
+    return all.length > 0 && all;
+  }, 'a command came');
+  const taken = await store.claimCommand({ id: open!.id, dispatcher: 'd', leaseMs: 60_000 });
+  assert.ok(taken.outcome === 'claimed');
+  await store.reportCommand(taken.claimed.lease, 'connecting');
+  await store.endCommand(taken.claimed.lease, end);
+  return { ...taken.claimed, lease: undefined };
+}
+
+test('where there is none it says how one is added', async () => {
+  assert.match((await run()).output.lines.join(), /echelon clusters add NAME/);
+});
+
+test('adding sends what was given, shows what is done and returns when it is over', async () => {
+  const tokenFile = join(directory, 'token');
+  writeFileSync(tokenFile, 'the-token\n');
+  const problems = [{ severity: 'warning', message: 'open', mend: 'close it' }] as const;
+  const [{ output, exitCode }, given] = await Promise.all([
+    run('add', 'new', 'ray://h:1', '--token-file', tokenFile, '--port', '7400', '--wait'),
+    carryOut(store, { state: 'succeeded', problems }),
+  ]);
+  assert.equal(exitCode, 0);
+  assert.deepEqual(output.remarks, ['  connecting', 'warning: open\n  close it']);
+  assert.deepEqual(output.lines, ['add new: connecting']);
+  assert.deepEqual(given, {
+    ...{ lease: undefined, kind: 'add', tries: 1, secret: '{"token":"the-token","tls":null}' },
+    request: {
+      ...{ address: 'ray://h:1', sharedRoot: '~/echelon', node: null, port: 7400, advertise: null },
+      backfill: false,
+    },
+  });
+});
+
+test('a failure is a sentence with its mend, and an exit status', async () => {
+  const problems = [{ severity: 'error', message: 'no way', mend: 'open the port' }] as const;
+  const [{ exitCode, error }] = await Promise.all([
+    run('add', 'new', 'ray://h:1', '--wait'),
+    carryOut(store, { state: 'failed', problems }),
+  ]);
+  assert.equal(exitCode, 1);
+  assert.match(error!.message, /no way\s+open the port/);
+});
+
+test('without --wait it prints the command, for scripts as JSON', async () => {
+  const { output } = await run('add', 'new', 'ray://h:1', '--json');
+  const { id, state } = output.json<Command>();
+  assert.equal(state, 'queued');
+  assert.equal((await store.command(id))?.kind, 'add');
+  await carryOut(store, { state: 'failed', problems: [] });
+});
+
+test('wrong usage is told before anything is sent', async () => {
+  assert.equal((await run('add', 'new', 'ray://h:1', '--token-file', join(directory, 'none'))).exitCode, 2);
+  assert.match((await run('drain', 'none')).error!.message, /no cluster none/);
+  assert.equal((await run('remove', 'none')).exitCode, 4);
+  assert.deepEqual(await store.openCommands(), []);
+});
+
+test('the table counts nodes, what is free and what is handed out', () => {
+  const node = { cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 1, cpusReserved: 3, gpusReserved: 2 };
+  const cluster: ClusterView = {
+    ...{
+      name: 'a',
+      address: 'h:1',
+      tls: false,
+      rayAddress: null,
+      rayVersion: '2.60.0',
+      rayWorkerVersion: '0.1.0',
+    },
+    ...{ sharedRoot: '/s', draining: false, answering: true, backfill: false, lastSeenAt: 1000 },
+    nodes: [
+      { id: 'n', ...node },
+      { id: 'm', ...node, gpusUsed: 4 },
+    ],
+    experiments: ['x'],
+  };
+  const text = clusterTable(
+    [cluster, { ...cluster, name: 'b', answering: false, draining: true, lastSeenAt: null }],
+    6000,
+  );
+  const [, first, second] = text.split('\n');
+  assert.match(first!, /^a +ready +2 +2\/8 +4 +10\/16 +1 +0\.1\.0 +2\.60\.0 +5 s ago$/);
+  assert.match(second!, /^b +silent, draining .* never$/);
+});
