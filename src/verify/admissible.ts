@@ -136,11 +136,17 @@ function roundings(row: RowParts, m: number): number {
   return (2 * m + 7) * row.arithmetic.unit * (1 + 4 * m * row.arithmetic.unit);
 }
 
+/** Below the smallest float32 there is rounding that no relative bound covers. */
+const TINY = 2 ** -148;
+
 /** What the float64 evaluation of the bounds loses, and the rounding of the report where it is another format. */
+function slackOf({ arithmetic }: RowParts): number {
+  return (arithmetic.unit < REPORT_UNIT ? REPORT_UNIT : 0) * 1.0001 + 1e-14;
+}
+
 function widen(low: number, high: number, row: RowParts): { low: number; high: number } {
-  const reported = row.arithmetic.unit < REPORT_UNIT ? REPORT_UNIT : 0;
-  const slack = reported * 1.0001 + 1e-14;
-  return { low: low - slack * Math.abs(low) - 2 ** -148, high: high + slack * Math.abs(high) + 2 ** -148 };
+  const slack = slackOf(row);
+  return { low: low - slack * Math.abs(low) - TINY, high: high + slack * Math.abs(high) + TINY };
 }
 
 /**
@@ -155,11 +161,14 @@ function admitsRefined(search: Search, kept: readonly Part[] | 'any'): boolean {
   if (terms === undefined) return true;
   const relative = roundings(row, kept.length) / total;
   const rest = reachOfRest(terms);
+  const slack = slackOf(row);
   const visit = (depth: number, low: number, high: number, size: number): boolean => {
     const { low: restLow, high: restHigh, size: restSize } = rest[depth]!;
     const blur = (size + restSize) * relative;
-    const reach = widen((low + restLow) / total - blur, (high + restHigh) / total + blur, row);
-    if (value < reach.low || value > reach.high) return false;
+    const least = (low + restLow) / total - blur;
+    const most = (high + restHigh) / total + blur;
+    if (value < least - slack * Math.abs(least) - TINY || value > most + slack * Math.abs(most) + TINY)
+      return false;
     const term = terms[depth];
     if (term === undefined) return true;
     const { pairs, weight } = term;
@@ -167,8 +176,8 @@ function admitsRefined(search: Search, kept: readonly Part[] | 'any'): boolean {
       if (--effort.left < 0) return true;
       const a = weight * pairs[p]!;
       const b = weight * pairs[p + 1]!;
-      const most = Math.max(Math.abs(a), Math.abs(b));
-      if (visit(depth + 1, low + Math.min(a, b), high + Math.max(a, b), size + most)) return true;
+      const larger = Math.max(Math.abs(a), Math.abs(b));
+      if (visit(depth + 1, low + Math.min(a, b), high + Math.max(a, b), size + larger)) return true;
     }
     return false;
   };
@@ -183,14 +192,21 @@ interface Reach {
 
 /** What the terms from each depth on can still add. */
 function reachOfRest(terms: readonly Term[]): Reach[] {
-  const rest: Reach[] = [{ low: 0, high: 0, size: 0 }];
-  for (const { weight, pairs } of [...terms].reverse()) {
-    const ends = pairs.map((x) => weight * x);
-    const low = ends.reduce((least, x) => Math.min(least, x), Number.POSITIVE_INFINITY);
-    const high = ends.reduce((most, x) => Math.max(most, x), Number.NEGATIVE_INFINITY);
-    const next = rest[0]!;
+  const rest = new Array<Reach>(terms.length + 1);
+  let next: Reach = { low: 0, high: 0, size: 0 };
+  rest[terms.length] = next;
+  for (let depth = terms.length - 1; depth >= 0; depth--) {
+    const { weight, pairs } = terms[depth]!;
+    let low = Number.POSITIVE_INFINITY;
+    let high = Number.NEGATIVE_INFINITY;
+    for (let p = 0; p < pairs.length; p++) {
+      const end = weight * pairs[p]!;
+      if (end < low) low = end;
+      if (end > high) high = end;
+    }
     const size = next.size + Math.max(Math.abs(low), Math.abs(high));
-    rest.unshift({ low: next.low + low, high: next.high + high, size });
+    next = { low: next.low + low, high: next.high + high, size };
+    rest[depth] = next;
   }
   return rest;
 }

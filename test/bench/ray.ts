@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { actorClass } from '../../src/ray/code.ts';
 import { connect } from '../../src/ray/connect.ts';
 import { type RayHead, rayPython, startRayHead } from '../support/ray-head.ts';
+import { machine } from './rounds.ts';
 
 /*
  * This client against Python's own, on one head and in one run, the arms in turn: what is said is a ratio. Times are
@@ -19,12 +21,14 @@ type Measure = (typeof MEASURES)[number];
 const WHAT: Record<Measure, string> = {
   sequential: 'call and get, one after the other',
   pipelined: 'call and get, all at once',
-  batch: 'the same, Python in one get',
+  batch: 'the same, values in one get',
   put: 'put',
   get: 'get',
 };
 
-/** `--rounds`, `--calls` (per round and arm), `--mib` (size of the object put and got), `--json`. */
+const PAGE = new URL('../../docs/ray-client.md', import.meta.url);
+
+/** `--rounds`, `--calls` (per round and arm), `--mib` (size of the object put and got), `--json`, `--write` (docs/ray-client.md). */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -33,6 +37,7 @@ export async function run(args: readonly string[]): Promise<void> {
       calls: { type: 'string', default: '300' },
       mib: { type: 'string', default: '64' },
       json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
     },
   });
   const counts: Record<Measure, number> = {
@@ -65,7 +70,9 @@ export async function run(args: readonly string[]): Promise<void> {
       samples.get(measure)?.python.push(theirs);
     }
   }
-  report(ray.rayVersion, samples, counts, values.json);
+  const report = { rayVersion: ray.rayVersion, counts, rows: summarise(samples) };
+  console.log(values.json ? JSON.stringify(report, null, 2) : describe(report));
+  if (values.write) writeFileSync(PAGE, withFigures(readFileSync(PAGE, 'utf8'), report, args));
 }
 
 async function measureOurs(
@@ -81,7 +88,12 @@ async function measureOurs(
   const ref = measure === 'get' ? await ray.put(blob) : undefined;
   const begin = performance.now();
   if (measure === 'sequential') for (let call = 0; call < count; call++) await actor.call('echo', [text]);
-  if (measure === 'pipelined' || measure === 'batch')
+  if (measure === 'batch') {
+    const refs = await Promise.all(Array.from({ length: count }, () => actor.submit('echo', [text])));
+    await ray.get(refs);
+    for (const held of refs) void ray.release(held);
+  }
+  if (measure === 'pipelined')
     await Promise.all(Array.from({ length: count }, () => actor.call('echo', [text])));
   const made = measure === 'put' ? await ray.put(blob) : ref;
   if (ref !== undefined) await ray.get(ref);
@@ -121,31 +133,63 @@ async function startPythonArm(head: RayHead): Promise<PythonArm> {
   };
 }
 
-function report(
-  rayVersion: string,
-  samples: ReadonlyMap<Measure, { readonly ours: number[]; readonly python: number[] }>,
-  counts: Record<Measure, number>,
-  asJson: boolean,
-): void {
-  const rows = [...samples].map(([measure, { ours, python }]) => {
+type Samples = ReadonlyMap<Measure, { readonly ours: number[]; readonly python: number[] }>;
+
+interface Row {
+  readonly measure: Measure;
+  /** Seconds, median of the rounds. */
+  readonly ours: number;
+  readonly python: number;
+  readonly ratio: number;
+  readonly ratios: readonly number[];
+}
+
+interface Report {
+  readonly rayVersion: string;
+  readonly counts: Record<Measure, number>;
+  readonly rows: readonly Row[];
+}
+
+function summarise(samples: Samples): Row[] {
+  return [...samples].map(([measure, { ours, python }]) => {
     const ratios = ours.map((seconds, index) => (python[index] ?? Number.NaN) / seconds);
     return { measure, ours: median(ours), python: median(python), ratio: median(ratios), ratios };
   });
-  if (asJson) {
-    console.log(JSON.stringify({ rayVersion, counts, rows }, null, 2));
-    return;
-  }
-  console.log(
-    `Ray ${rayVersion}; ratio = time of Python's client / time of this one, median (least to most) of rounds`,
+}
+
+/** A row as words: what, ratio, its spread, both rates. */
+function cells({ counts }: Report, { measure, ours, python, ratio, ratios }: Row): string[] {
+  const unit = measure === 'put' || measure === 'get' ? 'MiB/s' : 'calls/s';
+  const rate = (seconds: number): string => (counts[measure] / seconds).toFixed(0);
+  const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
+  return [WHAT[measure], ratio.toFixed(2), spread, `${rate(ours)} ${unit}`, `${rate(python)} ${unit}`];
+}
+
+function describe(report: Report): string {
+  const lines = report.rows.map((row) => {
+    const [what = '', ratio, spread, ours, python] = cells(report, row);
+    return `${what.padEnd(36)} ratio ${ratio} (${spread})   ${ours} against ${python}`;
+  });
+  const head = `Ray ${report.rayVersion}; ratio = time of Python's client / time of this one, median (least to most) of rounds`;
+  return [head, ...lines].join('\n');
+}
+
+/** The page with the figures between its marks made anew. */
+function withFigures(page: string, report: Report, args: readonly string[]): string {
+  const rounds = report.rows[0]?.ratios.length ?? 0;
+  const figures = [
+    `Ray ${report.rayVersion}, ${rounds} rounds of ${report.counts.sequential} calls and of one object of ${report.counts.put} MiB, both clients`,
+    `in turn on one head; ${new Date().toISOString().slice(0, 10)}, ${machine()}.`,
+    `\`npm run bench -- ${['ray', ...args].join(' ')}\``,
+    '',
+    '| What | Ratio | Least to most | This client | Python |',
+    '| --- | --- | --- | --- | --- |',
+    ...report.rows.map((row) => `| ${cells(report, row).join(' | ')} |`),
+  ];
+  return page.replace(
+    /(?<=<!-- figures -->\n)[\s\S]*(?=<!-- end of figures -->)/,
+    () => `\n${figures.join('\n')}\n\n`,
   );
-  for (const { measure, ours, python, ratio, ratios } of rows) {
-    const unit = measure === 'put' || measure === 'get' ? 'MiB/s' : 'calls/s';
-    const rate = (seconds: number): string => (counts[measure] / seconds).toFixed(0).padStart(6);
-    const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
-    console.log(
-      `${WHAT[measure].padEnd(36)} ratio ${ratio.toFixed(2)} (${spread})   ${rate(ours)} against ${rate(python)} ${unit}`,
-    );
-  }
 }
 
 function median(values: readonly number[]): number {

@@ -11,6 +11,7 @@ import { goldenBatch } from '../support/golden-batches.ts';
 import { pick, reportBy } from '../support/mutants/tools.ts';
 import { randomFrom } from '../support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../support/recipe.ts';
+import { timeInTurn } from './rounds.ts';
 
 const ROUNDS = 9;
 const SIZES = [6_400, 64_000, 256_000] as const;
@@ -18,23 +19,19 @@ const SIZES = [6_400, 64_000, 256_000] as const;
 /** Runs the measurement. Arguments: `--json`. */
 export async function run(args: readonly string[]): Promise<void> {
   const batches = [...SIZES.map((rows) => largeBatch(rows)), lateBatch()];
-  const times = batches.map((): number[] => []);
-  for (let round = 0; round < ROUNDS; round++) {
-    batches.forEach((batch, i) => {
-      const start = performance.now();
-      verifyBatch(batch);
-      times[i]!.push(performance.now() - start);
-    });
-  }
+  const arms = Object.fromEntries(
+    batches.map((batch, i) => [i, { run: () => verifyBatch(batch), steps: batch.rows }]),
+  );
+  const timing = await timeInTurn(arms, ROUNDS);
   const results = batches.map(({ rows }, i) => {
-    const sorted = times[i]!.sort((a, b) => a - b);
-    const [least, median] = [sorted[0]!, sorted[ROUNDS >> 1]!];
+    const { best, median, worst } = timing[i]!;
     return {
       batch: i < SIZES.length ? 'as recorded' : 'late in training',
       rows,
-      leastMs: round3(least),
-      medianMs: round3(median),
-      nsPerRow: Math.round((least * 1e6) / rows),
+      leastMs: round3((best * rows) / 1e6),
+      medianMs: round3((median * rows) / 1e6),
+      worstMs: round3((worst * rows) / 1e6),
+      nsPerRow: Math.round(best),
     };
   });
   const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
@@ -47,7 +44,7 @@ export async function run(args: readonly string[]): Promise<void> {
       );
     }
     console.log(`cost per row at ${SIZES.at(-1)} rows against ${SIZES[0]}: ${scaling}`);
-    console.log(`${ROUNDS} rounds, ${machine.cpu}, ${machine.cores} cores, node ${machine.node}`);
+    console.log(`CPU time, ${ROUNDS} rounds, ${machine.cpu}, ${machine.cores} cores, node ${machine.node}`);
   }
 }
 
