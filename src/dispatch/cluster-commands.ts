@@ -1,3 +1,4 @@
+import { newCommandId } from '../core/ids.ts';
 import type { Cluster, RayPlace, Store } from '../store/store.ts';
 import type { RayWorkerPackage } from './cluster-setup/package.ts';
 import { SetupError, toSetupError } from './cluster-setup/problems.ts';
@@ -14,6 +15,22 @@ export type AddRequest = Omit<RayPlace, 'token' | 'tls'> & {
 
 /** What of an `add` is shown to nobody. */
 export type AddSecret = Pick<RayPlace, 'token' | 'tls'>;
+
+/**
+ * Asks for a silent cluster to be added again from what is known of it, unless a command on it waits already: where Ray
+ * was started anew, its ray-worker is gone and finds its attempts again.
+ */
+export async function requestRepair(
+  store: Pick<Store, 'openCommands' | 'createCommand'>,
+  { name, ray, backfill }: Cluster,
+): Promise<void> {
+  if (ray === undefined) return;
+  const { token, tls, ...place } = ray;
+  if ((await store.openCommands()).some(({ cluster }) => cluster === name)) return;
+  const request: AddRequest = { ...place, backfill, repair: true };
+  const secret = JSON.stringify({ token, tls } satisfies AddSecret);
+  await store.createCommand({ id: newCommandId(), cluster: name, kind: 'add', request, secret });
+}
 
 /** What carrying out commands on clusters takes. */
 export interface ClusterCommandsDeps {

@@ -42,6 +42,9 @@ export function toChoiceCluster(
 
 /** One silent ray-worker must not hold up the figures of the others for longer. */
 const ANSWER_MS = 5_000;
+/** Ray restarts an actor within seconds; what is silent for longer may have lost its Ray. */
+const REPAIR_MS = 30_000;
+const LONGEST_REPAIR_MS = 15 * 60_000;
 
 /**
  * Asks every ray-worker again and again what its cluster has and writes it to the store; calls `onRefresh` after each
@@ -54,9 +57,25 @@ export function createClusterRefresh(deps: {
   now: () => number;
   log: Log;
   onRefresh: () => void;
+  /** A ray-worker has been silent for longer than a restart takes; called again after ever longer waits. */
+  onSilent?: (cluster: Cluster) => Promise<void>;
 }): Loop {
   const { store, rayWorkers, log } = deps;
   const silent = new Set<string>();
+  const repairs = new Map<string, { at: number; waitMs: number }>();
+
+  /** The first repair is tried after {@link REPAIR_MS} of silence, the next ones each after twice the time. */
+  async function repair(cluster: Cluster): Promise<void> {
+    const now = deps.now();
+    const next = repairs.get(cluster.name) ?? { at: now + REPAIR_MS, waitMs: REPAIR_MS };
+    repairs.set(cluster.name, next);
+    if (now < next.at || !deps.onSilent) return;
+    const waitMs = Math.min(next.waitMs * 2, LONGEST_REPAIR_MS);
+    repairs.set(cluster.name, { at: now + waitMs, waitMs });
+    await deps.onSilent(cluster).catch((error: unknown) => {
+      log.warn({ cluster: cluster.name, err: error }, 'the repair of a cluster could not be begun');
+    });
+  }
 
   async function refresh(cluster: Cluster): Promise<void> {
     try {
@@ -69,8 +88,10 @@ export function createClusterRefresh(deps: {
           "the ray-worker's state directory is a new one; attempts of the old one are lost",
         );
       await store.seeCluster(cluster.name, toSeen(cluster.address, description, deps.now()));
+      repairs.delete(cluster.name);
       deps.onRefresh();
     } catch (error) {
+      await repair(cluster);
       if (silent.has(cluster.name)) return;
       silent.add(cluster.name);
       log.warn({ cluster: cluster.name, err: error }, 'the ray-worker does not answer');

@@ -3,9 +3,9 @@ import type { CommandQueues } from '../queue/commands.ts';
 import type { Line, LineServer, Seen } from '../queue/line.ts';
 import type { LaunchPlan } from '../rpc/ray-worker.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
-import type { Lease, Store, TakenOver, WakeTopic } from '../store/store.ts';
+import type { Cluster, Lease, Store, TakenOver, WakeTopic } from '../store/store.ts';
 import { type AttemptHooks, type AttemptRun, type Entry, runAttempt } from './attempt.ts';
-import { createClusterCommands } from './cluster-commands.ts';
+import { createClusterCommands, requestRepair } from './cluster-commands.ts';
 import type { RayWorkerPackage } from './cluster-setup/package.ts';
 import { createClusterRefresh } from './clusters.ts';
 import { createCommands } from './commands.ts';
@@ -105,7 +105,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     onClaimed: (lease, { cluster }) => held.begin({ ...FRESH, lease, cluster }),
   });
   const onRefresh = placement.poke;
-  const refresh = createClusterRefresh({ store, rayWorkers, everyMs: refreshMs, now, log, onRefresh });
+  const onSilent = (cluster: Cluster) => requestRepair(store, cluster);
+  const refresh = createClusterRefresh({
+    store,
+    rayWorkers,
+    everyMs: refreshMs,
+    now,
+    log,
+    onRefresh,
+    onSilent,
+  });
   const verification = createVerification({
     ...{ store, verifier: deps.verifier, log, everyMs: lookMs },
     concurrency: deps.verifications ?? 2,

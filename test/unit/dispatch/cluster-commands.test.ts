@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createClusterCommands } from '../../../src/dispatch/cluster-commands.ts';
+import { createClusterCommands, requestRepair } from '../../../src/dispatch/cluster-commands.ts';
 import type { SetUp } from '../../../src/dispatch/cluster-setup/set-up.ts';
 import type { CommandWork } from '../../../src/dispatch/commands.ts';
 import type { RayPlace } from '../../../src/store/store.ts';
@@ -135,4 +135,21 @@ test('drain says what goes on there', async (t) => {
   await run(work('drain'));
   assert.match(said.at(-1)!, /1 experiment there goes on/);
   assert.equal((await store.clusters())[0]!.draining, true);
+});
+
+test('a silent cluster is asked to be added again as it was, once at a time; one known by address alone is not', async (t) => {
+  const { store, run, work } = await bench(t);
+  await run(work('add'));
+  const [cluster] = await store.clusters();
+  await requestRepair(store, cluster!);
+  await requestRepair(store, cluster!);
+  const [open, another] = await store.openCommands();
+  assert.equal(another, undefined);
+  const taken = await store.claimCommand({ id: open!.id, dispatcher: 'd', leaseMs: 1000 });
+  assert.ok(taken.outcome === 'claimed');
+  assert.deepEqual(taken.claimed.request, { ...REQUEST, repair: true });
+  assert.equal(taken.claimed.secret, SECRET);
+  const { ray: _ray, ...byAddress } = cluster!;
+  await requestRepair(store, { ...byAddress, name: 'other' });
+  assert.equal((await store.openCommands()).length, 1);
 });

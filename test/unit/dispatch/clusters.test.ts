@@ -95,4 +95,37 @@ describe('clusters', () => {
       ...{ rayVersion: '2', rayWorkerVersion: '0.1.0', sharedRoot: '/' },
     });
   });
+
+  test('that stay silent are asked to be repaired, after ever longer waits', async () => {
+    let now = 0;
+    const asked: number[] = [];
+    let looks = 0;
+    const loop = createClusterRefresh({
+      store: { clusters: async () => [CLUSTER] } as unknown as Store,
+      rayWorkers: {
+        async of() {
+          looks += 1;
+          throw new RayWorkerError('unreachable', 'away');
+        },
+        update: () => {},
+        close: () => {},
+      },
+      everyMs: 2 ** 30,
+      now: () => now,
+      log: QUIET,
+      onRefresh: () => assert.fail(),
+      onSilent: async () => void asked.push(now),
+    });
+    loop.start();
+    for (; now <= 300_000; now += 10_000) {
+      const before = looks;
+      loop.poke();
+      await until(() => looks > before, 'it was asked');
+    }
+    await loop.stop();
+    assert.deepEqual(
+      asked.slice(0, 3).map((at, index) => at - (asked[index - 1] ?? 0)),
+      [30_000, 60_000, 120_000],
+    );
+  });
 });
