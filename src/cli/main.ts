@@ -54,6 +54,12 @@ for (const command of commands) program.addCommand(command);
 for (const command of commands.flatMap((one) => [one, ...one.commands]))
   command.copyInheritedSettings(program);
 
+// Whoever reads may have seen enough (`| head`): that is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -66,6 +72,9 @@ try {
     const problems = error.problems.map(({ field, message }) => `\n  ${field}: ${message}`).join('');
     terminal.remark(`echelon: ${error.message}${problems}`);
     process.exitCode = EXIT.notOk;
+  } else if (error instanceof Error && error.name === 'SettingsError') {
+    terminal.remark(`echelon: ${error.message}`);
+    process.exitCode = EXIT.usage;
   } else {
     terminal.remark(`echelon: ${error instanceof Error ? error.stack : String(error)}`);
     process.exitCode = EXIT.notOk;

@@ -14,7 +14,9 @@ interface Setting<T> {
 }
 
 /** A setting whose value cannot be used. The message names the variable, the value's fault and the mend. */
-export class SettingsError extends Error {}
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
 
 const text = (value: string): string => value;
 

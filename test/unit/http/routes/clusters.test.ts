@@ -28,7 +28,10 @@ test('adding is a command: 202, where to look, and the token in no answer, no jo
   assert.equal(response.statusCode, 202);
   const { id, kind, state, cluster } = response.json();
   assert.match(id, COMMAND_ID);
-  assert.deepEqual([kind, state, cluster, response.headers.location], ['add', 'queued', 'new', `/v1/commands/${id}`]);
+  assert.deepEqual(
+    [kind, state, cluster, response.headers.location],
+    ['add', 'queued', 'new', `/v1/commands/${id}`],
+  );
   assert.deepEqual(sent.at(-1), ['new', id]);
   const polled = await call('GET', `/v1/commands/${id}`);
   assert.deepEqual(polled.json(), response.json());
