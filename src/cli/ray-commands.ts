@@ -1,3 +1,4 @@
+import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from '../ray/address.ts';
 import type { Resources } from '../ray/cluster.ts';
 import { functionRef } from '../ray/code.ts';
 import { type ConnectOptions, connect, type RayConnection } from '../ray/connect.ts';
@@ -96,6 +97,9 @@ async function withConnection(
   use: (ray: RayConnection) => Promise<void>,
 ): Promise<void> {
   const credentials = usage(() => credentialsFromEnvironment(target.environment));
+  if (usage(() => parseAddress(target.address)) && !namesPort(target.address)) {
+    target.output.remark(`note: ${target.address} names no port; trying ${DEFAULT_CLIENT_PORT}`);
+  }
   try {
     await using ray = await connect(target.address, {
       ...credentials,
@@ -133,8 +137,13 @@ function usage<T>(act: () => T): T {
 }
 
 function parseArguments(text: string): unknown[] {
-  const args: unknown = JSON.parse(text);
-  if (!Array.isArray(args)) throw new TypeError('--args must be a JSON array');
+  let args: unknown;
+  try {
+    args = JSON.parse(text);
+  } catch (error) {
+    throw new TypeError(`--args is no JSON: ${(error as Error).message}`);
+  }
+  if (!Array.isArray(args)) throw new TypeError('--args must be a JSON array, one element per argument');
   return args;
 }
 

@@ -16,3 +16,8 @@ export function parseAddress(address: string): string {
   }
   return `${host}:${port}`;
 }
+
+/** Whether an address names its port; where it does not, {@link DEFAULT_CLIENT_PORT} is meant. */
+export function namesPort(address: string): boolean {
+  return /:\d+\/?$/.test(address.replace(/\[[^\]]*\]/, 'host'));
+}

@@ -9,7 +9,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { channelCredentials, type TlsOptions } from './credentials.ts';
-import { RayClosedError, RayError, RayUnreachableError } from './errors.ts';
+import { RayAuthenticationError, RayClosedError, RayError, RayUnreachableError } from './errors.ts';
 import { ClusterInfoKind, UNARY } from './protocol.ts';
 import { errorFromStatus } from './status.ts';
 
@@ -74,8 +74,12 @@ export interface RayChannel {
   close(reason?: Error): void;
 }
 
-/** Opens a channel; nothing is sent before the first call. */
+/** Opens a channel; nothing is sent before the first call. Throws for a token that cannot be sent. */
 export function createChannel({ address, token, tls }: ChannelOptions): RayChannel {
+  // Checked here because the transport's own error would quote the token.
+  if (token !== undefined && !/^[\x20-\x7e]+$/.test(token)) {
+    throw new RayAuthenticationError('the token is empty, or holds characters that cannot be sent');
+  }
   const client = new Client(address, channelCredentials(tls), grpcOptions(tls));
   const open = new Set<{ cancel(): void }>();
   let closed: Error | undefined;

@@ -141,7 +141,8 @@ function messageOf(node: PyObject): string {
   }
   const args = elements(node.args);
   const first = args.find((value) => typeof value === 'string');
-  if (typeof first === 'string') return args.length === 1 ? first : args.map(printable).join(', ');
+  if (typeof first === 'string')
+    return args.length === 1 ? first : args.map(printable).filter(Boolean).join(', ');
   return args.map(printable).filter(Boolean).join(', ');
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createChannel } from '../../src/ray/channel.ts';
@@ -9,6 +9,9 @@ import type { RayCredentials, TlsOptions } from '../../src/ray/credentials.ts';
 
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 20_000;
+const TURN_TIMEOUT_MS = 600_000;
+/** Whoever listens here has the turn; below the ports that heads and sessions use. */
+const TURN_PORT = 19_999;
 
 /** What a test wants of its head. */
 export interface RayHeadOptions {
@@ -44,6 +47,16 @@ export function rayPython(): string {
  * whatever it finds.
  */
 export async function startRayHead(options: RayHeadOptions = {}): Promise<RayHead> {
+  const turn = await takeTurn();
+  try {
+    return await startInTurn(options, turn);
+  } catch (error) {
+    turn.end();
+    throw error;
+  }
+}
+
+async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead> {
   const directory = mkdtempSync('/tmp/rh-');
   const mark = randomUUID();
   const port = await freePort(20_000, 22_900);
@@ -81,8 +94,54 @@ export async function startRayHead(options: RayHeadOptions = {}): Promise<RayHea
     [Symbol.asyncDispose]: async () => {
       await kill();
       rmSync(directory, { recursive: true, force: true });
+      turn.end();
     },
   };
+}
+
+interface Turn {
+  end(): void;
+}
+
+/** The server that holds the turn of this process, shared by all its heads. */
+let turnHolder: { readonly server: Promise<Server>; heads: number } | undefined;
+
+/**
+ * One process at a time has heads in a network namespace. Each head gives its sessions' processes ports from 23000
+ * on: it looks whether a port is free, and the process listens there only a second later, with SO_REUSEPORT. Two heads
+ * that start sessions at the same time may thus share a port, and each would get half of the other's connections.
+ * A listening port is the lock: it belongs to the namespace, and ends with its process.
+ */
+async function takeTurn(): Promise<Turn> {
+  turnHolder ??= { server: holdTurn(), heads: 0 };
+  const holder = turnHolder;
+  holder.heads++;
+  const end = (): void => {
+    if (--holder.heads > 0) return;
+    if (turnHolder === holder) turnHolder = undefined;
+    holder.server.then((server) => server.close()).catch(() => {});
+  };
+  try {
+    await holder.server;
+  } catch (error) {
+    end();
+    throw error;
+  }
+  return { end };
+}
+
+async function holdTurn(): Promise<Server> {
+  const deadline = Date.now() + TURN_TIMEOUT_MS;
+  for (;;) {
+    const server = createServer().unref();
+    const held = await new Promise<boolean>((done) => {
+      server.once('error', () => done(false));
+      server.listen(TURN_PORT, '127.0.0.1', () => done(true));
+    });
+    if (held) return server;
+    if (Date.now() > deadline) throw new Error('another process has had heads here for too long');
+    await sleep(100);
+  }
 }
 
 function rayCommand(): string {

@@ -80,7 +80,15 @@ function convertInstance(node: PyObject, inner: (value: unknown) => unknown): un
 
 /** `module.qualname` of what an object is made from; `?` where that is no name. */
 export function className(node: PyObject): string {
-  return node.callable instanceof PyGlobal ? node.callable.toString() : '?';
+  if (node.callable instanceof PyGlobal) return node.callable.toString();
+  // A class that travels by value: `_make_skeleton_class(type, name, …)`, perhaps inside `_class_setstate(…)`.
+  let made = node.callable;
+  for (let depth = 0; depth < 4 && made instanceof PyObject; depth++) {
+    const [first, name] = elements(made.args);
+    if (typeof name === 'string') return `__main__.${name}`;
+    made = first;
+  }
+  return '?';
 }
 
 /** The elements of a read tuple or list; empty for anything else. */

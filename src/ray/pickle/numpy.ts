@@ -23,6 +23,7 @@ const ARRAYS: Readonly<Record<string, (buffer: ArrayBuffer) => NumberArray>> = {
   u4: (buffer) => new Uint32Array(buffer),
   i8: (buffer) => new BigInt64Array(buffer),
   u8: (buffer) => new BigUint64Array(buffer),
+  f2: halfPrecision,
   f4: (buffer) => new Float32Array(buffer),
   f8: (buffer) => new Float64Array(buffer),
 };
@@ -33,9 +34,9 @@ const FROM_BUFFER = /^numpy\.(?:_core|core)\.numeric\._frombuffer$/;
 const RECONSTRUCT = /^numpy\.(?:_core|core)\.multiarray\._reconstruct$/;
 
 /**
- * Recognises numpy's scalars and one-dimensional arrays of plain dtypes (little-endian integers, float32,
+ * Recognises numpy's scalars and one-dimensional arrays of plain dtypes (little-endian integers, float16 to
  * float64, bool). Scalars become numbers (bigint beyond 2^53) or booleans; arrays become the typed array of
- * their dtype, booleans an array of booleans. Undefined: `name` is not numpy's.
+ * their dtype, float16 a Float32Array, booleans an array of booleans. Undefined: `name` is not numpy's.
  */
 export function convertNumpy(name: string, node: PyObject): { value: unknown } | undefined {
   const args = tuple(node.args);
@@ -83,10 +84,23 @@ function dtypeCode(node: unknown): string {
   const made = node instanceof PyObject && node.callable instanceof PyGlobal ? String(node.callable) : '';
   const code = node instanceof PyObject ? tuple(node.args)[0] : undefined;
   const order = node instanceof PyObject ? tuple(node.state)[1] : undefined;
-  if (made !== 'numpy.dtype' || typeof code !== 'string' || order === '>') {
+  if (made !== 'numpy.dtype' || typeof code !== 'string') {
     throw new RayPickleError('a numpy dtype of an unknown form arrived');
   }
+  if (order === '>') throw new RayPickleError(`numpy data of dtype >${code} (big-endian) cannot be read`);
   return code;
+}
+
+/** IEEE 754 binary16: sign, five bits of exponent, ten of fraction. Each is a float32 exactly. */
+function halfPrecision(buffer: ArrayBuffer): Float32Array {
+  return Float32Array.from(new Uint16Array(buffer), (bits) => {
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 0x1f;
+    const fraction = bits & 0x3ff;
+    if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+    if (exponent === 0) return sign * fraction * 2 ** -24;
+    return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  });
 }
 
 function bytesOf(node: unknown): Uint8Array {

@@ -52,7 +52,9 @@ function writeObject(writing: Writing, value: object, path: string): void {
   const { options, open } = writing;
   const stub = options.stub?.(value);
   if (open.has(value)) throw new RayPickleError(`${path}: the value contains itself`);
-  if (open.size >= MAX_DEPTH) throw new RayPickleError(`${path}: nested deeper than ${MAX_DEPTH}`);
+  if (open.size >= MAX_DEPTH) {
+    throw new RayPickleError(`${path.slice(0, 40)}…: nested deeper than ${MAX_DEPTH}`);
+  }
   open.add(value);
   if (stub !== undefined) writeStub(writing, stub, path);
   else if (value instanceof PyFloat) writing.out.float(value.value);

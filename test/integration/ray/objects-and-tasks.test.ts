@@ -99,6 +99,46 @@ describe('objects', () => {
   });
 });
 
+describe('numpy', () => {
+  const made = (expression: string) =>
+    sourceFunction(`def f():\n    import numpy as np\n    return ${expression}\n`, 'f');
+
+  test('arrays of every plain dtype', async () => {
+    const arrays = {
+      int8: Int8Array,
+      int16: Int16Array,
+      int32: Int32Array,
+      int64: BigInt64Array,
+      uint8: Uint8Array,
+      uint16: Uint16Array,
+      uint32: Uint32Array,
+      uint64: BigUint64Array,
+      float16: Float32Array,
+      float32: Float32Array,
+      float64: Float64Array,
+    };
+    for (const [dtype, kind] of Object.entries(arrays)) {
+      const value = await ray.call(made(`np.array([1, 0, 3], dtype="${dtype}")`), [], {}, { timeoutMs });
+      assert.ok(value instanceof kind, dtype);
+      assert.deepEqual(Array.from(value, Number), [1, 0, 3], dtype);
+    }
+  });
+
+  test('what is not plain says what arrived', async () => {
+    for (const [expression, said] of [
+      ['np.zeros((2, 3))', /shape \(2, 3\)/],
+      ['np.array([1], dtype=">i4")', />i4 \(big-endian\)/],
+      ['np.array([1j])', /dtype c16/],
+      ['np.array(["text"])', /dtype U4/],
+      ['type("Home", (), {})()', /__main__\.Home|\bHome/],
+    ] as const) {
+      await assert.rejects(ray.call(made(expression), [], {}, { timeoutMs }), (error) => {
+        return error instanceof RayPickleError && said.test(error.message);
+      });
+    }
+  });
+});
+
 describe('tasks', () => {
   test('a global reference, with arguments and keywords', async () => {
     assert.equal(await ray.call(probe('add'), [1, 2], {}, { timeoutMs }), 3);
@@ -171,6 +211,56 @@ describe('tasks', () => {
       await Promise.race([heard.promise, new Promise((resolve) => setTimeout(resolve, 500))]);
     }
     stop();
+  });
+});
+
+describe('many objects', () => {
+  test('of 200 tasks come with one get, in order', async () => {
+    const tasks = Array.from({ length: 200 }, (_, index) =>
+      ray.task(probe('add'), [index, 1], {}, { numCpus: 0.1 }),
+    );
+    const refs = await Promise.all(tasks);
+    const expected = Array.from({ length: 200 }, (_, index) => index + 1);
+    assert.deepEqual(await ray.get(refs, { timeoutMs: 60_000 }), expected);
+    await Promise.all(refs.map((ref) => ray.release(ref)));
+  });
+
+  test('of 12 MiB each, in chunks', async () => {
+    const blobs = [1, 2].map((fill) => Buffer.alloc(12 * 2 ** 20, fill));
+    const refs = await Promise.all(blobs.map((blob) => ray.put(blob)));
+    const values = (await ray.get(refs, { timeoutMs })) as Uint8Array[];
+    assert.deepEqual(
+      values.map((value, index) => blobs[index]?.equals(value)),
+      [true, true],
+    );
+    await Promise.all(refs.map((ref) => ray.release(ref)));
+  });
+
+  test('one of which failed: its exception, with the traceback', async () => {
+    const refs = [await ray.put(1), await ray.task(probe('fail'), ['value'])];
+    const error = await failure(ray.get(refs, { timeoutMs }));
+    assert.deepEqual([error.pythonType, error.rayType], ['ValueError', 'RayTaskError']);
+    assert.match(error.pythonTraceback, /probe\.py", line \d+, in fail/);
+  });
+
+  test('one of which is late: a timeout, and wait says which', async () => {
+    const late = await ray.task(probe('sleep'), [60], {}, { maxRetries: 0, numCpus: 0 });
+    const there = await ray.put(1);
+    await assert.rejects(ray.get([there, late], { timeoutMs: 300 }), RayTimeoutError);
+    assert.deepEqual(await ray.wait([late, there], { timeoutMs }), { ready: [there], pending: [late] });
+    const both = await ray.wait([late, there], { numReturns: 2, timeoutMs: 200 });
+    assert.deepEqual(both, { ready: [there], pending: [late] });
+    await ray.cancel(late, { force: true });
+    await failure(ray.get(late, { timeoutMs }));
+  });
+
+  test('that one task returns', async () => {
+    const three = sourceFunction('def f(n):\n    return tuple(range(n))\n', 'f');
+    const refs = await ray.task(three, [3], {}, { numReturns: 3 });
+    assert.deepEqual(await ray.get(refs, { timeoutMs }), [0, 1, 2]);
+    assert.deepEqual(await ray.call(three, [2], {}, { numReturns: 2, timeoutMs }), [0, 1]);
+    const error = await failure(ray.call(three, [2], {}, { numReturns: 3, timeoutMs }));
+    assert.equal(error.pythonType, 'ValueError');
   });
 });
 

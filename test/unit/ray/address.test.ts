@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_CLIENT_PORT, parseAddress } from '../../../src/ray/address.ts';
+import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from '../../../src/ray/address.ts';
 
 test('addresses in every form', () => {
   assert.equal(parseAddress('ray://head.example:10002'), 'head.example:10002');
@@ -24,4 +24,10 @@ test('what is no address is refused', () => {
   ]) {
     assert.throws(() => parseAddress(text), TypeError, text);
   }
+});
+
+test('whether a port is named, also behind an IPv6 address', () => {
+  for (const address of ['ray://h:1', 'h:10001', 'ray://[::1]:7/', '127.0.0.1:5'])
+    assert.ok(namesPort(address));
+  for (const address of ['ray://h', 'h/', 'ray://[::1]', '[fe80::1:2]']) assert.ok(!namesPort(address));
 });

@@ -41,3 +41,12 @@ test('a stream that ended without a status counts as unavailable', () => {
   assert.equal(streamStatus(undefined), 14);
   assert.equal(streamStatus(Object.assign(new Error('x'), { code: 5 })), 5);
 });
+
+test('a token that cannot be sent is refused without being quoted', () => {
+  for (const token of ['', 'secret\nsecond', 'sécret']) {
+    assert.throws(
+      () => createChannel({ address: '127.0.0.1:1', token }),
+      (error) => error instanceof RayAuthenticationError && !/s.cret/.test(error.message),
+    );
+  }
+});

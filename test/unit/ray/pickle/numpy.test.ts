@@ -57,3 +57,28 @@ test('a scalar without bytes is an error', () => {
   const broken = new PyObject(node.callable, new PyReadTuple([dtype, 'no bytes']));
   assert.throws(() => toJavaScript(broken), /not bytes/);
 });
+
+test('half precision: the whole range, from denormals to infinity', () => {
+  const halves: [number, number][] = [
+    [0x0000, 0],
+    [0x8000, -0],
+    [0x0001, 2 ** -24],
+    [0x03ff, 1023 * 2 ** -24],
+    [0x0400, 2 ** -14],
+    [0x3c00, 1],
+    [0xc000, -2],
+    [0x3555, 0.333251953125],
+    [0x7bff, 65_504],
+    [0x7c00, Number.POSITIVE_INFINITY],
+    [0xfc00, Number.NEGATIVE_INFINITY],
+    [0x7e00, Number.NaN],
+  ];
+  const scalar = readPickle(Buffer.from(pickles.scalarInt64 ?? '', 'hex')) as PyObject;
+  const dtype = (scalar.args as PyReadTuple).items[0] as PyObject;
+  const half = new PyObject(dtype.callable, new PyReadTuple(['f2', false, true]));
+  for (const [bits, expected] of halves) {
+    const bytes = Uint8Array.of(bits & 0xff, bits >> 8);
+    const node = new PyObject(scalar.callable, new PyReadTuple([half, bytes]));
+    assert.deepEqual(toJavaScript(node), expected);
+  }
+});
