@@ -179,7 +179,9 @@ describe('what goes wrong in an actor', () => {
     await actor.kill({ noRestart: false });
     // Ray kills it in its own time: calls reach the old process for a while, then none, then the new one.
     let pid: unknown = before;
+    const deadline = Date.now() + limit.timeoutMs;
     while (pid === before || pid === undefined) {
+      assert.ok(Date.now() < deadline, 'it was not started again');
       pid = await actor.call('pid', [], {}, limit).catch((error) => {
         if (!(error instanceof RayActorDiedError)) throw error;
       });
