@@ -103,6 +103,23 @@ describe('the line', () => {
     await serving.close(1000);
   });
 
+  test('takes many at once, each at its place, and a second time changes nothing', async () => {
+    const places = ['exp-a', 'exp-b', 'exp-c'].map((experiment, at) => ({ experiment, priority: at - 1 }));
+    await line.join('exp-b', 0);
+    await line.joinAll(places);
+    await line.joinAll(places);
+    assert.deepEqual(await line.ids(), new Set(['exp-a', 'exp-b', 'exp-c']));
+    const seen: string[] = [];
+    const handle = async (experiment: string) => {
+      seen.push(experiment);
+      return { done: true } as const;
+    };
+    const serving = line.serve(handle, { concurrency: 1 });
+    await until(() => seen.length === 3, 'all are looked at');
+    assert.deepEqual(seen, ['exp-c', 'exp-b', 'exp-a']);
+    await serving.close(1000);
+  });
+
   test('tells an active job from one that is ready, and lets the others leave', async () => {
     await line.join('exp-a', 0);
     const release = Promise.withResolvers<void>();

@@ -107,6 +107,7 @@ describe('expansion', () => {
   test('by many at once, each of which may die at any point, makes no child twice and leaves none out', async (t) => {
     const { store } = await storeFor(t);
     const { id } = await store.createSweep(sweepInput(sweepRequest(420)));
+    // Without the comparison of indices in expand-sweep.lua this fails.
     let calls = 0;
     const dying = (...args: Parameters<typeof makeChild>) => {
       calls += 1;
@@ -222,6 +223,7 @@ describe('a re-run', () => {
     await end(store, children[2]!, 'failed');
     const sweep = (await store.sweep(id))!;
     const seen = await store.sweepChildren(sweep, 0, 3);
+    // Without the comparison of runs in rerun-sweep.lua this fails.
     const both = await Promise.all([
       store.rerunSweepChildren(sweep, seen, makeChild),
       store.rerunSweepChildren(sweep, seen, makeChild),
