@@ -28,9 +28,12 @@ describe('the OpenAPI document', () => {
   test('has every route of the API, and nothing hidden', () => {
     const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort();
     assert.deepEqual(described, [
+      'DELETE /v1/clusters/{name}',
       'GET /healthz',
       'GET /readyz',
       'GET /v1/clusters',
+      'GET /v1/clusters/{name}',
+      'GET /v1/commands/{id}',
       'GET /v1/experiments',
       'GET /v1/experiments/{id}',
       'GET /v1/experiments/{id}/attempts',
@@ -45,6 +48,8 @@ describe('the OpenAPI document', () => {
       'GET /v1/sweeps/{id}/comparison',
       'POST /login',
       'POST /logout',
+      'POST /v1/clusters',
+      'POST /v1/clusters/{name}/drain',
       'POST /v1/experiments',
       'POST /v1/experiments/{id}/cancel',
       'POST /v1/plans',
