@@ -27,7 +27,7 @@ import { createStore } from './store/create-store.ts';
 import type { Store } from './store/store.ts';
 import { createVerifierPool } from './verify/pool.ts';
 
-export { processEnvironment, processSettings };
+export { processEnvironment, processSettings, SettingsError };
 
 const { version: VERSION } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),

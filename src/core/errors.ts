@@ -17,6 +17,7 @@ export const ERRORS = {
   forbidden: { status: 403, retry: false, title: 'The request is not allowed' },
   'not-found': { status: 404, retry: false, title: 'There is no such thing' },
   'method-not-allowed': { status: 405, retry: false, title: 'This resource does not have that method' },
+  'request-timeout': { status: 408, retry: true, title: 'The request did not arrive in time' },
   'idempotency-conflict': {
     status: 409,
     retry: false,

@@ -3,10 +3,7 @@ import type { Socket } from 'node:net';
 import { EchelonError } from '../core/errors.ts';
 import { PROBLEM_TYPE, toProblem } from './to-problem.ts';
 
-/**
- * Answers what never became a request (headers too large, too slow, not HTTP) on its socket, and closes it. A
- * request that did not arrive in time is 408, which needs no code: there is nothing for a client to tell apart.
- */
+/** Answers what never became a request (headers too large, too slow, not HTTP) on its socket, and closes it. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -33,17 +30,8 @@ function problemOf(code: string | undefined) {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return toProblem(new EchelonError('headers-too-large', 'The headers are larger than this server takes.'));
   }
-  const problem = toProblem(
-    new EchelonError('invalid-request', 'This is not an HTTP request that can be read.'),
-  );
-  if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return problem;
-  return {
-    ...problem,
-    type: 'about:blank',
-    title: 'Request Timeout',
-    status: 408,
-    detail: 'The request did not arrive in time.',
-    code: 'request-timeout',
-    retry: true,
-  };
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return toProblem(new EchelonError('request-timeout', 'The request did not arrive in time.'));
+  }
+  return toProblem(new EchelonError('invalid-request', 'This is not an HTTP request that can be read.'));
 }

@@ -14,6 +14,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'The Host header names a server that is not this one, or a write by cookie did not come from a page of this server.',
   'not-found': 'The path, or the thing it names, does not exist.',
   'method-not-allowed': 'The header `Allow` lists the methods of this path.',
+  'request-timeout': 'Send all of a request within the limit that the documentation page states.',
   'idempotency-conflict':
     'The same Idempotency-Key was sent with another body before. Use a new key for a new experiment.',
   'already-final': 'An experiment that has succeeded, failed or been cancelled stays so.',

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
+import { EchelonError } from '../../core/errors.ts';
 import { createClient } from '../client.ts';
 import { readConnection, removeConnection, saveConnection, stateDirOption } from '../connection.ts';
 import { runDemo } from '../demo/demo.ts';
@@ -37,11 +38,11 @@ async function startSystem(options: {
 }): Promise<System> {
   const { resources, stateDir, temporary, output } = options;
   const main = await import('../../main.ts');
-  const fromEnvironment = main.processSettings();
+  const fromEnvironment = settingsOf(main);
   const settings = { ...fromEnvironment, stateDir, ...(temporary && { redisUrl: null, port: 0 }) };
   // Ray takes seconds to start; what cannot work is said before.
   await assertPortFree(settings);
-  if (settings.redisUrl !== null) await main.checkStore(settings);
+  if (settings.redisUrl !== null) await main.checkStore(settings).catch(sayWhere(settings.redisUrl));
   const stack = await startLocalStack({
     stateDir,
     temporary,
@@ -61,6 +62,30 @@ async function startSystem(options: {
   });
   resources.defer(() => services.stop());
   return { url: services.url!, token: services.token!, loginUrl: services.loginUrl!, broken: stack.broken };
+}
+
+type Main = typeof import('../../main.ts');
+
+/** The settings of this process; a {@link CliError} where they are not usable. */
+function settingsOf(main: Main): ReturnType<Main['processSettings']> {
+  try {
+    return main.processSettings();
+  } catch (error) {
+    throw error instanceof main.SettingsError ? new CliError(EXIT.usage, error.message) : error;
+  }
+}
+
+function sayWhere(redisUrl: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof EchelonError)) throw error;
+    // Without what may be a password.
+    const place = URL.canParse(redisUrl) ? new URL(redisUrl).host : redisUrl;
+    const what = error.code === 'store-unavailable' ? 'does not answer' : `cannot be used: ${error.message}`;
+    throw new CliError(
+      EXIT.notOk,
+      `The Redis of REDIS_URL (${place}) ${what}\nWithout REDIS_URL, \`echelon up\` starts a Redis of its own.`,
+    );
+  };
 }
 
 function demo(output: Output): Command {
@@ -186,7 +211,7 @@ function role(name: 'api' | 'dispatcher', output: Output): Command {
       .option('--cluster-token-file <file>', "file that holds the ray-worker's token", several);
   return command.action(async (options: { cluster?: string[]; clusterTokenFile?: string[] }) => {
     const main = await import('../../main.ts');
-    const settings = main.processSettings();
+    const settings = settingsOf(main);
     const clusters = await main.namedClusters(options);
     const services = await main.startServices({ roles: [name], settings, redis: null, clusters });
     const ended = Promise.withResolvers<void>();

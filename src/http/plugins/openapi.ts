@@ -29,7 +29,7 @@ const description = (
 
 Requests carry \`Authorization: Bearer <token>\`; browsers sign in at /login. Bodies are strict JSON: nothing is
 coerced, dropped or filled in; unknown and duplicate keys are errors. Every error is a problem document (RFC 9457)
-with a stable \`code\`, documented at /errors/<code>.
+with a stable \`code\`, documented at \`/errors/{code}\`.
 
 Limits: a body of ${limits.bodyBytes / 1024} kB, headers of ${limits.headerBytes / 1024} kB, ${limits.requests} requests in ${limits.requestWindowMs / 1000} s and ${limits.streams} open
 event streams for each token, ${limits.failedSignIns} failed sign-ins in a minute for each address. A request must have arrived within

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { newExperimentId } from '../../core/ids.ts';
 import { STATES } from '../../core/states.ts';
@@ -37,6 +37,15 @@ const ListQuery = Type.Object(
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
     state: Type.Optional(Type.Enum([...STATES], { type: 'string' })),
     project: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+  },
+  strict,
+);
+
+const CancelBody = Type.Object(
+  {
+    reason: Type.Optional(
+      Type.String({ maxLength: 200, description: 'Why, for whoever reads the state; kept with it' }),
+    ),
   },
   strict,
 );
@@ -199,17 +208,21 @@ function addCancel(app: App, deps: RouteDeps): void {
         operationId: 'cancelExperiment',
         summary: 'Cancel an experiment',
         description:
-          'From this answer on no new attempt starts. A running one is stopped: `cancelling` until its end is confirmed. Takes no body.',
+          'From this answer on no new attempt starts. A running one is stopped: `cancelling` until its end is confirmed. The body may be left out.',
         tags: ['experiments'],
         params: ExperimentParams,
+        // By its type, so that a request without a body, which has none, is not held to the schema.
+        body: { content: { 'application/json': { schema: CancelBody } } },
         response: { 202: { $ref: 'ExperimentDetail#' }, ...problems('not-found', 'already-final') },
       },
     },
     async (request, reply) => {
       const { id } = request.params;
-      if (request.body !== undefined) throw new EchelonError('invalid-request', 'A cancel takes no body.');
+      // Fastify holds JSON's null for no body at all, and checks it by no schema.
+      if (request.body === null) throw new EchelonError('invalid-request', 'The body must be an object.');
+      const { reason } = (request.body ?? {}) as Static<typeof CancelBody>;
       await experimentOf(store, id);
-      const outcome = await store.cancel(id, 'cancelled by request');
+      const outcome = await store.cancel(id, `cancelled by request${reason ? `: ${reason}` : ''}`);
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'already-final') {
         throw new EchelonError(

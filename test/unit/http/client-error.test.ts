@@ -40,6 +40,8 @@ describe('what never becomes a request', () => {
     const slowHeaders = await exchange(t, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ', limits);
     assert.match(slowHeaders, /^HTTP\/1\.1 408 /);
     assert.match(slowHeaders, /Connection: close/i);
+    const { code, retry, type } = JSON.parse(slowHeaders.split('\r\n\r\n')[1]!);
+    assert.deepEqual([code, retry, type], ['request-timeout', true, '/errors/request-timeout']);
     const head =
       'POST /login HTTP/1.1\r\nhost: echelon.test\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{';
     assert.match(await exchange(t, head, limits), /^HTTP\/1\.1 408 /);

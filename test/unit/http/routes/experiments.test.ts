@@ -181,12 +181,24 @@ describe('POST /v1/experiments/:id/cancel', () => {
     assert.equal(again.json().code, 'already-final');
   });
 
-  test('takes no body, and no id that is not there', async () => {
+  test('keeps a reason, and needs none', async () => {
+    for (const [body, reason] of [
+      [{ reason: 'the wrong seed' }, 'cancelled by request: the wrong seed'],
+      [{}, 'cancelled by request'],
+    ] as const) {
+      const id = await submit();
+      assert.equal((await call('POST', `/v1/experiments/${id}/cancel`, { body })).statusCode, 202);
+      const record = await store.get(id);
+      assert.deepEqual([record?.state, record?.reason], ['cancelled', reason]);
+    }
+  });
+
+  test('refuses any other body, and an id that is not there', async () => {
     const id = await submit();
-    assert.equal(
-      (await call('POST', `/v1/experiments/${id}/cancel`, { body: { force: true } })).statusCode,
-      400,
-    );
+    for (const body of [{ force: true }, { reason: 7 }, { reason: 'x'.repeat(201) }, [], null, 'text']) {
+      const response = await call('POST', `/v1/experiments/${id}/cancel`, { body });
+      assert.equal(response.statusCode, 400, JSON.stringify(body));
+    }
     assert.equal((await store.get(id))?.state, 'queued');
     assert.equal((await call('POST', '/v1/experiments/exp-00000000000000000000/cancel')).statusCode, 404);
   });
