@@ -10,7 +10,7 @@ export interface ReadLimits {
   readonly idleMs: number;
 }
 
-const LIMITS: ReadLimits = { maxBytes: 2 ** 30, idleMs: 8_000 };
+const LIMITS: ReadLimits = { maxBytes: 2 ** 30, idleMs: 5_000 };
 const CHUNK_BYTES = 1 << 20;
 const POLL_MS = 10;
 

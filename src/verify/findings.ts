@@ -121,7 +121,7 @@ export const FINDINGS = {
   'batch-empty': {
     severity: 'warning',
     means: 'The batch has no rows.',
-    mend: 'Check that the rollout collected anything.',
+    mend: 'Check that the rollout collected anything, and that the file was not cut off.',
   },
   'no-state-recurs': {
     severity: 'warning',
