@@ -218,8 +218,6 @@ function addCancel(app: App, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      // Fastify holds JSON's null for no body at all, and checks it by no schema.
-      if (request.body === null) throw new EchelonError('invalid-request', 'The body must be an object.');
       const { reason } = (request.body ?? {}) as Static<typeof CancelBody>;
       await experimentOf(store, id);
       const outcome = await store.cancel(id, `cancelled by request${reason ? `: ${reason}` : ''}`);
