@@ -10,13 +10,14 @@ import { processesOf, type RoleProcess, type System, startSystem } from '../../s
 
 const LEASE_MS = 1500;
 
-/** A training slow enough to be hit in the middle, small enough to end soon. */
+/** A training slow enough to be hit in the middle also on a busy machine, small enough to end soon. */
+const STEPS = 40;
 const SLOW = {
   name: 'slow',
   engine: 'local',
   estimator: { name: 'hgpo', historyLength: 2 },
   rollout: { groups: 2, groupSize: 4 },
-  training: { steps: 12, saveEvery: 2, stepDelaySeconds: 0.3 },
+  training: { steps: STEPS, saveEvery: 2, stepDelaySeconds: 0.3 },
   evaluation: { games: 4 },
 };
 
@@ -44,7 +45,7 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
     assert.equal(experiment.state, 'succeeded', experiment.reason);
     assert.equal(experiment.attempt, 1);
     const { rowsSeen, rowsVerified, wrong, batches } = experiment.verification;
-    assert.deepEqual([batches, rowsVerified, wrong], [12, rowsSeen, 0]);
+    assert.deepEqual([batches, rowsVerified, wrong], [STEPS, rowsSeen, 0]);
     assert.deepEqual([...assertWhole(await historyOf(system.client, id)).keys()], [1]);
     assert.deepEqual(await processesOf(id), []);
   }
@@ -118,7 +119,7 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
       );
     const resumedAt = trained(2)[0]!;
     assert.ok(resumedAt > 4 && resumedAt <= trained(1).at(-1)! + 1, `resumed at ${resumedAt}`);
-    assert.equal(trained(2).at(-1), 12);
+    assert.equal(trained(2).at(-1), STEPS);
     assert.deepEqual(await processesOf(id), []);
   });
 
