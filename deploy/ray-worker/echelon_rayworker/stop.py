@@ -2,7 +2,7 @@
 
     python -m echelon_rayworker.stop (--address HOST:PORT --token-file FILE | --state-dir DIR) [--reason TEXT]
 
-With --state-dir: the ray-worker that listens on this machine's loopback address with that directory, if one ever did.
+With --state-dir: the ray-worker of that directory, on loopback or under the names of its certificate, if there is one.
 Drivers get SIGTERM and their plan's grace period; returns when all have ended.
 """
 
@@ -22,10 +22,11 @@ _SERVICE = "/echelon.rayworker.v1.RayWorker"
 _MARGIN_SECONDS = 60.0
 
 
-def stop_all(address: str, token: str, reason: str) -> int:
-    """Stops the attempts that run at ``address`` and returns how many there were. grpc.RpcError where it cannot."""
+def stop_all(address: str, token: str, reason: str, certificate: bytes = b"") -> int:
+    """Stops the attempts that run at ``address`` and returns how many there were. grpc.RpcError where it cannot.
+    ``certificate``: PEM of the ray-worker's own, where it serves by TLS."""
     metadata = (("authorization", f"Bearer {token}"),)
-    with grpc.insecure_channel(address) as channel:
+    with _channel(address, certificate) as channel:
         list_attempts = channel.unary_unary(
             f"{_SERVICE}/List", pb.ListRequest.SerializeToString, pb.ListResponse.FromString
         )
@@ -52,22 +53,44 @@ def main() -> None:
     parser.add_argument("--state-dir", help="instead of both: the ray-worker's own directory")
     parser.add_argument("--reason", default="the machine goes down")
     arguments = parser.parse_args()
-    address, token_file = arguments.address, arguments.token_file
     if arguments.state_dir:
-        token_file = os.path.join(arguments.state_dir, "token")
-        try:
-            address = f"127.0.0.1:{_read(os.path.join(arguments.state_dir, 'port'))}"
-        except FileNotFoundError:
-            print(0)
-            return
-    elif not (address and token_file):
+        print(_stop_by_state(arguments.state_dir, arguments.reason))
+    elif arguments.address and arguments.token_file:
+        print(stop_all(arguments.address, _read(arguments.token_file), arguments.reason))
+    else:
         parser.error("--address and --token-file, or --state-dir")
+
+
+def _stop_by_state(state_dir: str, reason: str) -> int:
+    """Asks wherever the ray-worker of this directory may listen: by TLS under the names of its certificate, and on
+    loopback, where it needs none."""
     try:
-        print(stop_all(address, _read(token_file), arguments.reason))
-    except grpc.RpcError as error:
-        if not arguments.state_dir or error.code() != grpc.StatusCode.UNAVAILABLE:
-            raise
-        print(f"nothing listens at {address}", file=sys.stderr)
+        port, token = _read(os.path.join(state_dir, "port")), _read(os.path.join(state_dir, "token"))
+    except FileNotFoundError:
+        return 0
+    places = [(f"127.0.0.1:{port}", b"")]
+    try:
+        with open(os.path.join(state_dir, "tls.crt"), "rb") as file:
+            certificate = file.read()
+        names = _read(os.path.join(state_dir, "tls.names")).replace(",", " ").split()
+        hosts = [name.partition(":")[2] for name in names]
+        places += [(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", certificate) for host in hosts]
+    except FileNotFoundError:
+        pass
+    for address, known in places:
+        try:
+            return stop_all(address, token, reason, known)
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.UNAVAILABLE:
+                raise
+    print(f"nothing listens at {', '.join(address for address, _ in places)}", file=sys.stderr)
+    return 0
+
+
+def _channel(address: str, certificate: bytes) -> grpc.Channel:
+    if not certificate:
+        return grpc.insecure_channel(address)
+    return grpc.secure_channel(address, grpc.ssl_channel_credentials(certificate))
 
 
 def _read(path: str) -> str:
