@@ -215,7 +215,7 @@ function whyReplace(
 }
 
 async function start(
-  { ray, place, pack, deps }: Ensure,
+  { ray, nodes, place, pack, deps }: Ensure,
   node: RayNode,
   { stateDir, sharedRoot }: Pick<Connection, 'stateDir' | 'sharedRoot'>,
 ): Promise<Connection> {
@@ -223,8 +223,7 @@ async function start(
   const options = {
     state_dir: stateDir,
     shared_root: sharedRoot,
-    // Where Ray itself listens on this node, and nowhere else.
-    host: node.address,
+    host: listeningHost(place, node, headOf(nodes)),
     port: place.port ?? 0,
     encrypt: true,
     reached_as: place.advertise?.replace(/:\d+$/, '') ?? '',
@@ -312,6 +311,19 @@ function headOf(nodes: readonly RayNode[]): RayNode {
   const head = nodes.find((node) => node.isHead) ?? nodes[0];
   if (head === undefined) throw new SetupError('The cluster has no live node.', 'Start one, then try again.');
   return head;
+}
+
+/**
+ * Where Ray itself listens on that node, and nowhere else. Where Ray is spoken to over loopback, the dispatchers are on
+ * the head's own machine, and the ray-worker there has no reason to be reachable from others.
+ */
+export function listeningHost(
+  { address, advertise }: Pick<RayPlace, 'address' | 'advertise'>,
+  node: Pick<RayNode, 'id' | 'address'>,
+  head: Pick<RayNode, 'id'>,
+): string {
+  const near = advertise === null && isLoopback(address.replace(/^ray:\/\//, ''));
+  return near && node.id === head.id ? '127.0.0.1' : node.address;
 }
 
 /** Sees that this very ray-worker answers at `address` to this process. */
