@@ -31,7 +31,12 @@ function run(suite: (typeof SUITES)[number]): boolean {
             ...files,
           ],
         ];
-  const env = { ...process.env, ...(suite.name === 'python' && { PYTHONPATH: 'deploy/ray-worker' }) };
+  // CI=true makes libraries colour their output, which the tests compare.
+  const env = {
+    ...process.env,
+    NO_COLOR: '1',
+    ...(suite.name === 'python' && { PYTHONPATH: 'deploy/ray-worker' }),
+  };
   return (
     spawnSync(command as string, args as string[], { stdio: ['ignore', 'inherit', 'inherit'], env })
       .status === 0
