@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { entryId, parseEntryId } from '../../../src/core/ids.ts';
@@ -100,7 +99,8 @@ test('a Redis that is away or hangs is said to be unavailable, and is used again
     store.append({ experiment: id, attempt: 1, token: 'x' }, []),
     coded('store-unavailable'),
   );
-  const ready = once(redis, 'ready');
+  // Not `once`: until the server is there each refused connection is an 'error', which would end the waiting.
+  const ready = new Promise((resolve) => redis.once('ready', resolve));
   await server.start();
   await ready;
   // The cancel that got no answer was carried out or not: both are allowed, and repeating it tells.

@@ -160,7 +160,14 @@ describe('leases', () => {
       claims.map((claim) => claim.outcome),
       ['claimed', 'changed'],
     );
+    assert.equal(await store.removeCluster('local'), 'busy');
+    const [claim] = claims;
+    assert.ok(claim?.outcome === 'claimed');
+    await store.end(claim.lease, { to: 'failed', reason: 'for its reservation' });
+    const ended = (await store.reservations('local')).version;
+    assert.ok(ended > version + 1);
+    // A choice made before the removal is refused after it.
     await store.removeCluster('local');
-    assert.ok((await store.reservations('local')).version > version + 1);
+    assert.ok((await store.reservations('local')).version > ended);
   });
 });
