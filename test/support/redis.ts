@@ -108,7 +108,8 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     thaw: () => void child?.kill('SIGCONT'),
     async stop() {
       await kill();
-      await rm(dir, { recursive: true, force: true });
+      // A child of the server that rewrites its file outlives it for a moment, and may still write there.
+      await rm(dir, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 });
     },
   };
 }
