@@ -1,4 +1,5 @@
-import type { CommandQueues, CommandSeen } from '../queue/commands.ts';
+import type { CommandQueues } from '../queue/commands.ts';
+import type { Looked } from '../queue/looking.ts';
 import type { CommandProblem } from '../schemas/clusters.ts';
 import type { ClaimedCommand, CommandLease, Store } from '../store/store.ts';
 import { SetupError, toProblem } from './cluster-setup/problems.ts';
@@ -50,7 +51,7 @@ export function createCommands(deps: {
   const running = new Map<string, { lease: CommandLease; over: AbortController; done: Promise<void> }>();
   let stopped = false;
 
-  async function handle(id: string): Promise<CommandSeen> {
+  async function handle(id: string): Promise<Looked> {
     if (stopped) return { done: false, parkMs: PARK_MS };
     if (running.has(id)) return { done: true };
     const answer = await store.claimCommand({ id, dispatcher, leaseMs });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandQueues } from '../queue/commands.ts';
-import type { Line, LineServer, Seen } from '../queue/line.ts';
+import type { Line, LineServer } from '../queue/line.ts';
+import type { Looked } from '../queue/looking.ts';
 import type { LaunchPlan } from '../rpc/ray-worker.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Cluster, Lease, Store, TakenOver, WakeTopic } from '../store/store.ts';
@@ -158,7 +159,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let server: LineServer | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
 
-  async function handle(experiment: string): Promise<Seen> {
+  async function handle(experiment: string): Promise<Looked> {
     const placed = await placement.request(experiment);
     if (placed === 'wait') return { done: false, parkMs: PARK_MS };
     if (placed === 'claimed') await within(JOB_MS, held.runs.get(experiment)?.placed);

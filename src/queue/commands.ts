@@ -1,5 +1,6 @@
-import { DelayedError, type Job, Queue, Worker } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { createLook, LOOKING, type Looked, within } from './looking.ts';
 
 /*
  * What always holds: a job is a hint that a command waits. It carries only the command's id; losing it, repeating it
@@ -10,9 +11,6 @@ import type { Redis } from 'ioredis';
 export interface CommandJob {
   command: string;
 }
-
-/** What the handler of a job answers: done with it, or to be looked at again after `parkMs`. */
-export type CommandSeen = { done: true } | { done: false; parkMs: number };
 
 /** A running set of BullMQ workers, one for each cluster that has commands. */
 export interface CommandServer {
@@ -27,7 +25,7 @@ export interface CommandQueues {
   /** Gives a command its job; a second time changes nothing. */
   send(cluster: string, command: string): Promise<void>;
   /** Starts to hand commands to `handle`, one of a cluster at a time. */
-  server(handle: (command: string) => Promise<CommandSeen>): CommandServer;
+  server(handle: (command: string) => Promise<Looked>): CommandServer;
   close(): Promise<void>;
 }
 
@@ -37,7 +35,6 @@ export function commandQueue(cluster: string): string {
 }
 
 const KEPT_JOBS = { count: 20, age: 24 * 3600 };
-const AFTER_ERROR_MS = 1000;
 const FORCED_MS = 200;
 
 /** The queues in the Redis behind `redis` (see `createLine`), under the store's hash tag `prefix`. */
@@ -74,7 +71,7 @@ export function createCommandQueues({
 }
 
 function createServer(
-  handle: (command: string) => Promise<CommandSeen>,
+  handle: (command: string) => Promise<Looked>,
   options: { redis: Redis; prefix: string; onError: (error: Error) => void },
 ): CommandServer {
   const { redis, prefix, onError } = options;
@@ -94,24 +91,14 @@ function createServer(
     return connection;
   }
 
-  async function look(job: Job<CommandJob>, token: string | undefined): Promise<void> {
-    const seen = await handle(job.data.command).catch((error: Error): CommandSeen => {
-      onError(error);
-      return { done: false, parkMs: AFTER_ERROR_MS };
-    });
-    if (seen.done) return;
-    await job.moveToDelayed(Date.now() + seen.parkMs, token);
-    throw new DelayedError();
-  }
+  const look = createLook<CommandJob>(({ command }) => handle(command), onError);
 
   function open(cluster: string): Worker<CommandJob> {
     const worker = new Worker<CommandJob>(commandQueue(cluster), look, {
       connection: connect(),
       prefix,
       concurrency: 1,
-      skipVersionCheck: true,
-      // A stalled job is only looked at again; it must never be failed for it.
-      maxStalledCount: 1_000_000,
+      ...LOOKING,
     });
     worker.on('error', onError);
     return worker;
@@ -147,17 +134,4 @@ function createServer(
       connection?.disconnect();
     },
   };
-}
-
-/** Whether `work` was over within `ms`. */
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,6 @@
-import { DelayedError, type Job, Queue, Worker } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { createLook, LOOKING, type Looked, within } from './looking.ts';
 
 /*
  * What always holds: a job is an experiment's place in line and nothing more. It carries only the experiment's id;
@@ -10,9 +11,6 @@ import type { Redis } from 'ioredis';
 export interface PlaceInLine {
   experiment: string;
 }
-
-/** What the handler of a place in line answers: done with it, or to be looked at again after `parkMs`. */
-export type Seen = { done: true } | { done: false; parkMs: number };
 
 /**
  * Where `ensure` found an experiment's job. `ready`: a BullMQ worker will take it at once. `active`: one has taken it
@@ -43,7 +41,7 @@ export interface Line {
   /** Number of jobs by BullMQ's own states. */
   counts(): Promise<Record<string, number>>;
   /** Starts a BullMQ worker that hands each place in line to `handle`. A `handle` that throws is asked again. */
-  serve(handle: (experiment: string) => Promise<Seen>, options: { concurrency: number }): LineServer;
+  serve(handle: (experiment: string) => Promise<Looked>, options: { concurrency: number }): LineServer;
   close(): Promise<void>;
 }
 
@@ -55,7 +53,6 @@ const LOWEST_PRIORITY = 101;
 const KEPT_JOBS = { count: 100, age: 24 * 3600 };
 const IN_LINE = ['wait', 'prioritized', 'delayed', 'active'] as const;
 const PAGE = 1000;
-const AFTER_ERROR_MS = 1000;
 
 /**
  * The line in the Redis behind `redis` (whose options are copied for connections of its own: a caller that must fail
@@ -148,7 +145,7 @@ function jobOptions(experiment: string, priority: number) {
 function ignore(): void {}
 
 function serve(
-  handle: (experiment: string) => Promise<Seen>,
+  handle: (experiment: string) => Promise<Looked>,
   {
     concurrency,
     redis,
@@ -162,33 +159,17 @@ function serve(
     commandTimeout: undefined,
   } as Parameters<Redis['duplicate']>[0]);
   connection.on('error', onError);
-  async function look(job: Job<PlaceInLine>, token: string | undefined): Promise<void> {
-    const seen = await handle(job.data.experiment).catch((error: Error): Seen => {
-      onError(error);
-      return { done: false, parkMs: AFTER_ERROR_MS };
-    });
-    if (seen.done) return;
-    await job.moveToDelayed(Date.now() + seen.parkMs, token);
-    throw new DelayedError();
-  }
+  const look = createLook<PlaceInLine>(({ experiment }) => handle(experiment), onError);
   const server = new Worker<PlaceInLine>(LINE, look, {
     connection,
     prefix,
     concurrency,
-    skipVersionCheck: true,
-    // A stalled job is only looked at again; it must never be failed for it.
-    maxStalledCount: 1_000_000,
+    ...LOOKING,
   });
   server.on('error', onError);
   return {
     async close(graceMs) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), graceMs);
-      });
-      const closed = server.close().then(() => 'closed' as const);
-      if ((await Promise.race([closed, late])) === 'late') await server.close(true);
-      clearTimeout(timer);
+      if (!(await within(graceMs, server.close()))) await server.close(true);
       connection.disconnect();
     },
   };

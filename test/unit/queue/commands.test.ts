@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type CommandSeen, commandQueue, createCommandQueues } from '../../../src/queue/commands.ts';
+import { commandQueue, createCommandQueues } from '../../../src/queue/commands.ts';
+import type { Looked } from '../../../src/queue/looking.ts';
 import { until } from '../../support/dispatch.ts';
 import { redisFor } from '../../support/redis.ts';
 import type { Scope } from '../../support/store.ts';
@@ -40,7 +41,7 @@ test('commands of served clusters are handed out, one of a cluster at a time; on
   const { queues } = parts;
   const seen: string[] = [];
   let together = 0;
-  const server = queues.server(async (command): Promise<CommandSeen> => {
+  const server = queues.server(async (command): Promise<Looked> => {
     together += 1;
     assert.equal(together, 1, 'two at a time');
     await new Promise(setImmediate);
@@ -63,7 +64,7 @@ test('closing leaves what is in hand when the grace is over', async (t) => {
   await using parts = await bench(t);
   const { queues } = parts;
   const begun = Promise.withResolvers<void>();
-  const never = Promise.withResolvers<CommandSeen>();
+  const never = Promise.withResolvers<Looked>();
   const server = queues.server(() => {
     begun.resolve();
     return never.promise;
