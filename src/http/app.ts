@@ -4,7 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { LogController } from 'fastify';
 import { answerClientError } from './client-error.ts';
 import { type App, type AppDeps, DEFAULT_LIMITS, type RouteDeps } from './deps.ts';
-import { addAuth } from './plugins/auth.ts';
+import { addAuth, addScopes } from './plugins/auth.ts';
 import { addBoard } from './plugins/board.ts';
 import { addBodyParsers } from './plugins/body.ts';
 import { addErrors, answerProblem } from './plugins/errors.ts';
@@ -31,7 +31,7 @@ import { withDeadline } from './store-deadline.ts';
 /**
  * The whole API over a store: it writes intent, reads state and never waits on a cluster. The caller listens and
  * closes; closing ends open event streams. Hooks run in the order in which they are added here: who asks under which
- * name, with which token, how often, with what body.
+ * name, with which token, how often, whether it may, with what body.
  */
 export async function createApp(input: AppDeps): Promise<App> {
   const limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
@@ -51,6 +51,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   await app.register(cookie);
   await addSecurity(app, settings);
   const onFailure = await addLimitsBehindAuth(app, deps, sessions);
+  addScopes(app);
   addBodyParsers(app);
   addAccessLog(app, deps);
   await addOpenApi(app, deps);

@@ -10,6 +10,7 @@ import { createFitness, createPressure } from './fitness.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { createLine } from './line.ts';
+import { createProjects } from './projects.ts';
 import { guarded } from './redis-errors.ts';
 import { loadScripts } from './scripts.ts';
 import type { Archive, Store, WakeTopic } from './store.ts';
@@ -54,6 +55,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createLine(context),
     ...createClusters(context),
     ...createCommands(context),
+    ...createProjects(context),
     ...createLeases(context),
     ...createAppend(context),
     ...createEvents(context),

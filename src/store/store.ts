@@ -2,6 +2,7 @@ import type { ControllerEvent, EndCause, Ended, NumberedEvent, StreamEntry } fro
 import type { State } from '../core/states.ts';
 import type { Command, CommandKind, CommandProblem } from '../schemas/clusters.ts';
 import type { Experiment } from '../schemas/experiment.ts';
+import type { AccessStore } from './access-store.ts';
 import type { SweepStore } from './sweep-store.ts';
 
 /*
@@ -194,7 +195,7 @@ export interface TakenOver {
   lastSequence: number;
 }
 
-export interface Store extends SweepStore {
+export interface Store extends SweepStore, AccessStore {
   /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
   checkFitness(): Promise<void>;
   /** Used and maximal memory (0: none), and whether new work is accepted. */
@@ -329,11 +330,17 @@ export interface Store extends SweepStore {
  */
 export type WakeTopic = 'line' | 'cancel' | 'batch' | 'command' | 'sweep';
 
-/** Keeps bytes by their SHA-256, outside Redis. */
+/**
+ * Keeps bytes outside Redis: by their SHA-256, for one owner (an experiment). Owners share nothing, so that whatever an
+ * owner has can be deleted when it goes. Throws EchelonError `store-unavailable` where it does not answer.
+ */
 export interface Archive {
-  put(digest: string, bytes: Uint8Array): Promise<void>;
-  /** Throws EchelonError `not-found`. */
-  get(digest: string): Promise<Uint8Array>;
+  /** May be repeated; what is there already is not written again. */
+  put(owner: string, digest: string, bytes: Uint8Array): Promise<void>;
+  /** Throws EchelonError `not-found`, also where what is there does not have the digest. */
+  get(owner: string, digest: string): Promise<Uint8Array>;
+  /** Deletes everything of the owner but `except`. May be repeated. */
+  remove(owner: string, except?: ReadonlySet<string>): Promise<void>;
 }
 
 /** Causes of an attempt's end after which another attempt is worth it. */

@@ -1,19 +1,22 @@
 import type {} from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
+import { type Caller, hasScope, NOBODY, SCOPES, type Scope } from '../../core/scopes.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { SESSION_COOKIE, type Sessions } from '../sessions.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Short name of the token behind the request; empty on public routes. */
-    identity: string;
+    /** Who asks; NOBODY on public routes. */
+    caller: Caller;
   }
   interface FastifyContextConfig {
     /** Answered without a token. */
     public?: boolean;
     /** A page: without a token, a browser is led to the sign-in instead of an error. */
     page?: boolean;
+    /** What the caller must be allowed; left out: `read` for GET and HEAD, `submit` for others. */
+    scope?: Scope;
   }
 }
 
@@ -27,8 +30,10 @@ export type FailureCounter = (request: FastifyRequest) => Promise<void>;
  * (Origin). Every refusal is the same answer, whatever was wrong.
  */
 export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; onFailure: FailureCounter }) {
-  app.decorateRequest('identity', '');
+  // Fastify takes no object here, since requests would share it; this one is frozen.
+  app.decorateRequest('caller', null as unknown as Caller);
   app.addHook('onRequest', async (request, reply) => {
+    request.caller = NOBODY;
     const { config } = request.routeOptions;
     if (config?.public) return;
     const found = identify(request, deps, tools.sessions);
@@ -42,7 +47,7 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
     }
     if (found.byCookie && !SAFE_METHODS.has(request.method))
       requireOwnOrigin(request, deps.settings.publicUrl);
-    request.identity = found.identity;
+    request.caller = found.caller;
     return undefined;
   });
 }
@@ -51,16 +56,36 @@ function identify(
   request: FastifyRequest,
   { clock }: RouteDeps,
   sessions: Sessions,
-): { identity: string; byCookie: boolean } | undefined {
+): { caller: Caller; byCookie: boolean } | undefined {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
     const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(authorization)?.[1];
     const identity = token === undefined ? undefined : sessions.identify(token);
-    return identity === undefined ? undefined : { identity, byCookie: false };
+    return identity === undefined ? undefined : { caller: tokenCaller(identity), byCookie: false };
   }
   const cookie = request.cookies[SESSION_COOKIE];
   const identity = cookie === undefined ? undefined : sessions.verify(cookie, clock.now());
-  return identity === undefined ? undefined : { identity, byCookie: true };
+  return identity === undefined ? undefined : { caller: tokenCaller(identity), byCookie: true };
+}
+
+/** A token of the configuration may do everything. */
+function tokenCaller(identity: string): Caller {
+  return { id: identity, name: `token ${identity.slice(0, 6)}`, project: null, scopes: SCOPES };
+}
+
+/**
+ * Refuses a caller that lacks the route's scope, by EchelonError `forbidden` that names it. Added behind the limits, so
+ * that refusals count as requests.
+ */
+export function addScopes(app: App): void {
+  app.addHook('onRequest', async (request) => {
+    const { config } = request.routeOptions;
+    if (config?.public || request.is404) return;
+    const needed = config?.scope ?? (SAFE_METHODS.has(request.method) ? 'read' : 'submit');
+    if (hasScope(request.caller, needed)) return;
+    const has = request.caller.scopes.join(', ') || 'none';
+    throw new EchelonError('forbidden', `This needs the scope ${needed}; the scopes of this key: ${has}.`);
+  });
 }
 
 /** Throws EchelonError `forbidden` where the page behind the request is not ours. */

@@ -20,7 +20,8 @@ export async function addBoard(app: App, queues: readonly Queue[]): Promise<void
   await app.register(
     async (scope) => {
       scope.addHook('onRoute', (route) => {
-        route.config = { ...route.config, page: true };
+        // Its jobs are those of all projects.
+        route.config = { ...route.config, page: true, scope: 'admin' };
       });
       scope.addHook('onRequest', async (request, reply) => {
         if (request.method === 'GET' || request.method === 'HEAD') return;

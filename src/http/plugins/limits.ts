@@ -12,7 +12,7 @@ export async function addLimits(app: App, limits: Limits): Promise<FailureCounte
   await app.register(rateLimit, {
     max: limits.requests,
     timeWindow: limits.requestWindowMs,
-    keyGenerator: (request: FastifyRequest) => request.identity || request.ip,
+    keyGenerator: (request: FastifyRequest) => request.caller.id || request.ip,
     errorResponseBuilder: (_request, { ttl }) =>
       tooMany(`No more than ${limits.requests} requests in ${limits.requestWindowMs / 1000} s`, ttl),
   });

@@ -16,7 +16,7 @@ export function addAttempts(app: App, { store }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { id } = await experimentOf(store, request.params.id);
+      const { id } = await experimentOf(store, request, request.params.id);
       const attempts = await store.attempts(id);
       return {
         items: attempts.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => ({

@@ -65,6 +65,7 @@ function addReads(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/commands/:id',
     {
+      config: { scope: 'admin' },
       schema: {
         operationId: 'getCommand',
         summary: 'A command on a cluster: what was done so far, and what was found',
@@ -82,6 +83,7 @@ function addAdd(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/clusters',
     {
+      config: { scope: 'admin' },
       schema: {
         operationId: 'addCluster',
         summary: 'Add a Ray cluster, or bring one up to date',
@@ -117,6 +119,7 @@ function addDrain(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/clusters/:name/drain',
     {
+      config: { scope: 'admin' },
       schema: {
         operationId: 'drainCluster',
         summary: 'Let nothing new start on a cluster',
@@ -139,6 +142,7 @@ function addRemove(app: App, deps: RouteDeps): void {
   app.delete(
     '/v1/clusters/:name',
     {
+      config: { scope: 'admin' },
       schema: {
         operationId: 'removeCluster',
         summary: 'Remove a cluster on which nothing runs, and end its ray-worker',

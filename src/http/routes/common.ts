@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
+import { type Caller, sees } from '../../core/scopes.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -18,10 +19,20 @@ export const AfterParam = Type.Optional(
   Type.String({ description: 'Only what was recorded behind this stream id' }),
 );
 
-/** The experiment of that id. Throws EchelonError `not-found`; an id that cannot exist costs no look-up. */
-export async function experimentOf(store: Store, id: string): Promise<Experiment> {
-  const experiment = EXPERIMENT_ID.test(id) ? await store.get(id) : undefined;
-  if (experiment === undefined) throw notFound(id);
+/**
+ * The experiment of that id, where the caller may see it. Throws EchelonError `not-found`, the same for one of another
+ * project as for none at all, and after the same look-up; an id that cannot exist costs none.
+ */
+export async function experimentOf(
+  store: Pick<Store, 'get' | 'projectOf'>,
+  { caller }: { caller: Caller },
+  id: string,
+): Promise<Experiment> {
+  if (!EXPERIMENT_ID.test(id)) throw notFound(id);
+  // The whole record of another project's experiment would take longer to read than none.
+  if (caller.project !== null && (await store.projectOf(id)) !== caller.project) throw notFound(id);
+  const experiment = await store.get(id);
+  if (experiment === undefined || !sees(caller, experiment.project)) throw notFound(id);
   return experiment;
 }
 

@@ -40,7 +40,7 @@ export function addEvents(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const experiment = await experimentOf(store, request.params.id);
+      const experiment = await experimentOf(store, request, request.params.id);
       const header = request.headers['last-event-id'];
       const after = header
         ? streamPlace({ value: header, field: 'Last-Event-ID', experiment })
@@ -50,7 +50,7 @@ export function addEvents(app: App, deps: RouteDeps): void {
         const rest = await store.read(experiment.id, after, 1);
         if (rest.length === 0) return reply.code(204).send(null);
       }
-      const release = takeSlot(open, request.identity, limits.streams);
+      const release = takeSlot(open, request.caller.id, limits.streams);
       try {
         reply.hijack();
         reply.raw.writeHead(200, {

@@ -156,7 +156,7 @@ function addRead(app: App, deps: RouteDeps): void {
         response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found') },
       },
     },
-    async (request) => detail(deps, await experimentOf(deps.store, request.params.id)),
+    async (request) => detail(deps, await experimentOf(deps.store, request, request.params.id)),
   );
 }
 
@@ -219,7 +219,7 @@ function addCancel(app: App, deps: RouteDeps): void {
     async (request, reply) => {
       const { id } = request.params;
       const { reason } = (request.body ?? {}) as Static<typeof CancelBody>;
-      await experimentOf(store, id);
+      await experimentOf(store, request, id);
       const outcome = await store.cancel(id, `cancelled by request${reason ? `: ${reason}` : ''}`);
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'already-final') {
@@ -228,7 +228,7 @@ function addCancel(app: App, deps: RouteDeps): void {
           'The experiment has already ended; there is nothing to cancel.',
         );
       }
-      await detail(deps, await experimentOf(store, id)).then((answer) => reply.code(202).send(answer));
+      await detail(deps, await experimentOf(store, request, id)).then((answer) => reply.code(202).send(answer));
       return reply;
     },
   );

@@ -47,7 +47,7 @@ export function addLogs(app: App, { store }: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const experiment = await experimentOf(store, request.params.id);
+      const experiment = await experimentOf(store, request, request.params.id);
       const { tail } = request.query;
       const after = streamPlace({ value: request.query.after, field: 'after', experiment });
       const page =

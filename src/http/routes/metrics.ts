@@ -40,7 +40,7 @@ export function addMetrics(app: App, { store }: RouteDeps): void {
       },
     },
     async (request) => {
-      const experiment = await experimentOf(store, request.params.id);
+      const experiment = await experimentOf(store, request, request.params.id);
       const after = streamPlace({ value: request.query.after, field: 'after', experiment });
       const page = await readOn(store, { id: experiment.id, after, most: MOST_EVENTS, isWanted });
       return { series: seriesOf(page.entries, request.query.names), after: page.after, more: page.more };

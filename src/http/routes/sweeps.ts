@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import { type Caller, sees } from '../../core/scopes.ts';
 import { MOST_CHILDREN, SWEEP_ID } from '../../core/sweep-ids.ts';
 import { childValues, makeChild } from '../../plan/sweep.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
@@ -35,10 +36,13 @@ export function addSweeps(app: App, deps: RouteDeps): void {
   addRerun(app, deps);
 }
 
-/** The sweep of that id. Throws EchelonError `not-found`; an id that cannot exist costs no look-up. */
-async function sweepOf(store: Store, id: string): Promise<SweepRecord> {
-  const sweep = SWEEP_ID.test(id) ? await store.sweep(id) : undefined;
-  if (sweep === undefined) throw new EchelonError('not-found', `There is no sweep ${id.slice(0, 40)}.`);
+/** As for experiments: the sweep of that id, where the caller may see it. Throws EchelonError `not-found`. */
+async function sweepOf(store: Store, { caller }: { caller: Caller }, id: string): Promise<SweepRecord> {
+  const absent = () => new EchelonError('not-found', `There is no sweep ${id.slice(0, 40)}.`);
+  if (!SWEEP_ID.test(id)) throw absent();
+  if (caller.project !== null && (await store.projectOf(id)) !== caller.project) throw absent();
+  const sweep = await store.sweep(id);
+  if (sweep === undefined || !sees(caller, sweep.project)) throw absent();
   return sweep;
 }
 
@@ -96,7 +100,7 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
     },
     async (request): Promise<SweepDetail> => {
       const { cursor, limit = 50 } = request.query;
-      const sweep = await sweepOf(store, request.params.id);
+      const sweep = await sweepOf(store, request, request.params.id);
       const scope = `sweep ${sweep.id}`;
       const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
       const children = await store.sweepChildren(sweep, from, limit);
@@ -139,7 +143,7 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
       },
     },
     async (request): Promise<SweepComparison> => {
-      const sweep = await sweepOf(store, request.params.id);
+      const sweep = await sweepOf(store, request, request.params.id);
       const { cursor, limit = 50, metrics = ['val/success_rate'] } = request.query;
       const over = axesNamed(sweep, request.query.over);
       const scope = `comparison ${sweep.id} ${over.join(' ')}`;
@@ -194,7 +198,7 @@ function addCancel(app: App, { store, clock }: RouteDeps): void {
     },
     async (request, reply) => {
       refuseBody(request.body);
-      const { id } = await sweepOf(store, request.params.id);
+      const { id } = await sweepOf(store, request, request.params.id);
       if ((await store.cancelSweep(id, 'cancelled by request')) === 'already-final') {
         throw new EchelonError('already-final', 'Every child has ended already; there is nothing to cancel.');
       }
@@ -203,7 +207,7 @@ function addCancel(app: App, { store, clock }: RouteDeps): void {
       for (let from: number | null = 0; from !== null && clock.now() < deadline; ) {
         from = await store.cancelSweepChildren(id, from);
       }
-      return reply.code(202).send(summary(await sweepOf(store, id)));
+      return reply.code(202).send(summary(await sweepOf(store, request, id)));
     },
   );
 }
@@ -229,7 +233,7 @@ function addRerun(app: App, { store, line, log }: RouteDeps): void {
     },
     async (request, reply) => {
       refuseBody(request.body);
-      const sweep = await sweepOf(store, request.params.id);
+      const sweep = await sweepOf(store, request, request.params.id);
       if (sweep.state === 'cancelled') {
         throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
       }
@@ -244,7 +248,7 @@ function addRerun(app: App, { store, line, log }: RouteDeps): void {
         });
         await Promise.race([settled, pause(JOIN_MS, undefined, { ref: false })]);
       }
-      return reply.code(202).send({ rerun, sweep: summary(await sweepOf(store, sweep.id)) });
+      return reply.code(202).send({ rerun, sweep: summary(await sweepOf(store, request, sweep.id)) });
     },
   );
 }

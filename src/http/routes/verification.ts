@@ -48,7 +48,7 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
       },
     },
     async (request) => {
-      const experiment = await experimentOf(store, request.params.id);
+      const experiment = await experimentOf(store, request, request.params.id);
       const { cursor, limit = 50 } = request.query;
       const scope = `verification ${experiment.id}`;
       const behind = cursor === undefined ? '' : cursors.open(scope, cursor);
@@ -94,7 +94,7 @@ function addExplain(app: App, { store, verifier }: RouteDeps): void {
       },
     },
     async (request) => {
-      const experiment = await experimentOf(store, request.params.id);
+      const experiment = await experimentOf(store, request, request.params.id);
       const { batch, row, attempt = Math.max(1, experiment.attempt) } = request.query;
       const record = await store.batch(experiment.id, attempt, batch);
       if (record === undefined) {

@@ -4,11 +4,12 @@ import { experimentOf, notFound, streamPlace } from '../../../../src/http/routes
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { NO_STORE } from '../../../support/http-app.ts';
 
+const ADMIN = { caller: { id: 'a', name: 'a', project: null, scopes: [] } };
 const experiment = { attempt: 2 } as Experiment;
 
 test('experimentOf does not ask the store for an id that cannot exist', async () => {
-  await assert.rejects(experimentOf(NO_STORE, '../../etc/passwd'), { code: 'not-found' });
-  await assert.rejects(experimentOf(NO_STORE, `exp-${'a'.repeat(500)}`), { code: 'not-found' });
+  await assert.rejects(experimentOf(NO_STORE, ADMIN, '../../etc/passwd'), { code: 'not-found' });
+  await assert.rejects(experimentOf(NO_STORE, ADMIN, `exp-${'a'.repeat(500)}`), { code: 'not-found' });
 });
 
 test('streamPlace passes ids up to the current attempt', () => {

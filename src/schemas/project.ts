@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox';
+import { Name, strict } from './spec-parts.ts';
+
+/** Layout version of stored projects. */
+export const PROJECT_VERSION = 1;
+
+/** The project that is always there. */
+export const DEFAULT_PROJECT = 'default';
+
+const Weight = Type.Number({
+  exclusiveMinimum: 0,
+  maximum: 1000,
+  description: 'Share of the GPUs against other projects of equal priority',
+});
+const GpuQuota = Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
+  description: 'GPUs that its experiments hold at once at most; null: no limit',
+});
+const Retention = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
+  description: 'How long what its experiments leave is kept; null: the defaults',
+});
+
+/** A project: what keeps the experiments of one team apart from those of others. */
+export const Project = Type.Object(
+  {
+    version: Type.Literal(PROJECT_VERSION),
+    name: Name,
+    weight: Weight,
+    gpuQuota: GpuQuota,
+    retention: Retention,
+    createdAt: Type.Integer({ description: 'Milliseconds since 1970; 0: it was always there' }),
+  },
+  { ...strict, $id: 'Project' },
+);
+/** See {@link Project}. */
+export type Project = Static<typeof Project>;
+
+/** What a project can be changed in. */
+export const ProjectChange = Type.Object(
+  {
+    weight: Type.Optional(Weight),
+    gpuQuota: Type.Optional(GpuQuota),
+    retention: Type.Optional(Retention),
+  },
+  { ...strict, $id: 'ProjectChange' },
+);
+/** See {@link ProjectChange}. */
+export type ProjectChange = Static<typeof ProjectChange>;
+
+/** The body of POST /v1/projects. */
+export const ProjectInput = Type.Object(
+  { name: Name, ...ProjectChange.properties },
+  { ...strict, $id: 'ProjectInput' },
+);
+/** See {@link ProjectInput}. */
+export type ProjectInput = Static<typeof ProjectInput>;
+
+/** Projects, by name. */
+export const ProjectList = Type.Object(
+  { items: Type.Array(Type.Unsafe<Project>({ $ref: 'Project#' })) },
+  { ...strict, $id: 'ProjectList' },
+);
+
+/** A project with what it was given, and defaults for the rest. */
+export function newProject({ name, weight, gpuQuota, retention }: ProjectInput, createdAt: number): Project {
+  return {
+    version: PROJECT_VERSION,
+    name,
+    weight: weight ?? 1,
+    gpuQuota: gpuQuota ?? null,
+    retention: retention ?? null,
+    createdAt,
+  };
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hasScope, NOBODY, SCOPES, sees } from '../../../src/core/scopes.ts';
+
+test('nobody sees nothing and may do nothing', () => {
+  for (const project of ['default', 'a']) assert.equal(sees(NOBODY, project), false);
+  for (const scope of SCOPES) assert.equal(hasScope(NOBODY, scope), false);
+});
+
+test('a bound caller sees its own project, another one all', () => {
+  assert.equal(sees({ project: 'a' }, 'a'), true);
+  assert.equal(sees({ project: 'a' }, 'b'), false);
+  assert.equal(sees({ project: null }, 'b'), true);
+});
+
+test('admin is for callers of all projects', () => {
+  assert.equal(hasScope({ project: null, scopes: ['admin'] }, 'admin'), true);
+  assert.equal(hasScope({ project: 'a', scopes: ['admin'] }, 'admin'), false);
+  assert.equal(hasScope({ project: 'a', scopes: ['read'] }, 'read'), true);
+  assert.equal(hasScope({ project: 'a', scopes: ['read'] }, 'submit'), false);
+});
