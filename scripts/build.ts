@@ -3,7 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, globSync, rmSync } from 'node:fs';
 
 rmSync('dist', { recursive: true, force: true });
-const { status } = spawnSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+const { status } = spawnSync(
+  process.execPath,
+  ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
+  {
+    stdio: 'inherit',
+  },
+);
 if (status !== 0) process.exit(status ?? 1);
 for (const file of globSync(['src/**/*.lua', 'src/**/gen/*', 'src/**/*.html', 'src/**/*.css'])) {
   cpSync(file, file.replace(/^src/, 'dist'));

@@ -4,9 +4,10 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** What the generators below write. */
 const GENERATED = [
-  'src/*/gen/*',
+  'src/*/gen/**/*.{ts,js}',
   'deploy/ray-worker/echelon_rayworker/gen/*.py',
   'docs/errors.md',
+  'docs/openapi.json',
   'docs/configuration.md',
 ];
 
@@ -15,7 +16,7 @@ const snapshot = (): Map<string, string> =>
   new Map(globSync(GENERATED).map((file) => [file, readFileSync(file, 'utf8')]));
 
 const before = snapshot();
-for (const script of globSync('scripts/generate/*').sort()) {
+for (const script of globSync('scripts/generate/*.{sh,ts}').sort()) {
   const command = script.endsWith('.sh') ? 'bash' : process.execPath;
   const { status } = spawnSync(command, [script], {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -8,6 +8,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   core: [],
   kernel: [],
   ray: [],
+  client: [],
   config: [],
   observe: [],
   schemas: ['core'],
@@ -18,7 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   rpc: ['core'],
   dispatch: ['core', 'schemas', 'plan', 'verify', 'store', 'queue', 'ray', 'rpc'],
   http: ['core', 'schemas', 'plan', 'store', 'queue', 'kernel', 'verify'],
-  cli: ['core', 'schemas', 'plan', 'kernel', 'verify', 'ray'],
+  cli: ['core', 'schemas', 'plan', 'kernel', 'verify', 'ray', 'client'],
   dashboard: ['schemas'],
 };
 

@@ -42,9 +42,28 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
     $id: 'ExperimentSpec',
     description: 'What a person submits; `engine` says which one of these.',
     oneOf: ENGINE_SPECS.map(({ $id }) => ({ $ref: `${$id}#` })),
-    discriminator: { propertyName: 'engine' },
+    discriminator: {
+      propertyName: 'engine',
+      // Without it, generated clients take the schemas' names for the values.
+      mapping: Object.fromEntries(
+        Object.entries(SPEC_BY_ENGINE).map(([engine, schema]) => [
+          engine,
+          `#/components/schemas/${(schema as { $id?: string }).$id}`,
+        ]),
+      ),
+    },
   });
+  const optionalBodies = collectOptionalBodies(app);
   await app.register(swagger, {
+    // The document says of every body that it is required.
+    transformObject(made) {
+      const document = (made as { openapiObject: OpenApi }).openapiObject;
+      for (const [path, method] of optionalBodies) {
+        const body = document.paths[path]?.[method]?.requestBody;
+        if (body) body.required = false;
+      }
+      return document as never;
+    },
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -86,4 +105,18 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
       uiConfig: { validatorUrl: null, deepLinking: true },
     });
   });
+}
+
+interface OpenApi {
+  paths: Record<string, Record<string, { requestBody?: { required: boolean } }>>;
+}
+
+/** Path and method of the routes whose body may be left out: those that state its schema by media type. */
+function collectOptionalBodies(app: App): [path: string, method: string][] {
+  const found: [string, string][] = [];
+  app.addHook('onRoute', ({ url, method, schema }) => {
+    const body = schema?.body as { content?: object } | undefined;
+    if (body?.content) found.push([url.replace(/:(\w+)/g, '{$1}'), String(method).toLowerCase()]);
+  });
+  return found;
 }
