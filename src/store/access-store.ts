@@ -1,10 +1,51 @@
-import type { Project } from '../schemas/project.ts';
+import type { AuditEntry } from '../schemas/audit.ts';
+import type { ApiKey } from '../schemas/key.ts';
+import type { Project, ProjectChange } from '../schemas/project.ts';
+import type { Waiting } from './store.ts';
 
-/** Who may see and do what: projects. */
+/** A key as it is stored: SHA-256 (hex) of the whole key, that of the one before its rotation beside it. */
+export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
+  digest: string;
+  previousDigest: string | null;
+}
+
+/** What is written of a request; the rest of the entry is the store's to say. */
+export type AuditInput = Omit<AuditEntry, 'id' | 'at'>;
+
+/** What belongs to a project that cannot be removed. */
+export type ProjectRemoval = 'removed' | 'absent' | 'experiments' | 'sweeps' | 'keys';
+
+/** Who may see and do what: projects, API keys, the audit log. */
 export interface AccessStore {
+  // --- projects
   /** All projects, by name; `default` is always among them. */
   projects(): Promise<Project[]>;
   project(name: string): Promise<Project | undefined>;
+  /** False: there is one of that name. */
+  createProject(project: Project): Promise<boolean>;
+  /** The changed project; undefined where there is none. */
+  changeProject(name: string, change: ProjectChange): Promise<Project | undefined>;
+  /** Removes a project to which nothing belongs; otherwise says what does. */
+  removeProject(name: string, now: number): Promise<ProjectRemoval>;
   /** The project of an experiment or a sweep, by its id; it costs the same whether or not there is one. */
   projectOf(id: string): Promise<string | undefined>;
+  /** Those of a project that wait, in the order of the line, with their true ranks in it (from 1). */
+  waitingOf(project: string, limit: number): Promise<(Waiting & { rank: number })[]>;
+
+  // --- API keys
+  /** Rises with every change of a key or a project. */
+  accessVersion(): Promise<number>;
+  keys(): Promise<(StoredKey & Pick<ApiKey, 'lastUsedAt'>)[]>;
+  /** Also forgets keys that ended more than 90 days before it was made. */
+  createKey(key: StoredKey): Promise<void>;
+  /** Applies `change` to the key of that id as it is now; undefined where there is none, or `change` gives none. */
+  changeKey(id: string, change: (key: StoredKey) => StoredKey | undefined): Promise<StoredKey | undefined>;
+  /** Notes that a key was used. */
+  keyUsed(id: string, at: number): Promise<void>;
+
+  // --- audit
+  /** Adds an entry; the oldest ones go by number and age. */
+  audit(entry: AuditInput): Promise<void>;
+  /** Entries older than `before` (an entry's id), newest first. */
+  auditLog(limit: number, before: string | undefined): Promise<AuditEntry[]>;
 }

@@ -1,5 +1,10 @@
 import type { Redis } from 'ioredis';
+import { createAnswers } from './answers.ts';
+import { createApiKeys } from './api-keys.ts';
 import { createAppend } from './append.ts';
+import { createArchiveReader } from './archive-reader.ts';
+import { createArchiveStreams } from './archive-stream.ts';
+import { createAudit } from './audit.ts';
 import { createBatches } from './batches.ts';
 import { createClusters } from './clusters.ts';
 import { createCommands } from './commands.ts';
@@ -11,6 +16,7 @@ import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { createLine } from './line.ts';
 import { createProjects } from './projects.ts';
+import { createRecords } from './records.ts';
 import { guarded } from './redis-errors.ts';
 import { loadScripts } from './scripts.ts';
 import type { Archive, Store, WakeTopic } from './store.ts';
@@ -43,6 +49,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     keys,
     run: loadScripts(redis, keys.root),
     archive,
+    archived: createArchiveReader(archive),
     hub,
     limits: { ...DEFAULT_LIMITS, ...limits },
   };
@@ -51,15 +58,20 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createFitness(context),
     pressure: pressure.now,
     ...createExperiments(context, pressure),
+    ...createRecords(context),
+    ...createAnswers(context, pressure),
     ...createSweeps(context, pressure),
     ...createLine(context),
     ...createClusters(context),
     ...createCommands(context),
     ...createProjects(context),
+    ...createApiKeys(context),
+    ...createAudit(context),
     ...createLeases(context),
     ...createAppend(context),
     ...createEvents(context),
     ...createBatches(context),
+    ...createArchiveStreams(context),
 
     async wake(topic) {
       await guarded(redis.publish(keys.wake, topic));

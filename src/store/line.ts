@@ -2,7 +2,7 @@ import { STATES, type State } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
 import { type Fields, toWaiting } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
-import type { Store } from './store.ts';
+import type { Store, Waiting } from './store.ts';
 
 /** Reasons noted in one atomic step. */
 const REASONS_PER_CALL = 500;
@@ -20,6 +20,22 @@ const WAITING_FIELDS = [
   'waitReason',
 ];
 
+/** What the line tells of these experiments, in their order; those that do not wait are left out. */
+export async function readWaiting({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Waiting[]> {
+  if (ids.length === 0) return [];
+  const commands = redis.pipeline();
+  for (const id of ids) commands.hmget(keys.experiment(id), ...WAITING_FIELDS);
+  const rows = (await runAll(commands)) as (string | null)[][];
+  return ids.flatMap((id, at) => {
+    const fields: Fields = {};
+    WAITING_FIELDS.forEach((name, column) => {
+      const value = rows[at]?.[column];
+      if (value !== null && value !== undefined) fields[name] = value;
+    });
+    return fields.state === 'queued' ? [toWaiting(id, fields)] : [];
+  });
+}
+
 /** The line of waiting experiments, and how many there are in each state. */
 export function createLine(
   context: StoreContext,
@@ -34,19 +50,7 @@ export function createLine(
     waitingIds,
 
     async waiting(limit) {
-      const ids = await waitingIds(limit);
-      if (ids.length === 0) return [];
-      const commands = redis.pipeline();
-      for (const id of ids) commands.hmget(keys.experiment(id), ...WAITING_FIELDS);
-      const rows = (await runAll(commands)) as (string | null)[][];
-      return ids.flatMap((id, at) => {
-        const fields: Fields = {};
-        WAITING_FIELDS.forEach((name, column) => {
-          const value = rows[at]?.[column];
-          if (value !== null && value !== undefined) fields[name] = value;
-        });
-        return fields.state === 'queued' ? [toWaiting(id, fields)] : [];
-      });
+      return readWaiting(context, await waitingIds(limit));
     },
 
     async position(id) {

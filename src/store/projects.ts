@@ -1,33 +1,86 @@
 import { DEFAULT_PROJECT, newProject, type Project } from '../schemas/project.ts';
-import type { AccessStore } from './access-store.ts';
+import type { AccessStore, ProjectRemoval } from './access-store.ts';
 import type { StoreContext } from './context.ts';
-import { guarded } from './redis-errors.ts';
+import { readWaiting } from './line.ts';
+import { guarded, runAll } from './redis-errors.ts';
+
+/** Waiting experiments of one project that are looked at. */
+const MOST_WAITING = 10_000;
+
+type Projects = Pick<
+  AccessStore,
+  'projects' | 'project' | 'createProject' | 'changeProject' | 'removeProject' | 'projectOf' | 'waitingOf'
+>;
 
 /** Projects: one hash, a project (JSON) by name. */
-export function createProjects({
-  redis,
-  keys,
-}: StoreContext): Pick<AccessStore, 'projects' | 'project' | 'projectOf'> {
+export function createProjects(context: StoreContext): Projects {
+  const { redis, keys, run } = context;
   const hash = `${keys.root}:projects`;
+
+  const swap = async (name: string, from: string | null, to: Project): Promise<boolean> =>
+    (await run('swap-access', ['projects', name, from ?? '', JSON.stringify(to)])) === 1;
+
   return {
     async projects() {
-      const found = Object.values(await guarded(redis.hgetall(hash))).map(
-        (text) => JSON.parse(text) as Project,
-      );
-      if (!found.some(({ name }) => name === DEFAULT_PROJECT))
-        found.push(newProject({ name: DEFAULT_PROJECT }, 0));
+      const texts = Object.values(await guarded(redis.hgetall(hash)));
+      const found = texts.map((text) => JSON.parse(text) as Project);
+      if (!found.some(({ name }) => name === DEFAULT_PROJECT)) found.push(theDefault());
       return found.sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
     async project(name) {
       const text = await guarded(redis.hget(hash, name));
       if (text !== null) return JSON.parse(text) as Project;
-      return name === DEFAULT_PROJECT ? newProject({ name }, 0) : undefined;
+      return name === DEFAULT_PROJECT ? theDefault() : undefined;
+    },
+
+    async createProject(project) {
+      return project.name !== DEFAULT_PROJECT && (await swap(project.name, null, project));
+    },
+
+    async changeProject(name, change) {
+      for (;;) {
+        const text = await guarded(redis.hget(hash, name));
+        if (text === null && name !== DEFAULT_PROJECT) return undefined;
+        const before = text === null ? theDefault() : (JSON.parse(text) as Project);
+        const after = { ...before, ...change };
+        if (await swap(name, text, after)) return after;
+      }
+    },
+
+    async removeProject(name, now) {
+      return (await run('remove-project', [name, now])) as ProjectRemoval;
     },
 
     async projectOf(id) {
       const key = id.startsWith('swp-') ? `${keys.root}:sweep:${id}` : keys.experiment(id);
       return (await guarded(redis.hget(key, 'project'))) ?? undefined;
     },
+
+    waitingOf: (project, limit) => waitingOf(context, project, limit),
   };
+}
+
+function theDefault(): Project {
+  return newProject({ name: DEFAULT_PROJECT }, 0);
+}
+
+async function waitingOf(context: StoreContext, project: string, limit: number) {
+  const { redis, keys } = context;
+  const index = keys.index({ project, state: 'queued' });
+  const ids = await guarded(redis.zrange(index, '0', String(MOST_WAITING - 1)));
+  if (ids.length === 0) return [];
+  const ranking = redis.pipeline();
+  for (const id of ids) ranking.zrank(keys.line, id);
+  const ranks = (await runAll(ranking)) as (number | null)[];
+  const first = ids
+    .flatMap((id, at) => (typeof ranks[at] === 'number' ? [{ id, rank: ranks[at] + 1 }] : []))
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, limit);
+  const waiting = await readWaiting(
+    context,
+    first.map(({ id }) => id),
+  );
+  const rankOf = new Map(first.map(({ id, rank }) => [id, rank]));
+  return waiting.map((one) => ({ ...one, rank: rankOf.get(one.experiment)! }));
 }

@@ -4,21 +4,31 @@ import { guarded } from './redis-errors.ts';
 
 /** The atomic steps of the store: one file in `lua/` each. */
 export const SCRIPT_NAMES = [
+  'advance-rules',
   'append',
+  'audit',
+  'archive-stream',
   'cancel',
   'cancel-sweep',
   'claim',
+  'claim-answer',
   'claim-command',
   'confirm',
   'create-command',
   'create-sweep',
   'end',
+  'delete-experiment',
+  'end-answer',
   'end-command',
   'expand-sweep',
+  'list',
   'put-cluster',
   'read',
+  'read-signals',
+  'read-series',
   'release',
   'remove-cluster',
+  'remove-project',
   'renew',
   'renew-command',
   'report',
@@ -28,8 +38,11 @@ export const SCRIPT_NAMES = [
   'set-draining',
   'set-waiting-reasons',
   'submit',
+  'swap-access',
+  'take-archiving',
   'take-over',
   'take-pending',
+  'take-signals',
 ] as const;
 /** One of {@link SCRIPT_NAMES}. */
 export type ScriptName = (typeof SCRIPT_NAMES)[number];

@@ -2,22 +2,84 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { newExperimentId } from '../../../src/core/ids.ts';
 import { newSweepId } from '../../../src/core/sweep-ids.ts';
+import { newProject } from '../../../src/schemas/project.ts';
+import { storedKey } from '../../support/access.ts';
 import { storeFor, submitInput } from '../../support/store.ts';
+import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 const { store } = await storeFor({ after });
+const make = (name: string) => store.createProject(newProject({ name }, 1));
 
-test('the default project is always there', async () => {
-  assert.deepEqual(
-    (await store.projects()).map(({ name, weight, gpuQuota }) => ({ name, weight, gpuQuota })),
-    [{ name: 'default', weight: 1, gpuQuota: null }],
-  );
-  assert.equal((await store.project('default'))?.name, 'default');
-  assert.equal(await store.project('other'), undefined);
+test('the default project is always there, can be changed, and not be made or removed', async () => {
+  const names = async () => (await store.projects()).map(({ name }) => name);
+  assert.deepEqual(await names(), ['default']);
+  assert.equal((await store.project('default'))?.weight, 1);
+  assert.equal(await make('default'), false);
+  assert.equal(await store.removeProject('default', 1), 'absent');
+  assert.equal((await store.changeProject('default', { weight: 3 }))?.weight, 3);
+  assert.equal((await store.project('default'))?.weight, 3);
+  assert.deepEqual(await names(), ['default']);
 });
 
-test('projectOf tells the project of an experiment', async () => {
+test('a project is made once, changed and removed', async () => {
+  assert.equal(await store.project('other'), undefined);
+  assert.equal(await store.changeProject('other', { weight: 2 }), undefined);
+  assert.deepEqual(await Promise.all([make('other'), make('other')]), [true, false]);
+  assert.equal((await store.changeProject('other', { gpuQuota: 8 }))?.gpuQuota, 8);
+  assert.deepEqual(await store.project('other'), { ...newProject({ name: 'other' }, 1), gpuQuota: 8 });
+  assert.equal(await store.removeProject('other', 1), 'removed');
+  assert.equal(await store.removeProject('other', 1), 'absent');
+});
+
+test('changes at one time are not lost', async () => {
+  await make('busy');
+  // Fails without the comparison in swap-access.lua: each would write what it read.
+  await Promise.all([
+    store.changeProject('busy', { weight: 7 }),
+    store.changeProject('busy', { gpuQuota: 7 }),
+    store.changeProject('busy', { retention: { a: 1 } }),
+  ]);
+  assert.deepEqual(await store.project('busy'), {
+    ...newProject({ name: 'busy' }, 1),
+    ...{ weight: 7, gpuQuota: 7, retention: { a: 1 } },
+  });
+});
+
+test('a project to which something belongs is not removed', async () => {
+  for (const name of ['with-experiment', 'with-sweep', 'with-key']) await make(name);
+  await store.submit(submitInput({ project: 'with-experiment' }));
+  await store.createSweep(sweepInput(sweepRequest(1), { project: 'with-sweep' }));
+  await store.createKey(storedKey({ project: 'with-key', expiresAt: 100 }));
+  assert.equal(await store.removeProject('with-experiment', 1), 'experiments');
+  assert.equal(await store.removeProject('with-sweep', 1), 'sweeps');
+  assert.equal(await store.removeProject('with-key', 99), 'keys');
+  assert.equal(await store.removeProject('with-key', 100), 'removed');
+});
+
+test('projectOf tells the project of an experiment and of a sweep', async () => {
   const { id } = await store.submit(submitInput({ project: 'a-team' }));
   assert.equal(await store.projectOf(id), 'a-team');
+  const sweep = await store.createSweep(sweepInput(sweepRequest(1), { project: 'b-team' }));
+  assert.equal(await store.projectOf(sweep.id), 'b-team');
   assert.equal(await store.projectOf(newExperimentId()), undefined);
   assert.equal(await store.projectOf(newSweepId()), undefined);
+});
+
+test('waitingOf gives those of one project with their ranks in the whole line', async () => {
+  const line = await storeFor({ after });
+  const submit = async (project: string, priority: number) =>
+    (await line.store.submit(submitInput({ project, priority }))).id;
+  await submit('others', 5);
+  const [low, high] = [await submit('mine', 0), await submit('mine', 9)];
+  await submit('others', 0);
+  const waiting = await line.store.waitingOf('mine', 10);
+  assert.deepEqual(
+    waiting.map(({ experiment, rank }) => [experiment, rank]),
+    [
+      [high, 1],
+      [low, 3],
+    ],
+  );
+  assert.equal((await line.store.waitingOf('mine', 1)).length, 1);
+  assert.deepEqual(await line.store.waitingOf('nobody', 10), []);
 });

@@ -1,0 +1,107 @@
+import { type Static, Type } from 'typebox';
+import { SCOPES } from '../core/scopes.ts';
+import { Label, Name, strict } from './spec-parts.ts';
+
+/** Layout version of stored keys. */
+export const KEY_VERSION = 1;
+
+/** A rotated key's old secret is accepted for this long at most. */
+export const MOST_OVERLAP_SECONDS = 7 * 24 * 3600;
+
+const Instant = Type.Integer({ minimum: 0, description: 'Milliseconds since 1970' });
+const MaybeInstant = Type.Union([Instant, Type.Null()]);
+const Scopes = Type.Array(Type.Enum([...SCOPES], { type: 'string' }), {
+  minItems: 1,
+  maxItems: SCOPES.length,
+  uniqueItems: true,
+  description:
+    'read: look; submit: submit, cancel, rerun, delete; custom-code: specs that load code; admin: clusters, the line, projects, keys, audit log (not together with a project)',
+});
+const Project = Type.Union([Name, Type.Null()], {
+  description: 'The only project that it sees; null: all of them',
+});
+
+/** An API key without its secret. */
+export const ApiKey = Type.Object(
+  {
+    version: Type.Literal(KEY_VERSION),
+    id: Type.String({ description: 'Also the second part of the key itself: echelon_<id>_<secret>' }),
+    name: Label,
+    project: Project,
+    scopes: Scopes,
+    createdAt: Instant,
+    createdBy: Type.String({ description: 'Id of the caller' }),
+    expiresAt: Type.Union([Instant, Type.Null()], { description: 'Null: it does not expire' }),
+    lastUsedAt: Type.Union([Instant, Type.Null()], {
+      description: 'Within a minute; null: not yet, or not known',
+    }),
+    rotatedAt: MaybeInstant,
+    overlapUntil: Type.Union([Instant, Type.Null()], {
+      description: 'Until then the secret before the last rotation is accepted too',
+    }),
+    revokedAt: MaybeInstant,
+  },
+  { ...strict, $id: 'ApiKey' },
+);
+/** See {@link ApiKey}. */
+export type ApiKey = Static<typeof ApiKey>;
+
+/** The body of POST /v1/keys. */
+export const ApiKeyInput = Type.Object(
+  {
+    name: Label,
+    project: Type.Optional(Project),
+    scopes: Scopes,
+    expiresInSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10 * 366 * 24 * 3600,
+        description: 'It does not expire where this is left out',
+      }),
+    ),
+  },
+  { ...strict, $id: 'ApiKeyInput' },
+);
+/** See {@link ApiKeyInput}. */
+export type ApiKeyInput = Static<typeof ApiKeyInput>;
+
+/** The body of POST /v1/keys/:id/rotate. */
+export const ApiKeyRotation = Type.Object(
+  {
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MOST_OVERLAP_SECONDS,
+        description: 'The old secret is accepted for this long; 0 where it is left out',
+      }),
+    ),
+  },
+  { ...strict, $id: 'ApiKeyRotation' },
+);
+/** See {@link ApiKeyRotation}. */
+export type ApiKeyRotation = Static<typeof ApiKeyRotation>;
+
+/** A key with its secret, which is shown this once. */
+export const ApiKeyWithSecret = Type.Object(
+  {
+    key: Type.Unsafe<ApiKey>({ $ref: 'ApiKey#' }),
+    token: Type.String({ description: 'Send it as Authorization: Bearer <token>; it is not shown again' }),
+  },
+  { ...strict, $id: 'ApiKeyWithSecret' },
+);
+/** See {@link ApiKeyWithSecret}. */
+export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>;
+
+/** Keys, the newest first; those that were revoked or expired stand there for another 90 days. */
+export const ApiKeyList = Type.Object(
+  { items: Type.Array(Type.Unsafe<ApiKey>({ $ref: 'ApiKey#' })) },
+  { ...strict, $id: 'ApiKeyList' },
+);
+
+/** Whether a key is accepted at `now`. */
+export function isLive(
+  { revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>,
+  now: number,
+): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}

@@ -1,0 +1,20 @@
+#!lua flags=allow-oom
+-- Removes a project to which nothing belongs.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 name, 2 now (ms)
+-- Returns   'removed' | 'absent' | 'experiments' | 'sweeps' | 'keys': what belongs to it still
+
+local root, name, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
+if redis.call('HEXISTS', root .. ':projects', name) == 0 then return 'absent' end
+if redis.call('ZCARD', root .. ':project:' .. name) > 0 then return 'experiments' end
+if redis.call('ZCARD', root .. ':sweeps:' .. name) > 0 then return 'sweeps' end
+-- A key that outlived its project would see a later one of the same name.
+for _, text in ipairs(redis.call('HVALS', root .. ':api-keys')) do
+  local key = cjson.decode(text)
+  local live = key.revokedAt == cjson.null and (key.expiresAt == cjson.null or key.expiresAt > now)
+  if live and key.project == name then return 'keys' end
+end
+redis.call('HDEL', root .. ':projects', name)
+redis.call('INCR', root .. ':access-version')
+return 'removed'

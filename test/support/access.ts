@@ -1,0 +1,18 @@
+import { newProject, type ProjectInput } from '../../src/schemas/project.ts';
+import type { StoredKey } from '../../src/store/access-store.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** A key as it is stored, with values that do not matter. */
+export function storedKey(changes: Partial<StoredKey> = {}): StoredKey {
+  return {
+    ...{ version: 1, id: '0123456789abcdef', name: 'a key', project: null, scopes: ['read'] },
+    ...{ createdAt: 1, createdBy: 'somebody', expiresAt: null, rotatedAt: null, overlapUntil: null },
+    ...{ revokedAt: null, digest: 'd'.repeat(64), previousDigest: null },
+    ...changes,
+  };
+}
+
+/** Makes projects of these names. */
+export async function makeProjects(store: Store, ...names: ProjectInput['name'][]): Promise<void> {
+  for (const name of names) await store.createProject(newProject({ name }, 1));
+}
