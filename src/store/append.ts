@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import type { NumberedEvent } from '../core/events.ts';
+import type { Artifact } from '../schemas/records.ts';
 import type { StoreContext } from './context.ts';
 import { leaseArguments, leaseLost } from './leases.ts';
 import type { ScriptArgument } from './scripts.ts';
+import { metricNamesOf, packValues } from './series-values.ts';
 import type { Lease, Store } from './store.ts';
 
 /** Parts put into the archive at the same time. */
 const PUTS_AT_ONCE = 4;
-/** Longer names of metrics are left out of the progress; they are in the events. */
-const METRIC_NAME_LENGTH = 200;
 /** Larger numbers mean nothing; sums of any many of these stay exact. */
-const LARGEST_NUMBER = 2 ** 32;
+const LARGEST_NUMBER = 2 ** 32 - 1;
 /** Above it an event's number times 2²⁰ does not fit into a stream id. */
 const LARGEST_SEQUENCE = 2 ** 44 - 1;
 
@@ -23,7 +23,7 @@ export function createAppend(context: StoreContext): Pick<Store, 'append'> {
       checkNumbers(events);
       let last: number | undefined;
       for (const chunk of chunksOf(events, limits)) {
-        await archiveLongParts(context, chunk);
+        await archiveLongParts(context, lease.experiment, chunk);
         const reply = (await run('append', chunkArguments(lease, chunk, limits))) as [string, string];
         if (reply[0] === 'lost') throw leaseLost(lease);
         last = Number(reply[1]);
@@ -35,7 +35,7 @@ export function createAppend(context: StoreContext): Pick<Store, 'append'> {
         }
       }
       if (last !== undefined) return last;
-      const reply = (await run('append', [...leaseArguments(lease), 1, 0, 0])) as [string, string];
+      const reply = (await run('append', [...leaseArguments(lease), 1, 0, 0, 0])) as [string, string];
       if (reply[0] === 'lost') throw leaseLost(lease);
       return Number(reply[1]);
     },
@@ -80,11 +80,15 @@ function checkNumbers(events: readonly NumberedEvent[]): void {
   }
 }
 
-async function archiveLongParts(context: StoreContext, chunk: readonly NumberedEvent[]): Promise<void> {
+async function archiveLongParts(
+  context: StoreContext,
+  experiment: string,
+  chunk: readonly NumberedEvent[],
+): Promise<void> {
   const long = chunk.flatMap(({ data }) => (isLong(data, context.limits) ? [data] : []));
   for (let at = 0; at < long.length; at += PUTS_AT_ONCE) {
     await Promise.all(
-      long.slice(at, at + PUTS_AT_ONCE).map((data) => context.archive.put(digestOf(data), data)),
+      long.slice(at, at + PUTS_AT_ONCE).map((data) => context.archive.put(experiment, digestOf(data), data)),
     );
   }
 }
@@ -108,12 +112,17 @@ function chunkArguments(
 ): ScriptArgument[] {
   const effects: ScriptArgument[][] = [];
   const told = new Set<string>();
-  for (let at = chunk.length - 1; at >= 0; at--) effects[at] = effectOf(lease, chunk[at]!, { limits, told });
+  const names = metricNamesOf(chunk, limits.metricNames);
+  for (let at = chunk.length - 1; at >= 0; at--) {
+    effects[at] = effectOf(lease, chunk[at]!, { names, told });
+  }
   const args: ScriptArgument[] = [
     ...leaseArguments(lease),
     chunk[0]!.sequence,
     chunk.length,
     limits.metricNames,
+    names.size,
+    ...names.keys(),
   ];
   chunk.forEach(({ at, event, data }, index) => {
     const effect = effects[index]!;
@@ -132,16 +141,16 @@ function chunkArguments(
  */
 function effectOf(
   lease: Lease,
-  { event }: NumberedEvent,
-  { limits, told }: { limits: { metricNames: number }; told: Set<string> },
+  { event, at }: NumberedEvent,
+  { names, told }: { names: ReadonlyMap<string, number>; told: Set<string> },
 ): ScriptArgument[] {
   switch (event.type) {
     case 'stage':
       return [event.name, whole(event.step), whole(event.steps)];
     case 'metrics': {
-      const effect: ScriptArgument[] = [whole(event.step)];
+      const effect: ScriptArgument[] = [whole(event.step), packValues(event.values, names)];
       for (const [name, value] of Object.entries(event.values)) {
-        if (told.has(name) || told.size >= limits.metricNames || name.length > METRIC_NAME_LENGTH) continue;
+        if (told.has(name) || !names.has(name)) continue;
         told.add(name);
         effect.push(name, JSON.stringify(value));
       }
@@ -152,8 +161,11 @@ function effectOf(
         ...[event.batch, event.index, event.count, event.step, event.rows].map(whole),
         event.digest.replace(/\s/g, ''),
       ];
-    case 'checkpoint':
-      return [JSON.stringify({ step: event.step, path: event.path, attempt: lease.attempt })];
+    case 'checkpoint': {
+      const checkpoint = { step: event.step, path: event.path, attempt: lease.attempt };
+      const artifact: Artifact = { kind: 'checkpoint', ...checkpoint, at: Math.trunc(at) };
+      return [JSON.stringify(checkpoint), JSON.stringify(artifact)];
+    }
     case 'gap':
       return event.what === 'batch' ? [whole(event.rows)] : [];
     default:

@@ -1,34 +1,36 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EchelonError } from '../core/errors.ts';
+import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
 import type { Archive } from './store.ts';
 
 /**
- * An archive in a directory, `<root>/ab/cd/<digest>`: made durable under another name first (file, then the
- * directories that name it) and renamed, so that a name never stands for less than its bytes. Readers check the
- * digest. Several processes may share a root.
+ * An archive in a directory, `<root>/x/cd/<owner>/<digest>` (cd: the owner's last two characters): made durable under
+ * another name first (file, then the directories that name it) and renamed, so that a name never stands for less than
+ * its bytes. Readers check the digest. Several processes may share a root. What an earlier version kept for all owners
+ * together, `<root>/ab/cd/<digest>`, is still read.
  */
 export function createDirectoryArchive(root: string): Archive {
-  const pathOf = (digest: string) => join(root, digest.slice(0, 2), digest.slice(2, 4), digest);
+  const folderOf = (owner: string) => join(root, 'x', owner.slice(-2), owner);
+  const sharedPath = (digest: string) => join(root, digest.slice(0, 2), digest.slice(2, 4), digest);
 
   return {
-    async put(digest, bytes) {
-      checkDigest(digest);
-      if (digestOf(bytes) !== digest) {
-        throw new EchelonError('internal', `The bytes for ${digest} do not have that digest`);
-      }
-      const path = pathOf(digest);
+    async put(owner, digest, bytes) {
+      checkPlace(owner, digest);
+      checkBytes(digest, bytes);
+      const folder = folderOf(owner);
+      const path = join(folder, digest);
       const temporary = `${path}.${randomUUID()}.tmp`;
       try {
-        const made = await mkdir(dirname(path), { recursive: true });
+        const made = await mkdir(folder, { recursive: true });
         if (!(await hasLength(path, bytes.byteLength))) {
           await writeDurably(temporary, bytes);
           await rename(temporary, path);
         }
         // Also where another process made the file or the directories: it may not have come this far yet.
-        const shard = dirname(path);
-        for (const directory of [shard, dirname(shard), root]) await syncDirectory(directory);
+        const shard = dirname(folder);
+        for (const directory of [folder, shard, dirname(shard), root]) await syncDirectory(directory);
         if (made !== undefined) await syncDirectory(dirname(made));
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => {});
@@ -36,21 +38,45 @@ export function createDirectoryArchive(root: string): Archive {
       }
     },
 
-    async get(digest) {
-      checkDigest(digest);
-      let bytes: Uint8Array;
+    async get(owner, digest) {
+      checkPlace(owner, digest);
+      const bytes =
+        (await readOrNothing(join(folderOf(owner), digest))) ?? (await readOrNothing(sharedPath(digest)));
+      if (bytes === undefined) throw new EchelonError('not-found', `The archive does not have ${digest}`);
+      return intact(digest, bytes);
+    },
+
+    async remove(owner, except = new Set()) {
+      checkOwner(owner);
+      const folder = folderOf(owner);
       try {
-        bytes = await readFile(pathOf(digest));
+        if (except.size === 0) return await rm(folder, { recursive: true, force: true });
+        for (const name of await namesIn(folder)) {
+          if (!except.has(name)) await rm(join(folder, name), { force: true });
+        }
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw archiveUnavailable(error);
-        throw new EchelonError('not-found', `The archive does not have ${digest}`, { cause: error });
+        throw archiveUnavailable(error);
       }
-      if (digestOf(bytes) !== digest) {
-        throw new EchelonError('not-found', `What the archive has for ${digest} is damaged`);
-      }
-      return bytes;
     },
   };
+}
+
+async function readOrNothing(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw archiveUnavailable(error);
+    return undefined;
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
@@ -79,18 +105,4 @@ async function hasLength(path: string, length: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** A digest names a file: nothing else may. */
-function checkDigest(digest: string): void {
-  if (!/^[0-9a-f]{64}$/.test(digest)) throw new EchelonError('not-found', 'A digest is 64 hex digits');
-}
-
-function archiveUnavailable(error: unknown): EchelonError {
-  const message = error instanceof Error ? error.message : String(error);
-  return new EchelonError('store-unavailable', `The archive cannot be used: ${message}`, { cause: error });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import type { BatchPart } from '../core/events.ts';
+import { compareIds, readSegments } from './archive-segments.ts';
 import type { StoreContext } from './context.ts';
 import { toBatch } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
@@ -74,24 +75,9 @@ export function createBatches(
 
 async function readBytes(context: StoreContext, record: BatchRecord): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  let from = record.firstEntry;
-  for (;;) {
-    const entries = await guarded(
-      context.redis.xrangeBuffer(
-        context.keys.events(record.experiment),
-        from,
-        record.lastEntry,
-        'COUNT',
-        PARTS_PER_READ,
-      ),
-    );
-    for (const [, fields] of entries) {
-      const part = await partOf(context, record, fields);
-      if (part) parts.push(part);
-    }
-    const last = entries.at(-1);
-    if (entries.length < PARTS_PER_READ || !last) break;
-    from = `(${last[0].toString('latin1')}`;
+  for await (const { fields } of entriesOf(context, record)) {
+    const part = await partOf(context, record, fields);
+    if (part) parts.push(part);
   }
   const bytes = Buffer.concat(parts);
   if (createHash('sha256').update(bytes).digest('hex') !== record.digest) {
@@ -103,6 +89,35 @@ async function readBytes(context: StoreContext, record: BatchRecord): Promise<Ui
   return bytes;
 }
 
+/** The entries between the batch's first and last part, from the stream or the archive. */
+async function* entriesOf(
+  { redis, keys, archived }: StoreContext,
+  { experiment, firstEntry, lastEntry }: BatchRecord,
+): AsyncGenerator<{ fields: readonly Buffer[] }> {
+  for (let from = firstEntry; ; ) {
+    // In this order: a stream that is emptied before its entries are read is then known to be archived.
+    const [entries, index] = (await runAll(
+      redis
+        .pipeline()
+        .xrangeBuffer(keys.events(experiment), from, lastEntry, 'COUNT', PARTS_PER_READ)
+        .hget(keys.experiment(experiment), 'segments'),
+    )) as [[Buffer, Buffer[]][], string | null];
+    const segments = readSegments(index);
+    const end = segments.at(-1)?.last;
+    if (end !== undefined && compareIds(end, lastEntry) >= 0) {
+      const after = from.startsWith('(') ? from.slice(1) : undefined;
+      for await (const entry of archived.between(experiment, segments, after ?? firstEntry, lastEntry)) {
+        if (entry.id !== after) yield entry;
+      }
+      return;
+    }
+    for (const [, fields] of entries) yield { fields };
+    const last = entries.at(-1);
+    if (entries.length < PARTS_PER_READ || !last) return;
+    from = `(${last[0].toString('latin1')}`;
+  }
+}
+
 /** The bytes of an entry that is a part of this batch; logs and others may lie between the parts. */
 async function partOf(
   context: StoreContext,
@@ -112,5 +127,7 @@ async function partOf(
   const [, type, , , , event, kind, value] = fields;
   if (type?.toString() !== 'batch' || !event || !kind || !value) return undefined;
   if ((JSON.parse(event.toString()) as BatchPart).batch !== record.batch) return undefined;
-  return kind.toString() === 'b' ? value : await context.archive.get(value.toString('latin1'));
+  return kind.toString() === 'b'
+    ? value
+    : await context.archive.get(record.experiment, value.toString('latin1'));
 }

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { ArchiveReader } from './archive-reader.ts';
 import type { Keys } from './keys.ts';
 import type { RunScript } from './scripts.ts';
 import type { Archive } from './store.ts';
@@ -41,6 +42,8 @@ export interface StoreContext {
   keys: Keys;
   run: RunScript;
   archive: Archive;
+  /** Streams that are in the archive already. */
+  archived: ArchiveReader;
   hub: WakeHub;
   limits: StoreLimits;
 }

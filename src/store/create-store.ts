@@ -15,6 +15,7 @@ import { createFitness, createPressure } from './fitness.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { createLine } from './line.ts';
+import { createMetricSeries } from './metric-series.ts';
 import { createProjects } from './projects.ts';
 import { createRecords } from './records.ts';
 import { guarded } from './redis-errors.ts';
@@ -71,6 +72,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createAppend(context),
     ...createEvents(context),
     ...createBatches(context),
+    ...createMetricSeries(context),
     ...createArchiveStreams(context),
 
     async wake(topic) {

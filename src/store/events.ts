@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { EchelonError } from '../core/errors.ts';
 import type { ExperimentEvent, StreamEntry } from '../core/events.ts';
 import { parseEntryId } from '../core/ids.ts';
+import { compareIds, type RawEntry, readSegments, type Segment } from './archive-segments.ts';
 import type { StoreContext } from './context.ts';
 import { type Fields, isOver, toVerification } from './record.ts';
 import { guarded } from './redis-errors.ts';
@@ -15,8 +16,13 @@ export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail'
   const { limits } = context;
 
   async function page(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]> {
-    const reply = await context.run('read', [id, after === undefined ? '-' : `(${after}`, limit, 'forwards']);
-    return toEntries(reply);
+    const { segments, entries } = toPage(
+      await context.run('read', [id, after === undefined ? '-' : `(${after}`, limit, 'forwards']),
+    );
+    const last = segments.at(-1)?.last;
+    if (last === undefined || (after !== undefined && compareIds(last, after) <= 0)) return entries;
+    const archived = (await context.archived.forwards(id, segments, after, limit)).map(toEntry);
+    return [...archived, ...entries.slice(0, limit - archived.length)];
   }
 
   return {
@@ -34,7 +40,9 @@ export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail'
 
     async tail(id, limit) {
       if (limit <= 0) return [];
-      return toEntries(await context.run('read', [id, '+', limit, 'backwards'])).reverse();
+      const { segments, entries } = toPage(await context.run('read', [id, '+', limit, 'backwards']));
+      const older = await context.archived.backwards(id, segments, limit - entries.length);
+      return [...older.map(toEntry), ...entries.reverse()];
     },
 
     follow(id, after, signal) {
@@ -140,10 +148,17 @@ function checkPlace(after: string | undefined): void {
   }
 }
 
-function toEntries(reply: unknown): StreamEntry[] {
-  return (reply as [string, string, string][]).map(([id, at, event]) => ({
-    id,
-    at: Number(at),
-    event: JSON.parse(event) as ExperimentEvent,
-  }));
+/** What `read.lua` answers: where the archived entries are, and entries of the stream, which come after them. */
+function toPage(reply: unknown): { segments: Segment[]; entries: StreamEntry[] } {
+  const [index, rows] = reply as [string, [string, string, string][]];
+  const entries = rows.map(([id, at, event]) => streamEntry(id, at, event));
+  return { segments: readSegments(index), entries };
+}
+
+function toEntry({ id, fields }: RawEntry): StreamEntry {
+  return streamEntry(id, fields[3]!.toString(), fields[5]!.toString());
+}
+
+function streamEntry(id: string, at: string, event: string): StreamEntry {
+  return { id, at: Number(at), event: JSON.parse(event) as ExperimentEvent };
 }

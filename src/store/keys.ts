@@ -1,4 +1,5 @@
 import type { State } from '../core/states.ts';
+import type { RetentionStage } from './retention-store.ts';
 
 /**
  * Names of all keys. They share one hash tag, so that a Redis Cluster keeps them in one slot and a script may touch
@@ -25,6 +26,12 @@ export interface Keys {
   leases: string;
   /** Sorted set: `<experiment>:<attempt>:<batch>` without a report, by the time from which it may be taken. */
   pending: string;
+  /** Sorted set: finished experiments whose streams are not in the archive yet, by their end (ms). */
+  archiving: string;
+  /** Sorted set by the end (ms): finished experiments of a project of which retention deletes `stage` next. */
+  due(stage: RetentionStage, project: string): string;
+  /** Set: experiments that are gone, but not yet what the archive has of them. */
+  garbage: string;
   /** Hash: cluster (JSON) by name. */
   clusters: string;
   /** Hash: what its ray-worker last said (JSON) by cluster. */
@@ -65,6 +72,9 @@ export function createKeys(prefix: string): Keys {
     line: `${root}:line`,
     leases: `${root}:leases`,
     pending: `${root}:pending`,
+    archiving: `${root}:archiving`,
+    due: (stage, project) => `${root}:due:${stage}:${project}`,
+    garbage: `${root}:archive:garbage`,
     clusters: `${root}:clusters`,
     seen: `${root}:clusters:seen`,
     draining: `${root}:clusters:draining`,

@@ -51,7 +51,11 @@ export type ScriptName = (typeof SCRIPT_NAMES)[number];
 export type ScriptArgument = string | number | Uint8Array;
 
 /** Runs an atomic step by its name; errors are ours already. */
-export type RunScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<unknown>;
+export interface RunScript {
+  (name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown>;
+  /** The same, for an answer whose strings are bytes: they come as Buffers. */
+  bytes(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown>;
+}
 
 const FOLDER = new URL('./lua/', import.meta.url);
 
@@ -73,10 +77,14 @@ export function loadScripts(redis: Redis, root: string): RunScript {
     string,
     (...args: (string | number | Buffer)[]) => Promise<unknown>
   >;
-  return (name, args) => {
+  const runAs = (command: string, args: readonly ScriptArgument[]) => {
     const values = args.map((arg) => (arg instanceof Uint8Array ? asBuffer(arg) : arg));
-    return guarded(commands[commandOf(name)]!(root, ...values));
+    return guarded(commands[command]!(root, ...values));
   };
+  const run = (name: ScriptName, args: readonly ScriptArgument[]) => runAs(commandOf(name), args);
+  return Object.assign(run, {
+    bytes: (name: ScriptName, args: readonly ScriptArgument[]) => runAs(`${commandOf(name)}Buffer`, args),
+  });
 }
 
 /** The same bytes as ioredis wants them, without a copy. */

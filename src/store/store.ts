@@ -3,6 +3,9 @@ import type { State } from '../core/states.ts';
 import type { Command, CommandKind, CommandProblem } from '../schemas/clusters.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import type { AccessStore } from './access-store.ts';
+import type { RetentionStore } from './retention-store.ts';
+import type { Idempotency, RecordsStore } from './records-store.ts';
+import type { SeriesStore } from './series-store.ts';
 import type { SweepStore } from './sweep-store.ts';
 
 /*
@@ -108,6 +111,8 @@ export interface Reservation {
   node: string;
   gpus: number;
   cpus: number;
+  /** Whose quota it counts against; absent in reservations that were made before there were projects. */
+  project?: string;
 }
 
 /** An experiment in the line, in the order of the line. */
@@ -122,6 +127,8 @@ export interface Waiting {
   submittedAt: number;
   /** Why it waits, in words, as the last choice said; null before the first. */
   reason: string | null;
+  /** Labels that its cluster must have, all of them; absent: any. */
+  labels?: Readonly<Record<string, string>>;
 }
 
 /** One attempt's own record. */
@@ -162,8 +169,9 @@ export interface SubmitInput {
   resolved: unknown;
   defaults: string[];
   fingerprint: string | null;
-  /** Key and digest of the canonical request; the same key with another digest is `idempotency-conflict`. */
-  idempotency?: { key: string; digest: string };
+  idempotency?: Idempotency;
+  /** The experiment that it runs again. */
+  rerunOf?: string;
 }
 
 /** Where an attempt's end leads. `retry` puts the experiment back into the line, at its old place. */
@@ -195,7 +203,7 @@ export interface TakenOver {
   lastSequence: number;
 }
 
-export interface Store extends SweepStore, AccessStore {
+export interface Store extends SweepStore, AccessStore, RetentionStore, RecordsStore, SeriesStore {
   /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
   checkFitness(): Promise<void>;
   /** Used and maximal memory (0: none), and whether new work is accepted. */
@@ -205,12 +213,6 @@ export interface Store extends SweepStore, AccessStore {
   /** Record, place in the line and first event in one step. `created` is false for a repeated idempotency key. */
   submit(input: SubmitInput): Promise<{ id: string; created: boolean }>;
   get(id: string): Promise<Experiment | undefined>;
-  list(filter: {
-    project?: string;
-    state?: State;
-    limit: number;
-    before?: string;
-  }): Promise<{ items: Experiment[]; next: string | null }>;
   cancel(id: string, reason: string): Promise<CancelOutcome>;
   attempts(id: string): Promise<Attempt[]>;
 

@@ -23,6 +23,7 @@ const TOKEN = 'token-of-the-bench-0123456789';
 const archive: Archive = {
   put: () => Promise.reject(new Error('nothing here is long')),
   get: () => Promise.reject(new Error('nothing here is long')),
+  remove: () => Promise.reject(new Error('nothing here is long')),
 };
 
 /** `--children N` of a sweep (1000), `--rounds N` (5), `--connections N` of the second arm (50). */

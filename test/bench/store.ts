@@ -16,6 +16,7 @@ import { type RedisServer, startRedis } from '../support/redis.ts';
 const archive: Archive = {
   put: () => Promise.reject(new Error('nothing here is long')),
   get: () => Promise.reject(new Error('nothing here is long')),
+  remove: () => Promise.reject(new Error('nothing here is long')),
 };
 
 interface Sample {

@@ -4,9 +4,10 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 first id (as XRANGE takes it; ignored backwards), 3 limit,
 --           4 'forwards' or 'backwards' (the newest, newest first)
--- Returns   for each entry: {id, at, event (JSON)}
+-- Returns   {index of the archived segments or '', for each entry of the stream: {id, at, event (JSON)}}
 
-local key = KEYS[1] .. ':x:' .. ARGV[1] .. ':events'
+local x = KEYS[1] .. ':x:' .. ARGV[1]
+local key = x .. ':events'
 local entries
 if ARGV[4] == 'backwards' then
   entries = redis.call('XREVRANGE', key, '+', '-', 'COUNT', ARGV[3])
@@ -18,4 +19,4 @@ for i, entry in ipairs(entries) do
   local fields = entry[2]
   answer[i] = { entry[1], fields[4], fields[6] }
 end
-return answer
+return { redis.call('HGET', x, 'segments') or '', answer }

@@ -78,7 +78,7 @@ describe('append', () => {
     assert.deepEqual(first?.slice(6), [Buffer.from('b'), Buffer.from(every)]);
     const name = createHash('sha256').update(long).digest('hex');
     assert.deepEqual(second?.slice(6), [Buffer.from('k'), Buffer.from(name)]);
-    assert.deepEqual(await archive.get(name), Buffer.from(long));
+    assert.deepEqual(await archive.get(lease.experiment, name), Buffer.from(long));
     const [record] = await store.batches(lease.experiment);
     assert.deepEqual(await store.batchBytes(record!), Buffer.concat([every, long]));
   });
@@ -91,6 +91,7 @@ describe('append', () => {
         throw new EchelonError('store-unavailable', 'the disk is full');
       },
       get: () => Promise.reject(new Error('not asked')),
+      remove: () => Promise.reject(new Error('not asked')),
     };
     const { store } = await storeFor(t, { archive, limits: { inlineBytes: 1 } });
     const lease = await running(store);

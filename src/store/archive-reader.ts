@@ -1,0 +1,110 @@
+import { compareIds, type RawEntry, type Segment, unpackEntries, unpackParts } from './archive-segments.ts';
+import type { Archive } from './store.ts';
+
+/** Compressed bytes of segments whose entries are kept at hand; unpacked they take several times as much. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+/** Reads streams whose entries are in the archive. Memory: a few unpacked segments, for all callers together. */
+export interface ArchiveReader {
+  /** At most `limit` entries after `after` (undefined: from the start), in order. */
+  forwards(
+    owner: string,
+    segments: readonly Segment[],
+    after: string | undefined,
+    limit: number,
+  ): Promise<RawEntry[]>;
+  /** The newest `limit` entries, in order. */
+  backwards(owner: string, segments: readonly Segment[], limit: number): Promise<RawEntry[]>;
+  /** The entries from one id to another, both included, with the bytes that stood in them; one segment at a time. */
+  between(owner: string, segments: readonly Segment[], from: string, to: string): AsyncIterable<RawEntry>;
+}
+
+/** See {@link ArchiveReader}. */
+export function createArchiveReader(archive: Archive): ArchiveReader {
+  const kept = new Map<string, { bytes: number; entries: Promise<RawEntry[]> }>();
+  let keptBytes = 0;
+
+  function forget(digest: string): void {
+    keptBytes -= kept.get(digest)?.bytes ?? 0;
+    kept.delete(digest);
+  }
+
+  /** Those who ask for one segment at the same time share one reading; the one that was asked for last stays longest. */
+  function entriesOf(owner: string, { entries: { digest, bytes } }: Segment): Promise<RawEntry[]> {
+    const known = kept.get(digest);
+    if (known) {
+      kept.delete(digest);
+      kept.set(digest, known);
+      return known.entries;
+    }
+    const entries = archive.get(owner, digest).then(unpackEntries);
+    kept.set(digest, { bytes, entries });
+    keptBytes += bytes;
+    entries.catch(() => {
+      if (kept.get(digest)?.entries === entries) forget(digest);
+    });
+    for (const oldest of kept.keys()) {
+      if (keptBytes <= KEPT_BYTES || oldest === digest) break;
+      forget(oldest);
+    }
+    return entries;
+  }
+
+  return {
+    async forwards(owner, segments, after, limit) {
+      const found: RawEntry[] = [];
+      for (const segment of segments) {
+        if (found.length >= limit) break;
+        if (after !== undefined && compareIds(segment.last, after) <= 0) continue;
+        const entries = await entriesOf(owner, segment);
+        const from = after === undefined ? 0 : firstAfter(entries, after);
+        found.push(...entries.slice(from, from + limit - found.length));
+      }
+      return found;
+    },
+
+    async backwards(owner, segments, limit) {
+      let found: RawEntry[] = [];
+      for (const segment of [...segments].reverse()) {
+        if (found.length >= limit) break;
+        const entries = await entriesOf(owner, segment);
+        found = [...entries.slice(Math.max(0, entries.length - (limit - found.length))), ...found];
+      }
+      return found;
+    },
+
+    async *between(owner, segments, from, to) {
+      for (const segment of segments) {
+        if (compareIds(segment.last, from) < 0 || compareIds(segment.first, to) > 0) continue;
+        const entries = await entriesOf(owner, segment);
+        const parts =
+          segment.parts === null ? [] : await unpackParts(await archive.get(owner, segment.parts.digest));
+        yield* withBytes(entries, parts).filter(
+          ({ id }) => compareIds(id, from) >= 0 && compareIds(id, to) <= 0,
+        );
+      }
+    },
+  };
+}
+
+/** Puts the bytes back to where they stood. */
+function withBytes(entries: readonly RawEntry[], parts: readonly Buffer[]): RawEntry[] {
+  let next = 0;
+  return entries.map((entry) => {
+    if (entry.fields[6]?.toString() !== 'b') return entry;
+    const bytes = parts[next++];
+    return bytes === undefined ? entry : { ...entry, fields: [...entry.fields.slice(0, 7), bytes] };
+  });
+}
+
+/** Place of the first entry whose id is above `after`; entries are in order. */
+function firstAfter(entries: readonly RawEntry[], after: string): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareIds(entries[middle]!.id, after) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

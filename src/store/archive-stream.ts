@@ -1,0 +1,98 @@
+import {
+  packSegment,
+  type RawEntry,
+  readSegments,
+  SEGMENT_BYTES,
+  type Segment,
+  sizeOf,
+  writeSegments,
+} from './archive-segments.ts';
+import type { StoreContext } from './context.ts';
+import { guarded } from './redis-errors.ts';
+import type { ArchiveOutcome, RetentionStore } from './retention-store.ts';
+
+/** Entries of a stream that one reading step holds in memory. */
+const ENTRIES_PER_READ = 64;
+/** A stream that is added to while it is read is read again so often; then it is another time's work. */
+const TRIES = 3;
+
+/** Moves the streams of finished experiments into the archive. */
+export function createArchiveStreams(
+  context: StoreContext,
+): Pick<RetentionStore, 'takeArchiving' | 'archiveStream'> {
+  return {
+    async takeArchiving({ limit, leaseMs, afterMs }) {
+      return (await context.run('take-archiving', [limit, leaseMs, afterMs])) as string[];
+    },
+
+    async archiveStream(id) {
+      for (let tries = 0; tries < TRIES; tries++) {
+        const outcome = await archiveOnce(context, id);
+        if (outcome !== 'changed') return outcome;
+      }
+      return 'waiting';
+    },
+  };
+}
+
+/**
+ * First the bytes, then in one step the index and the emptied stream: what dies in between leaves the stream as it was,
+ * and objects that the next time makes again under the same names.
+ */
+async function archiveOnce(context: StoreContext, id: string): Promise<ArchiveOutcome | 'changed'> {
+  const { redis, keys, run } = context;
+  const names = ['state', 'endedAt', 'vBatches', 'vVerified', 'segments'];
+  const [state, endedAt, batches, verified, index] = await guarded(
+    redis.hmget(keys.experiment(id), ...names),
+  );
+  if (state && (!endedAt || Number(batches) !== Number(verified))) return 'waiting';
+  const before = index ?? '';
+  const segments = readSegments(before);
+  const known = segments.length;
+  if (state) for await (const segment of packStream(context, id)) segments.push(segment);
+  const made = segments.slice(known);
+  return (await run('archive-stream', [
+    id,
+    made.at(-1)?.last ?? '',
+    made.reduce((sum, { count }) => sum + count, 0),
+    writeSegments(segments),
+    before,
+    segments.reduce((sum, { entries }) => sum + entries.bytes, 0),
+    segments.reduce((sum, { parts }) => sum + (parts?.bytes ?? 0), 0),
+  ])) as ArchiveOutcome | 'changed';
+}
+
+/** Puts the stream's entries into the archive, segment by segment. Memory: one segment and one reading step. */
+async function* packStream(context: StoreContext, id: string): AsyncGenerator<Segment, void, undefined> {
+  let entries: RawEntry[] = [];
+  let size = 0;
+  for await (const entry of rawEntries(context, id)) {
+    entries.push(entry);
+    size += sizeOf(entry);
+    if (size < SEGMENT_BYTES) continue;
+    yield await putSegment(context, id, entries);
+    entries = [];
+    size = 0;
+  }
+  if (entries.length > 0) yield await putSegment(context, id, entries);
+}
+
+async function putSegment(
+  { archive }: StoreContext,
+  id: string,
+  entries: readonly RawEntry[],
+): Promise<Segment> {
+  const { segment, objects } = await packSegment(entries);
+  for (const { digest, bytes } of objects) await archive.put(id, digest, bytes);
+  return segment;
+}
+
+async function* rawEntries({ redis, keys }: StoreContext, id: string): AsyncGenerator<RawEntry> {
+  for (let from = '-'; ; ) {
+    const page = await guarded(redis.xrangeBuffer(keys.events(id), from, '+', 'COUNT', ENTRIES_PER_READ));
+    for (const [entry, fields] of page) yield { id: entry.toString('latin1'), fields };
+    const last = page.at(-1);
+    if (page.length < ENTRIES_PER_READ || !last) return;
+    from = `(${last[0].toString('latin1')}`;
+  }
+}

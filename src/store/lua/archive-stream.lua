@@ -1,0 +1,31 @@
+#!lua flags=allow-oom
+-- Empties the stream of a finished experiment whose entries are in the archive, unless something was added since they
+-- were read. The emptied stream stays: it knows its last id, so that a later entry still comes behind the archived ones.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 experiment, 2 id of the last entry that was read ('' where the stream was empty), 3 entries read,
+--           4 index of all archived segments, 5 the index as it was, 6 bytes of the entries in the archive,
+--           7 bytes of batch parts there
+-- Returns   'archived' | 'changed': read again | 'waiting': reports are missing, or it has not ended | 'gone'
+
+local root, id = KEYS[1], ARGV[1]
+local x = root .. ':x:' .. id
+local record = redis.call('HMGET', x, 'endedAt', 'vBatches', 'vVerified', 'segments', 'project', 'state')
+if not record[6] then
+  redis.call('ZREM', root .. ':archiving', id)
+  return 'gone'
+end
+if not record[1] or (record[2] or '0') ~= (record[3] or '0') then return 'waiting' end
+if (record[4] or '') ~= ARGV[5] then return 'changed' end
+local events = x .. ':events'
+local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
+if (last and last[1] or '') ~= ARGV[2] or redis.call('XLEN', events) ~= tonumber(ARGV[3]) then return 'changed' end
+if ARGV[2] ~= '' then
+  redis.call('HSET', x, 'segments', ARGV[4], 'eventBytes', ARGV[6], 'partBytes', ARGV[7])
+  redis.call('XTRIM', events, 'MAXLEN', 0)
+end
+redis.call('ZREM', root .. ':archiving', id)
+if redis.call('HSETNX', x, 'archived', '1') == 1 then
+  redis.call('ZADD', root .. ':due:batches:' .. record[5], record[1], id)
+end
+return 'archived'

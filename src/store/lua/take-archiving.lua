@@ -1,0 +1,15 @@
+#!lua flags=allow-oom
+-- Takes finished experiments whose streams are to be archived, those that ended first, for a while.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 limit, 2 ms for which nobody else takes them, 3 ms that must have passed since the end
+-- Returns   ids
+-- include time
+
+local archiving = KEYS[1] .. ':archiving'
+local now = nowMs()
+local due = redis.call('ZRANGEBYSCORE', archiving, '-inf', int(now - ARGV[3]), 'LIMIT', 0, ARGV[1])
+for _, id in ipairs(due) do
+  redis.call('ZADD', archiving, int(now + ARGV[2] - ARGV[3]), id)
+end
+return due
