@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Client, createClient } from './client.ts';
+import { contextOf, DEFAULT_CONFIG_FILE } from './config-file.ts';
 import { CliError, EXIT } from './exit.ts';
 
 /** What a running private stack leaves in its state directory, for other commands of the same user. */
@@ -16,6 +17,9 @@ export interface Connection {
 export interface ConnectionOptions {
   url?: string;
   token?: string;
+  /** Name of a context of the configuration file. */
+  context?: string;
+  config?: string;
   stateDir: string;
 }
 
@@ -31,11 +35,20 @@ export function stateDirOption(): Option {
     .default(DEFAULT_STATE_DIR, '~/.echelon');
 }
 
-/** Adds `--url`, `--token` and `--state-dir` to a command. */
+/** `--config`, with its variable and default. */
+export function configOption(): Option {
+  return new Option('--config <file>', 'configuration file with the contexts')
+    .env('ECHELON_CONFIG')
+    .default(DEFAULT_CONFIG_FILE, '~/.config/echelon/config.yaml');
+}
+
+/** Adds `--url`, `--token`, `--context`, `--config` and `--state-dir` to a command. */
 export function withConnection(command: Command): Command {
   return command
     .addOption(new Option('--url <url>', 'address of the API').env('ECHELON_URL'))
     .addOption(new Option('--token <token>', 'API token; better set by the variable').env('ECHELON_TOKEN'))
+    .addOption(new Option('--context <name>', 'an API of the configuration file').env('ECHELON_CONTEXT'))
+    .addOption(configOption())
     .addOption(stateDirOption());
 }
 
@@ -56,17 +69,23 @@ export async function removeConnection(stateDir: string): Promise<void> {
   await rm(fileOf(stateDir), { force: true });
 }
 
-/** A client by options, environment, or the private stack that runs here; a {@link CliError} where none of them says. */
+/**
+ * A client by flags, environment, the configuration file's context, or the private stack that runs here, in this order.
+ * Throws a {@link CliError} where none of them says, and for a configuration that cannot be used.
+ */
 export async function clientFor(options: ConnectionOptions): Promise<Client> {
+  const { context: name, config = DEFAULT_CONFIG_FILE } = options;
+  const context = options.url === undefined ? await contextOf(config, name) : undefined;
   const here = await readConnection(options.stateDir);
-  const url = options.url ?? here?.url;
+  const url = options.url ?? context?.url ?? here?.url;
   if (!url) {
     throw new CliError(
       EXIT.unreachable,
       'No API to talk to: `echelon up` starts one here, --url (or ECHELON_URL) names another.',
     );
   }
-  const token = options.token ?? (url === here?.url ? here.token : undefined);
+  const known = context ?? here;
+  const token = options.token ?? (url === known?.url ? known.token : undefined);
   if (!token) throw new CliError(EXIT.refused, `No token for ${url}: pass --token or set ECHELON_TOKEN.`);
   return createClient({ url, token });
 }

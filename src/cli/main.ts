@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { EchelonError } from '../core/errors.ts';
 import { clustersCommand } from './commands/clusters.ts';
+import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { fileCommands } from './commands/files.ts';
@@ -48,6 +49,7 @@ const commands = [
   presetsCommand(terminal),
   clustersCommand(terminal),
   rayCommand(terminal),
+  configCommand(terminal),
   doctorCommand(terminal),
 ];
 for (const command of commands) program.addCommand(command);

@@ -185,7 +185,7 @@ export type Settings = {
 };
 
 // Set by `npm run` for its own ends, or read by the CLI's options: known, but not settings of a server.
-const FOREIGN = ['ECHELON_ISOLATED', 'ECHELON_URL', 'ECHELON_TOKEN'];
+const FOREIGN = ['ECHELON_ISOLATED', 'ECHELON_URL', 'ECHELON_TOKEN', 'ECHELON_CONFIG', 'ECHELON_CONTEXT'];
 
 /** The text of a setting: its variable, or for a secret the file that `<VARIABLE>_FILE` names; '' where it is not set. */
 function textOf({ variable, secret }: Setting<unknown>, environment: NodeJS.ProcessEnv): string {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Command } from 'commander';
+import { writeConfig } from '../../../src/cli/config-file.ts';
 import {
   clientFor,
   DEFAULT_STATE_DIR,
@@ -55,7 +56,25 @@ test('commands take the address, the token and the state directory', () => {
   assert.deepEqual(options, [
     ['--url', 'ECHELON_URL'],
     ['--token', 'ECHELON_TOKEN'],
+    ['--context', 'ECHELON_CONTEXT'],
+    ['--config', 'ECHELON_CONFIG'],
     ['--state-dir', 'ECHELON_STATE_DIR'],
   ]);
   assert.equal(stateDirOption().defaultValue, DEFAULT_STATE_DIR);
+});
+
+test('a flag wins over the configuration file, the file over the stack that runs here', async () => {
+  await saveConnection(stateDir, here);
+  const config = join(root, 'config.yaml');
+  await writeConfig(config, {
+    current: 'lab',
+    contexts: { lab: { url: 'http://lab', token: 'of-the-lab' } },
+  });
+  const urlOf = async (options: object) => (await clientFor({ stateDir, config, ...options })).url;
+  assert.equal(await urlOf({ url: 'http://flag', token: 't' }), 'http://flag');
+  assert.equal(await urlOf({}), 'http://lab');
+  assert.equal(await urlOf({ context: 'local' }), here.url);
+  // Fails where the stack's token would go to the context's address.
+  await writeConfig(config, { current: 'lab', contexts: { lab: { url: 'http://lab' } } });
+  await assert.rejects(urlOf({}), ends(EXIT.refused));
 });

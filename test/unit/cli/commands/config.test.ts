@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { configCommand } from '../../../../src/cli/commands/config.ts';
+import { contextOf } from '../../../../src/cli/config-file.ts';
+import { CliError } from '../../../../src/cli/exit.ts';
+
+const root = await mkdtemp(join(tmpdir(), 'echelon-config-'));
+after(() => rm(root, { recursive: true }));
+const file = join(root, 'config.yaml');
+
+async function config(...args: string[]): Promise<string> {
+  const lines: string[] = [];
+  const output = { line: (text = '') => void lines.push(text), remark: () => {} };
+  await configCommand(output).parseAsync([...args, '--config', file], { from: 'user' });
+  return lines.join('\n');
+}
+
+test('a context is added, used, listed and forgotten', async () => {
+  await config('set', 'lab', '--url', 'https://lab.example', '--token-file', '/dev/null');
+  assert.match(await config('ls'), /\* +local.*\n +lab +https:\/\/lab\.example +\/dev\/null/);
+  await config('use', 'lab');
+  const shown = JSON.parse(await config('ls', '--json'));
+  assert.equal(shown.current, 'lab');
+  assert.deepEqual(shown.contexts, [
+    { name: 'lab', url: 'https://lab.example', current: true, token: '/dev/null' },
+  ]);
+  await config('rm', 'lab');
+  assert.equal(await contextOf(file, undefined), undefined);
+});
+
+test('an unknown name, a reserved one and what is no address are refused', async () => {
+  const refused = (error: unknown) => error instanceof CliError && error.exitCode === 2;
+  await assert.rejects(config('use', 'nowhere'), refused);
+  await assert.rejects(config('rm', 'nowhere'), refused);
+  await assert.rejects(config('set', 'local', '--url', 'http://x.example'), refused);
+  await assert.rejects(config('set', 'lab', '--url', 'x.example'), refused);
+});

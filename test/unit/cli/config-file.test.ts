@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { contextOf, readConfig, writeConfig } from '../../../src/cli/config-file.ts';
+import { CliError } from '../../../src/cli/exit.ts';
+
+const root = await mkdtemp(join(tmpdir(), 'echelon-config-'));
+after(() => rm(root, { recursive: true }));
+const file = join(root, 'deep', 'config.yaml');
+const tokenFile = join(root, 'lab.token');
+await writeFile(tokenFile, 'of-the-lab\n', { mode: 0o600 });
+
+const refusing = (words: RegExp) => (error: unknown) =>
+  error instanceof CliError && error.exitCode === 2 && words.test(error.message);
+
+test('without a file there is no context; `local` always is the stack that runs here', async () => {
+  assert.deepEqual(await readConfig(file), {});
+  assert.equal(await contextOf(file, undefined), undefined);
+  assert.equal(await contextOf(file, 'local'), undefined);
+});
+
+test('the named context holds, else the current one; its token comes from its file', async () => {
+  const contexts = {
+    lab: { url: 'https://lab.example', tokenFile },
+    own: { url: 'http://own.example', token: 'kept-here' },
+  };
+  await writeConfig(file, { current: 'lab', contexts });
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.deepEqual(await contextOf(file, undefined), {
+    name: 'lab',
+    url: 'https://lab.example',
+    token: 'of-the-lab',
+  });
+  assert.equal((await contextOf(file, 'own'))?.token, 'kept-here');
+  await assert.rejects(contextOf(file, 'la'), refusing(/no context "la".*did you mean lab\?/));
+});
+
+test('a token that others can read is refused, with the mend', async () => {
+  await chmod(tokenFile, 0o644);
+  await assert.rejects(contextOf(file, 'lab'), refusing(/Others can read.*chmod 600/));
+  await chmod(file, 0o640);
+  await assert.rejects(contextOf(file, 'own'), refusing(/Others can read/));
+});
+
+test('what is no configuration is refused with its place and the nearest key', async () => {
+  await writeFile(file, 'contexts:\n  lab:\n    ulr: https://lab.example\n');
+  await assert.rejects(readConfig(file), refusing(/\/contexts\/lab\/ulr: .*url/));
+  await writeFile(file, 'current: [');
+  await assert.rejects(readConfig(file), refusing(/config\.yaml/));
+});
