@@ -26,7 +26,8 @@ from echelon_rayworker.eventlog import DataLoss, Progress, read_last_event, read
 from echelon_rayworker.fence import Fence, read_fence, write_fence
 from echelon_rayworker.files import lock_file, make_directories, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
-from echelon_rayworker.supervisor import DEFAULT_GRACE_MS
+from echelon_rayworker.secretstore import SecretStore
+from echelon_rayworker.supervisor import DEFAULT_GRACE_MS, Hidden
 
 POLL_SECONDS = 0.01
 START_SECONDS = 30.0
@@ -49,13 +50,17 @@ class AttemptStore:
     directory exists at a time (the caller sees to it)."""
 
     def __init__(
-        self, state_dir: str, shared_root: str, *, node_id: str = "", environment: Mapping[str, str]
+        self, state_dir: str, shared_root: str, *, node_id: str = "", environment: Mapping[str, str],
+        secrets: Optional[SecretStore] = None, masked: tuple[str, ...] = (),
     ) -> None:
-        """``environment``: what supervisors and drivers start from (``launch.base_environment``)."""
+        """``environment``: what supervisors and drivers start from (``launch.base_environment``). ``masked``: values
+        that never show in what a driver prints, though it is not given them."""
         self._experiments = os.path.join(os.path.abspath(state_dir), "experiments")
         self._shared_root = os.path.abspath(shared_root)
         self._node_id = node_id
         self._environment = dict(environment)
+        self._secrets = secrets or SecretStore(os.path.join(os.path.abspath(state_dir), "secrets"), {})
+        self._masked = list(masked)
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._ended: dict[str, pb.Ended] = {}
         self._open: set[str] = set()
@@ -75,7 +80,7 @@ class AttemptStore:
         return directory if os.path.exists(os.path.join(directory, launch.LAUNCH_FILE)) else None
 
     def launch(self, request: pb.LaunchRequest) -> pb.LaunchResponse:
-        """Starts an attempt at most once. InvalidLaunch, Exhausted."""
+        """Starts an attempt at most once. InvalidLaunch, UnusableSecret, Exhausted."""
         launch.check_request(request)
         experiment, attempt = request.experiment, request.attempt
         with self._locks[experiment]:
@@ -89,10 +94,12 @@ class AttemptStore:
                 running = self._end_of(directory) is None
                 outcome = pb.LaunchResponse.ALREADY_RUNNING if running else pb.LaunchResponse.ALREADY_ENDED
                 return pb.LaunchResponse(outcome=outcome)
+            # Before anything is changed: a launch that lacks a secret has not happened.
+            hidden = Hidden(self._secrets.resolve(request.plan.secrets), self._masked)
             try:
                 self._write_fence(experiment, Fence(attempt, fence.tombstone))
                 self._end_lower(experiment, attempt, f"attempt {attempt} was launched")
-                self._start(request)
+                self._start(request, hidden)
             except OSError as error:
                 raise Exhausted(str(error)) from error
             return pb.LaunchResponse(outcome=pb.LaunchResponse.STARTED)
@@ -184,7 +191,7 @@ class AttemptStore:
             last_sequence=read_progress(directory).last_sequence,
         )
 
-    def _start(self, request: pb.LaunchRequest) -> None:
+    def _start(self, request: pb.LaunchRequest, hidden: Hidden) -> None:
         directory = self._directory(request.experiment, request.attempt)
         make_directories(directory)
         for name, data in request.plan.files.items():
@@ -196,7 +203,7 @@ class AttemptStore:
         try:
             write_file(launch_file, request.SerializeToString())
             self._open.add(directory)
-            self._start_supervisor(directory, lock)
+            self._start_supervisor(directory, lock, hidden)
         except OSError:
             self._open.discard(directory)
             if os.path.exists(launch_file):
@@ -206,14 +213,18 @@ class AttemptStore:
             os.close(lock)
         self._wait_for(directory, lambda progress: progress.last_sequence > 0, START_SECONDS)
 
-    def _start_supervisor(self, directory: str, lock: int) -> None:
-        with open(os.path.join(directory, "supervisor.log"), "ab") as log:
-            first = subprocess.Popen(
-                [sys.executable, "-m", "echelon_rayworker.supervisor", directory, self._shared_root, self._node_id,
-                 str(lock)],
-                env=self._environment, cwd="/", pass_fds=[lock], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
-            )
+    def _start_supervisor(self, directory: str, lock: int, hidden: Hidden) -> None:
+        hidden_fd = hidden.write()
+        try:
+            with open(os.path.join(directory, "supervisor.log"), "ab") as log:
+                first = subprocess.Popen(
+                    [sys.executable, "-m", "echelon_rayworker.supervisor", directory, self._shared_root,
+                     self._node_id, str(lock), str(hidden_fd)],
+                    env=self._environment, cwd="/", pass_fds=[lock, hidden_fd], stdin=subprocess.DEVNULL,
+                    stdout=log, stderr=log, start_new_session=True,
+                )
+        finally:
+            os.close(hidden_fd)
         # It forks the supervisor and ends.
         try:
             code = first.wait(timeout=START_SECONDS)

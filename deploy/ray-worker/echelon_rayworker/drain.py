@@ -8,9 +8,8 @@ import selectors
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Optional, Pattern
 
-from echelon_rayworker.launch import MASK
+from echelon_rayworker.redaction import Redactor
 
 LINE_BYTES = 16 * 1024
 RUN_BYTES = 64 * 1024
@@ -70,10 +69,10 @@ class PipeDrain:
     """Reads pipes in a thread of its own into a bounded queue. Where the queue is full, lines are dropped and
     counted."""
 
-    def __init__(self, pipes: dict[int, int], secrets: Optional[Pattern[str]]) -> None:
+    def __init__(self, pipes: dict[int, int], redactor: Redactor) -> None:
         """``pipes``: file descriptor → LogLines.Source; they are closed by the drain."""
         self._pipes = pipes
-        self._secrets = secrets
+        self._redactors = {source: redactor.lines() for source in pipes.values()}
         self._lock = threading.Lock()
         self._queue: deque[Run] = deque()
         self._queued_bytes = 0
@@ -126,9 +125,7 @@ class PipeDrain:
     def _add(self, source: int, lines: list[tuple[bytes, int]]) -> None:
         with self._lock:
             for raw, cut in lines:
-                text = raw.decode("utf-8", "replace")
-                if self._secrets:
-                    text = self._secrets.sub(MASK, text)
+                text = self._redactors[source].line(raw.decode("utf-8", "replace"))
                 self._last[source].append(text[:LAST_LINE_CHARACTERS])
                 size = len(raw) + 1
                 if self._queued_bytes + size + LINE_OVERHEAD_BYTES > QUEUE_BYTES:

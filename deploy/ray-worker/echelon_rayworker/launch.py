@@ -6,9 +6,10 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from typing import Iterable, Mapping, Optional, Pattern
+from typing import Mapping
 
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 ENGINES = ("local", "replay", "verl-agent")
 # Files of the ray-worker in an attempt's directory; a plan's files have other names.
@@ -16,17 +17,16 @@ LAUNCH_FILE = "launch.bin"
 SUPERVISOR_FILE = "supervisor.json"
 STOP_FILE = "stop.json"
 SPOOL_DIRECTORY = "spool"
-MASK = "***"
 
 _EXPERIMENT = re.compile(r"[a-z0-9-]{1,64}")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 _OWN_FILE = re.compile(r"(launch|supervisor|stop|events|spool)\b.*")
-_OWN_VARIABLES = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL")
+_OWN_VARIABLES = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE)
 _PLACEHOLDER = re.compile(r"\{(attemptDir|experimentDir|sharedRoot)\}")
-_SECRET_NAME = re.compile(r"token|secret|passw|credential|api_?key|access_?key|private_?key", re.IGNORECASE)
-_SECRET_OVERRIDE = re.compile(r"([+~]*[\w.@/-]+)=(.+)", re.DOTALL)
+# A secret must not change what is run, nor be taken for a variable of ours.
+_NO_SECRET_VARIABLE = re.compile(r"(ECHELON_|RAY_|LD_|PYTHON).*|PATH|HOME|SHELL|USER")
 
 # Ray's variables that a driver may take over from the ray-worker. All others belong to the ray-worker's own Ray
 # process (its job, its raylet, its actor) and would make the driver's ray.init() take itself for that process.
@@ -62,7 +62,11 @@ def check_id(experiment: str, attempt: int) -> None:
 def check_request(request: pb.LaunchRequest) -> None:
     """InvalidLaunch unless the request can be carried out as it stands."""
     check_id(request.experiment, request.attempt)
-    plan = request.plan
+    check_plan(request.plan)
+
+
+def check_plan(plan: pb.LaunchPlan) -> None:
+    """InvalidLaunch unless the plan can be carried out as it stands."""
     if plan.engine not in ENGINES:
         raise InvalidLaunch(f"plan.engine: one of {', '.join(ENGINES)}, not {plan.engine!r}")
     if not _MODULE.fullmatch(plan.module):
@@ -77,6 +81,9 @@ def check_request(request: pb.LaunchRequest) -> None:
             raise InvalidLaunch(f"plan.environment: {name} is set by the ray-worker")
         if "\0" in value:
             raise InvalidLaunch(f"plan.environment.{name}: holds a NUL")
+    for name in plan.secrets:
+        if not _VARIABLE.fullmatch(name) or _NO_SECRET_VARIABLE.fullmatch(name) or name in plan.environment:
+            raise InvalidLaunch(f"plan.secrets: {name!r} cannot hold a secret: it is no variable's name, or has another use")
     for name in plan.files:
         if not _FILE.fullmatch(name) or _OWN_FILE.fullmatch(name):
             raise InvalidLaunch(f"plan.files: {name!r} is no plain file name, or the ray-worker's own")
@@ -108,17 +115,26 @@ def package_root() -> str:
 
 
 def driver_environment(
-    base: Mapping[str, str], request: pb.LaunchRequest, directories: Directories
+    base: Mapping[str, str], request: pb.LaunchRequest, directories: Directories, secrets: Mapping[str, str]
 ) -> dict[str, str]:
-    """The driver's environment: the base, the plan's variables over it (its PYTHONPATH before ours) and the
-    attempt's own."""
-    environment = dict(base)
-    for name, value in request.plan.environment.items():
-        environment[name] = fill(value, directories)
-    environment["PYTHONPATH"] = _join_paths(environment.get("PYTHONPATH", ""), base.get("PYTHONPATH", ""))
+    """The driver's environment: the base, the plan's variables over it (its PYTHONPATH before ours), the plan's secrets
+    with their values, and the attempt's own."""
+    environment = plan_environment(base, request.plan, directories)
     environment["ECHELON_EXPERIMENT"] = request.experiment
     environment["ECHELON_ATTEMPT"] = str(request.attempt)
+    environment.update(secrets)
+    if secrets:
+        environment[NAMES_VARIABLE] = ",".join(sorted(secrets))
     environment["ECHELON_SPOOL"] = os.path.join(directories.attempt, SPOOL_DIRECTORY)
+    return environment
+
+
+def plan_environment(base: Mapping[str, str], plan: pb.LaunchPlan, directories: Directories) -> dict[str, str]:
+    """The base with the plan's variables over it (its PYTHONPATH before ours)."""
+    environment = dict(base)
+    for name, value in plan.environment.items():
+        environment[name] = fill(value, directories)
+    environment["PYTHONPATH"] = _join_paths(environment.get("PYTHONPATH", ""), base.get("PYTHONPATH", ""))
     return environment
 
 
@@ -135,30 +151,6 @@ def fill(text: str, directories: Directories) -> str:
         "sharedRoot": directories.shared_root,
     }
     return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
-
-
-def secret_values(environment: Mapping[str, str]) -> list[str]:
-    """Values of variables whose names say that they are secret, longest first; short ones (below 6 characters)
-    are left out, since masking them would mangle ordinary text."""
-    found = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= 6}
-    return sorted(found, key=len, reverse=True)
-
-
-def masker(secrets: Iterable[str]) -> Optional[Pattern[str]]:
-    """A pattern that finds every secret value in a text; None where there are none."""
-    escaped = [re.escape(secret) for secret in secrets]
-    return re.compile("|".join(escaped)) if escaped else None
-
-
-def mask_command(command: Iterable[str], secrets: Optional[Pattern[str]]) -> list[str]:
-    """A command that may be shown: values of secret-named ``key=value`` arguments and known secrets masked."""
-    shown: list[str] = []
-    for element in command:
-        override = _SECRET_OVERRIDE.fullmatch(element)
-        if override and _SECRET_NAME.search(override.group(1).rsplit(".", 1)[-1]) and not override.group(2).isdigit():
-            element = f"{override.group(1)}={MASK}"
-        shown.append(secrets.sub(MASK, element) if secrets else element)
-    return shown
 
 
 def _join_paths(first: str, second: str) -> str:

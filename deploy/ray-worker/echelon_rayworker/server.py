@@ -26,6 +26,9 @@ from echelon_rayworker import __version__, launch
 from echelon_rayworker.attempts import AttemptStore
 from echelon_rayworker.files import lock_file, make_directories, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.redaction import LEAST_CHARACTERS
+from echelon_rayworker.secretstore import DIRECTORY_VARIABLE, SecretStore, secrets_directory
+from echelon_rayworker.preflight import Preflight
 from echelon_rayworker.service import ClusterView, RayWorkerService
 
 TOKEN_VARIABLE = "ECHELON_RAY_WORKER_TOKEN"
@@ -67,6 +70,7 @@ class ServerOptions:
     tls_client_ca: str = ""
     ray_address: str = ""
     inside_ray: bool = False
+    secrets_dir: str = ""
 
 
 def read_token(options_token: str, token_file: str, environment: Mapping[str, str]) -> str:
@@ -86,6 +90,7 @@ class RayWorkerServer:
         self._executor = ThreadPoolExecutor(BLOCKING_THREADS, thread_name_prefix="echelon-call")
         self._server: Optional[grpc.aio.Server] = None
         self._sweeper: Optional[asyncio.Task] = None
+        self._preflight: Optional[Preflight] = None
         self._lock = -1
         self._endpoint: dict[str, str] = {}
         self._token = ""
@@ -117,11 +122,14 @@ class RayWorkerServer:
         self._lock = lock
         view = await asyncio.to_thread(self._view_cluster)
         environment = launch.base_environment(os.environ, options.ray_address, options.inside_ray)
-        store = AttemptStore(
-            options.state_dir, options.shared_root, node_id=view.node_id, environment=environment
-        )
         self._token = options.token or _state_token(options.state_dir)
-        service = RayWorkerService(store, self._token, self._executor, self._view_cluster)
+        directory = secrets_directory(options.secrets_dir, os.environ, options.state_dir)
+        store = AttemptStore(
+            options.state_dir, options.shared_root, node_id=view.node_id, environment=environment,
+            secrets=SecretStore(directory, os.environ), masked=_own_secrets(self._token, os.environ),
+        )
+        self._preflight = Preflight(options.state_dir, options.shared_root, environment, bool(options.ray_address))
+        service = RayWorkerService(store, self._token, self._executor, self._view_cluster, self._preflight.run)
         # Before the first call, so that none meets an attempt whose supervisor died while nobody looked.
         await asyncio.get_running_loop().run_in_executor(self._executor, store.sweep)
         port = await self._listen(service)
@@ -131,6 +139,8 @@ class RayWorkerServer:
 
     async def stop(self) -> None:
         """Closes the server; attempts run on."""
+        if self._preflight:
+            self._preflight.close()
         if self._sweeper:
             self._sweeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -193,6 +203,17 @@ def _state_token(state_dir: str) -> str:
         return file.read().strip()
 
 
+def _own_secrets(token: str, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Tokens that a driver could find on this machine though it is not given them."""
+    found = [token, environment.get("RAY_AUTH_TOKEN", "")]
+    default_path = os.path.expanduser("~/.ray/auth_token")
+    try:
+        found.append(_read(environment.get("RAY_AUTH_TOKEN_PATH", "") or default_path).decode().strip())
+    except (OSError, UnicodeDecodeError):
+        pass
+    return tuple(value for value in found if len(value) >= LEAST_CHARACTERS)
+
+
 def _read_port(path: str) -> int:
     try:
         return int(_read(path))
@@ -213,6 +234,8 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--advertise", default="", help="the host that clients are told (default: that of --listen)")
     parser.add_argument("--token-file", default="", help=f"file with the token (default: ${TOKEN_VARIABLE}, else one is "
                         "made in STATE_DIR/token)")
+    parser.add_argument("--secrets-dir", default="", help="a file for each secret that a spec may name (default: "
+                        f"${DIRECTORY_VARIABLE}, else STATE_DIR/secrets)")
     for name in ("cert", "key", "client-ca"):
         parser.add_argument(f"--tls-{name}", default="", help="PEM file")
 
@@ -228,7 +251,7 @@ def options_from(arguments: argparse.Namespace) -> ServerOptions:
     return ServerOptions(
         state_dir=state_dir, shared_root=os.path.abspath(arguments.shared_root or state_dir), host=host,
         port=int(port), advertised_host=arguments.advertise,
-        token=read_token("", arguments.token_file, os.environ),
+        token=read_token("", arguments.token_file, os.environ), secrets_dir=arguments.secrets_dir,
         tls_cert=arguments.tls_cert, tls_key=arguments.tls_key, tls_client_ca=arguments.tls_client_ca,
     )
 

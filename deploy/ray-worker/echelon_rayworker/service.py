@@ -7,7 +7,7 @@ import contextlib
 import hmac
 import shutil
 import sys
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import AsyncIterator, Awaitable, Callable, Optional
 
@@ -19,6 +19,7 @@ from echelon_rayworker.eventlog import DataLoss, read_progress
 from echelon_rayworker.eventreader import EventLogReader, OutOfRange
 from echelon_rayworker.gen import health_pb2, rayworker_pb2 as pb
 from echelon_rayworker.launch import ENGINES, InvalidLaunch, check_id
+from echelon_rayworker.secretstore import UnusableSecret
 
 SERVICE = "echelon.rayworker.v1.RayWorker"
 HEALTH = "grpc.health.v1.Health"
@@ -41,18 +42,23 @@ class RayWorkerService(grpc.GenericRpcHandler):
     """Answers the calls of rayworker.proto and of the health service."""
 
     def __init__(
-        self, store: AttemptStore, token: str, executor: Executor, view_cluster: Callable[[], ClusterView]
+        self, store: AttemptStore, token: str, executor: Executor, view_cluster: Callable[[], ClusterView],
+        preflight: Callable[[pb.PreflightRequest], pb.PreflightResponse],
     ) -> None:
         """``executor`` runs what blocks: as many threads as calls shall wait at once."""
         self._store = store
         self._token = token.encode()
         self._executor = executor
         self._view_cluster = view_cluster
+        self._preflight_program = preflight
+        # Of its own: preflights take minutes, and wait for one another.
+        self._preflights = ThreadPoolExecutor(1, thread_name_prefix="echelon-preflight")
         self._methods = {
             f"/{SERVICE}/Describe": _unary(self._describe, pb.DescribeRequest, pb.DescribeResponse),
             f"/{SERVICE}/Launch": _unary(self._launch, pb.LaunchRequest, pb.LaunchResponse),
             f"/{SERVICE}/Stop": _unary(self._stop, pb.StopRequest, pb.StopResponse),
             f"/{SERVICE}/List": _unary(self._list, pb.ListRequest, pb.ListResponse),
+            f"/{SERVICE}/Preflight": _unary(self._preflight, pb.PreflightRequest, pb.PreflightResponse),
             # Events go out as the bytes that the log holds.
             f"/{SERVICE}/Attach": grpc.unary_stream_rpc_method_handler(
                 self._attach, request_deserializer=pb.AttachRequest.FromString, response_serializer=None
@@ -105,6 +111,15 @@ class RayWorkerService(grpc.GenericRpcHandler):
             await self._blocking(context, lambda: check_id(request.experiment, 1))
         return pb.ListResponse(attempts=await self._blocking(context, lambda: self._store.list(request.experiment)))
 
+    async def _preflight(self, request: pb.PreflightRequest, context: grpc.aio.ServicerContext) -> pb.PreflightResponse:
+        def look() -> pb.PreflightResponse:
+            try:
+                return self._preflight_program(request)
+            except OSError as error:
+                raise Exhausted(str(error)) from error
+
+        return await self._blocking(context, look, executor=self._preflights)
+
     async def _attach(self, request: pb.AttachRequest, context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
         await self._blocking(context, lambda: check_id(request.experiment, request.attempt))
         directory = self._store.find(request.experiment, request.attempt)
@@ -132,14 +147,18 @@ class RayWorkerService(grpc.GenericRpcHandler):
             with contextlib.suppress(RuntimeError):
                 self._executor.submit(reader.close)
 
-    async def _blocking(self, context: grpc.aio.ServicerContext, function, inline: bool = False):
+    async def _blocking(
+        self, context: grpc.aio.ServicerContext, function, inline: bool = False, executor: Optional[Executor] = None
+    ):
         """Runs something that blocks, in a thread unless ``inline``; each known error gets its status here."""
         try:
             if inline:
                 return function()
-            return await asyncio.get_running_loop().run_in_executor(self._executor, function)
+            return await asyncio.get_running_loop().run_in_executor(executor or self._executor, function)
         except InvalidLaunch as error:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        except UnusableSecret as error:
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
         except Exhausted as error:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
         except NotEnded as error:

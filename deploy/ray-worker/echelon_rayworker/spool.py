@@ -26,6 +26,8 @@ from typing import Mapping, Optional
 
 from echelon_rayworker.framing import encode_frame
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.redaction import Redactor, secret_values
+from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 SPOOL_VARIABLE = "ECHELON_SPOOL"
 SEGMENT_SUFFIX = ".spool"
@@ -63,9 +65,13 @@ def is_local_file_system(directory: str) -> bool:
 class Spool:
     """The reports of one process. All methods may be called from any thread."""
 
-    def __init__(self, directory: str, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> None:
+    def __init__(
+        self, directory: str, budget_bytes: int = DEFAULT_BUDGET_BYTES, redactor: Optional[Redactor] = None
+    ) -> None:
         """``directory``: an existing directory. ``budget_bytes``: of what the supervisor has not yet taken over;
-        a batch that would leave less than a reserve of it for small events is dropped with a Gap."""
+        a batch that would leave less than a reserve of it for small events is dropped with a Gap. ``redactor``: takes
+        secrets out before anything is written."""
+        self._redactor = redactor or Redactor()
         self._directory = directory
         self._budget_bytes = budget_bytes
         self._reserve_bytes = min(SMALL_EVENTS_RESERVE_BYTES, budget_bytes // 4)
@@ -75,24 +81,30 @@ class Spool:
     @staticmethod
     def from_environment(environment: Optional[Mapping[str, str]] = None) -> "Spool":
         """The spool of the directory that ECHELON_SPOOL names; one that drops everything where it names none."""
-        directory = (os.environ if environment is None else environment).get(SPOOL_VARIABLE, "")
-        return Spool(directory) if directory else NullSpool()
+        variables = os.environ if environment is None else environment
+        directory = variables.get(SPOOL_VARIABLE, "")
+        if not directory:
+            return NullSpool()
+        hidden = variables.get(NAMES_VARIABLE, "").split(",")
+        return Spool(directory, redactor=Redactor(secret_values(variables, hidden)))
 
     def stage(self, name: str, step: int = 0, steps: int = 0) -> None:
         """Says where the training stands, in words; ``step`` and ``steps`` are 0 where it has none."""
         self._report(lambda: pb.AttemptEvent(
-            stage=pb.Stage(name=str(name)[:MAX_NAME_CHARACTERS], step=max(0, int(step)), steps=max(0, int(steps)))
+            stage=pb.Stage(name=self._words(name)[:MAX_NAME_CHARACTERS], step=max(0, int(step)), steps=max(0, int(steps)))
         ))
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """The trainer's metrics of one step, under its own names, at full precision. What is no number is left
         out."""
-        self._report(lambda: pb.AttemptEvent(metrics=pb.Metrics(step=max(0, int(step)), values=_numbers(values))))
+        self._report(lambda: pb.AttemptEvent(metrics=pb.Metrics(
+            step=max(0, int(step)), values=_numbers({self._words(name): value for name, value in values.items()})
+        )))
 
     def checkpoint(self, step: int, path: str) -> None:
         """A checkpoint is complete on disk at ``path``, relative to the experiment's directory."""
         self._report(lambda: pb.AttemptEvent(
-            checkpoint=pb.Checkpoint(step=max(0, int(step)), path=str(path)[:MAX_NAME_CHARACTERS])
+            checkpoint=pb.Checkpoint(step=max(0, int(step)), path=self._words(path)[:MAX_NAME_CHARACTERS])
         ))
 
     def batch(self, step: int, batch: bytes, rows: int) -> None:
@@ -101,14 +113,14 @@ class Spool:
         try:
             with self._lock:
                 self._after_fork()
-                self._write_batch(max(0, int(step)), bytes(batch), max(0, int(rows)))
+                self._write_batch(max(0, int(step)), self._redactor.data(bytes(batch)), max(0, int(rows)))
         except Exception:  # noqa: BLE001 - a report never ends a training
             self.lost += 1
 
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Says that the batch of a step, of ``rows`` rows (0: unknown), is not among the reports, and why."""
         self._report(lambda: pb.AttemptEvent(gap=pb.Gap(
-            what=pb.Gap.BATCH, step=max(0, int(step)), count=1, rows=max(0, int(rows)), reason=str(reason)[:MAX_NAME_CHARACTERS]
+            what=pb.Gap.BATCH, step=max(0, int(step)), count=1, rows=max(0, int(rows)), reason=self._words(reason)[:MAX_NAME_CHARACTERS]
         )))
 
     def close(self) -> None:
@@ -121,6 +133,9 @@ class Spool:
                 self._flusher_stop.set()
         except Exception:  # noqa: BLE001
             self.lost += 1
+
+    def _words(self, text: object) -> str:
+        return self._redactor.line(str(text))
 
     def _reset(self) -> None:
         self._pid = os.getpid()

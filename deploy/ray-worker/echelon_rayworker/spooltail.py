@@ -8,6 +8,7 @@ from typing import Union
 
 from echelon_rayworker.framing import HEADER_BYTES, MAX_PAYLOAD_BYTES, DamagedFrame, read_frames
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.redaction import LineRedactor
 from echelon_rayworker.spool import SEGMENT_SUFFIX
 
 READ_BYTES = HEADER_BYTES + MAX_PAYLOAD_BYTES
@@ -150,6 +151,26 @@ class SpoolTail:
 
     def _path(self, name: str, index: int) -> str:
         return os.path.join(self._directory, f"{name}-{index:06d}{SEGMENT_SUFFIX}")
+
+
+def redact_report(report: Report, redactor: LineRedactor) -> None:
+    """Masks secrets in a report's words, in place. Batches are bytes under a digest: who reports one masks it."""
+    if isinstance(report, SpooledBatch):
+        return
+    body = report.WhichOneof("body")
+    if body == "stage":
+        report.stage.name = redactor.line(report.stage.name)
+    elif body == "metrics":
+        for name in list(report.metrics.values):
+            masked = redactor.line(name)
+            if masked != name:
+                report.metrics.values[masked] = report.metrics.values.pop(name)
+    elif body == "checkpoint":
+        report.checkpoint.path = redactor.line(report.checkpoint.path)
+    elif body == "gap":
+        report.gap.reason = redactor.line(report.gap.reason)
+    elif body == "log":
+        report.log.lines[:] = [redactor.line(line) for line in report.log.lines]
 
 
 def _continues(chunks: list[pb.AttemptEvent], chunk: pb.BatchChunk) -> bool:

@@ -1,8 +1,9 @@
 """The supervisor: one process that owns one driver and is the only writer of its attempt's event log.
 
-    python -m echelon_rayworker.supervisor ATTEMPT_DIR SHARED_ROOT NODE_ID LOCK_FD
+    python -m echelon_rayworker.supervisor ATTEMPT_DIR SHARED_ROOT NODE_ID LOCK_FD HIDDEN_FD
 
-The ray-worker starts it with the attempt's lock (a flock on an inherited descriptor) and an environment made by
+The ray-worker starts it with the attempt's lock (a flock on an inherited descriptor), what is to be kept out of sight
+(``Hidden``, in a file without a name: no value of it is ever on a disk) and an environment made by
 ``launch.base_environment``. It forks away from the ray-worker, so that it is in nobody's process group and nobody's
 child, starts the driver, records what the driver prints and reports, carries out ``stop.json`` and records how the
 driver ended. The lock is free exactly when no supervisor of the attempt exists or is on its way.
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass, field
 from typing import Optional
 
 from echelon_rayworker import launch, processes
@@ -26,7 +28,8 @@ from echelon_rayworker.eventlog import EventLogWriter
 from echelon_rayworker.files import write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.recorder import Recorder
-from echelon_rayworker.spooltail import SpoolTail
+from echelon_rayworker.redaction import Redactor, secret_values
+from echelon_rayworker.spooltail import SpoolTail, redact_report
 
 TICK_SECONDS = 0.02
 IDLE_TICK_SECONDS = 0.05
@@ -36,10 +39,36 @@ DEFAULT_GRACE_MS = 10_000
 IGNORED_SIGNALS = (signal.SIGHUP, signal.SIGINT)
 
 
+@dataclass(frozen=True)
+class Hidden:
+    """What must not be seen: the driver's secrets by their variables, and values that are only masked."""
+
+    variables: dict[str, str] = field(default_factory=dict)
+    masked: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def read(fd: int) -> "Hidden":
+        """From the descriptor that the ray-worker handed over, which is closed."""
+        os.lseek(fd, 0, os.SEEK_SET)
+        with open(fd, "rb") as file:
+            record = json.load(file)
+        return Hidden(record["variables"], record["masked"])
+
+    def write(self) -> int:
+        """A descriptor for ``read``, to be inherited."""
+        fd = os.memfd_create("echelon-hidden")
+        with open(fd, "wb", closefd=False) as file:
+            file.write(json.dumps({"variables": self.variables, "masked": self.masked}).encode())
+        return fd
+
+
 class Supervisor:
     """One attempt, from the driver's start to the recorded end."""
 
-    def __init__(self, directories: launch.Directories, request: pb.LaunchRequest, node_id: str) -> None:
+    def __init__(
+        self, directories: launch.Directories, request: pb.LaunchRequest, node_id: str, hidden: Hidden = Hidden()
+    ) -> None:
+        self._hidden = hidden
         self._directories = directories
         self._request = request
         self._node_id = node_id
@@ -64,22 +93,26 @@ class Supervisor:
             self._end(pb.Ended(cause=pb.Ended.STOPPED, message=f"stopped before its start: {self._stop_reason}"))
             return
         processes.become_subreaper()
-        environment = launch.driver_environment(os.environ, self._request, self._directories)
+        environment = launch.driver_environment(
+            os.environ, self._request, self._directories, self._hidden.variables
+        )
         command = launch.driver_command(self._request.plan, self._directories)
-        secrets = launch.masker(launch.secret_values(environment))
+        redactor = Redactor([*secret_values(environment, self._hidden.variables), *self._hidden.masked])
+        self._reports = redactor.lines()
         try:
             os.makedirs(self._spool_directory, mode=0o700, exist_ok=True)
             driver = self._start_driver(command, environment)
         except (OSError, subprocess.SubprocessError) as error:
-            self._end(pb.Ended(cause=pb.Ended.NOT_STARTED, message=str(error), exit_code=126))
+            message = redactor.text(str(error))
+            self._end(pb.Ended(cause=pb.Ended.NOT_STARTED, message=message, exit_code=126))
             return
         self._write_identity(driver.pid)
         self._recorder.event(pb.AttemptEvent(started=pb.Started(
-            pid=driver.pid, node_id=self._node_id, command=launch.mask_command(command, secrets)
+            pid=driver.pid, node_id=self._node_id, command=redactor.command(command)
         )))
         self._recorder.commit()
         pipes = {driver.stdout.fileno(): pb.LogLines.STDOUT, driver.stderr.fileno(): pb.LogLines.STDERR}
-        drain = PipeDrain({os.dup(fd): source for fd, source in pipes.items()}, secrets)
+        drain = PipeDrain({os.dup(fd): source for fd, source in pipes.items()}, redactor)
         driver.stdout.close()
         driver.stderr.close()
         status = self._watch(driver.pid, drain)
@@ -147,6 +180,7 @@ class Supervisor:
         reports = self._spool.poll()
         for report in reports:
             try:
+                redact_report(report, self._reports)
                 self._recorder.report(report)
             except ValueError as error:
                 self._recorder.event(pb.AttemptEvent(gap=pb.Gap(count=1, reason=f"a report was not recorded: {error}")))
@@ -233,17 +267,18 @@ class Supervisor:
 
 def main(arguments: list[str]) -> int:
     """The process's whole life; returns 0 in the first process, whose only task is to be left."""
-    attempt, shared_root, node_id, lock_fd = arguments
+    attempt, shared_root, node_id, lock_fd, hidden_fd = arguments
     os.set_inheritable(int(lock_fd), False)
     if os.fork() != 0:
         return 0  # the ray-worker waits for this one; the supervisor is then nobody's child
+    hidden = Hidden.read(int(hidden_fd))
     processes.outlive_parent()
     for number in IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     experiment = os.path.dirname(os.path.dirname(attempt))
     with open(os.path.join(attempt, launch.LAUNCH_FILE), "rb") as file:
         request = pb.LaunchRequest.FromString(file.read())
-    Supervisor(launch.Directories(attempt, experiment, shared_root), request, node_id).run()
+    Supervisor(launch.Directories(attempt, experiment, shared_root), request, node_id, hidden).run()
     return 0
 
 

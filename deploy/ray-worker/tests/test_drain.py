@@ -6,7 +6,7 @@ from conftest import until
 
 from echelon_rayworker import drain
 from echelon_rayworker.drain import LINE_BYTES, LineSplitter, PipeDrain
-from echelon_rayworker.launch import masker
+from echelon_rayworker.redaction import Redactor
 
 
 def split(chunks: list[bytes]) -> list[tuple[bytes, int]]:
@@ -47,7 +47,7 @@ def test_every_byte_is_kept_or_counted_however_the_stream_is_cut() -> None:
 def test_a_full_queue_drops_and_counts_and_never_blocks_the_printer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drain, "QUEUE_BYTES", 10_000)
     read_end, write_end = os.pipe()
-    pipe = PipeDrain({read_end: 1}, None)
+    pipe = PipeDrain({read_end: 1}, Redactor())
     for _ in range(50):
         os.write(write_end, b"y" * 999 + b"\n" + b"z" * 999 + b"\n")  # more than a pipe and the queue hold
     os.close(write_end)
@@ -61,7 +61,7 @@ def test_a_full_queue_drops_and_counts_and_never_blocks_the_printer(monkeypatch:
 
 def test_pipes_are_kept_apart_and_secrets_masked() -> None:
     out, err = os.pipe(), os.pipe()
-    pipe = PipeDrain({out[0]: 1, err[0]: 2}, masker(["s3cret-value"]))
+    pipe = PipeDrain({out[0]: 1, err[0]: 2}, Redactor(["s3cret-value"]))
     os.write(out[1], b"to out s3cret-value!\n")
     os.write(err[1], b"to err\n")
     os.close(out[1])
@@ -74,7 +74,7 @@ def test_pipes_are_kept_apart_and_secrets_masked() -> None:
 
 def test_what_was_read_is_there_before_the_pipe_ends() -> None:
     read_end, write_end = os.pipe()
-    pipe = PipeDrain({read_end: 1}, None)
+    pipe = PipeDrain({read_end: 1}, Redactor())
     os.write(write_end, b"now\n")
     assert [run.lines for run in until(pipe.take)] == [["now"]]
     os.close(write_end)

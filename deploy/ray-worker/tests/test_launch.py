@@ -34,26 +34,21 @@ def test_the_plan_s_python_path_comes_before_ours_and_its_variables_win() -> Non
     request = pb.LaunchRequest(experiment="e", attempt=2, plan=pb.LaunchPlan(
         environment={"PYTHONPATH": "{sharedRoot}/verl", "RAY_ADDRESS": "theirs", "EMPTY": ""}
     ))
-    made = launch.driver_environment({"PYTHONPATH": "/pkg", "RAY_ADDRESS": "ours"}, request, DIRECTORIES)
+    made = launch.driver_environment({"PYTHONPATH": "/pkg", "RAY_ADDRESS": "ours"}, request, DIRECTORIES, {})
     assert made == {
         "PYTHONPATH": f"/shared/verl{os.pathsep}/pkg", "RAY_ADDRESS": "theirs", "EMPTY": "",
         "ECHELON_EXPERIMENT": "e", "ECHELON_ATTEMPT": "2", "ECHELON_SPOOL": f"{DIRECTORIES.attempt}/spool",
     }
 
 
-@pytest.mark.parametrize(
-    ("element", "shown"),
-    [
-        ("trainer.api_key=abc", "trainer.api_key=***"), ("+env.WANDB_API_KEY=abc", "+env.WANDB_API_KEY=***"),
-        ("hf_token=x=y", "hf_token=***"), ("data.max_token=512", "data.max_token=512"), ("lr=1e-6", "lr=1e-6"),
-        ("note=it is s3cret-value", "note=it is ***"), ("algorithm.use_token=true", "algorithm.use_token=***"),
-    ],
-)
-def test_a_shown_command_has_no_secret(element: str, shown: str) -> None:
-    assert launch.mask_command([element], launch.masker(["s3cret-value"])) == [shown]
+def test_secrets_go_into_the_driver_s_environment_and_are_named_there() -> None:
+    request = pb.LaunchRequest(experiment="e", attempt=1, plan=pb.LaunchPlan(secrets={"HF_TOKEN": "hf"}))
+    made = launch.driver_environment({}, request, DIRECTORIES, {"HF_TOKEN": "value", "A_KEY": "other"})
+    assert made["HF_TOKEN"] == "value" and made["ECHELON_HIDDEN_VARIABLES"] == "A_KEY,HF_TOKEN"
 
 
-def test_secret_values_are_those_of_secret_names() -> None:
-    environment = {"WANDB_API_KEY": "abcdefgh", "RAY_AUTH_TOKEN": "abcdefghij", "PATH": "/usr/bin", "TOKEN": "short"}
-    assert launch.secret_values(environment) == ["abcdefghij", "abcdefgh"]
-    assert launch.masker([]) is None
+@pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "PYTHONPATH", "RAY_ADDRESS", "ECHELON_SPOOL", "A-B", "TAKEN"])
+def test_a_secret_takes_no_variable_that_has_another_use(name: str) -> None:
+    plan = pb.LaunchPlan(engine="local", module="m", secrets={name: "reference"}, environment={"TAKEN": "1"})
+    with pytest.raises(launch.InvalidLaunch, match="cannot hold a secret"):
+        launch.check_request(pb.LaunchRequest(experiment="e", attempt=1, plan=plan))

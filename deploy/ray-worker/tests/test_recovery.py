@@ -12,6 +12,7 @@ from echelon_rayworker import recovery
 from echelon_rayworker.eventlog import EventLogWriter
 from echelon_rayworker.files import is_locked, lock_file, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.supervisor import Hidden
 
 
 def test_a_supervised_attempt_is_not_recovered(client: Client, server: Server) -> None:
@@ -35,9 +36,13 @@ def test_a_second_supervisor_of_an_attempt_starts_nothing(tmp_path: Path) -> Non
     lock_path = str(directory / recovery.LOCK_FILE)
     lock = lock_file(lock_path)
     assert lock is not None
-    command = [sys.executable, "-m", "echelon_rayworker.supervisor", str(directory), str(tmp_path), "n", str(lock)]
-    subprocess.run(command, pass_fds=[lock], cwd=PACKAGE_ROOT, check=True, timeout=30)
+    hidden = Hidden().write()
+    command = [
+        sys.executable, "-m", "echelon_rayworker.supervisor", str(directory), str(tmp_path), "n", str(lock), str(hidden)
+    ]
+    subprocess.run(command, pass_fds=[lock, hidden], cwd=PACKAGE_ROOT, check=True, timeout=30)
     os.close(lock)
+    os.close(hidden)
     # It holds the lock for as long as it lives.
     until(lambda: not is_locked(lock_path))
     assert len(read_all(directory)) == 1

@@ -374,6 +374,9 @@ export namespace echelon {
                 /** LaunchPlan logBudgetBytes. */
                 logBudgetBytes: number;
 
+                /** LaunchPlan secrets. */
+                secrets: { [k: string]: string };
+
                 /**
                  * Encodes the specified LaunchPlan message. Does not implicitly {@link echelon.rayworker.v1.LaunchPlan.verify|verify} messages.
                  * @param message LaunchPlan message or plain object to encode
@@ -424,6 +427,9 @@ export namespace echelon {
 
                     /** LaunchPlan logBudgetBytes */
                     logBudgetBytes?: (number|null);
+
+                    /** LaunchPlan secrets */
+                    secrets?: ({ [k: string]: string }|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];
@@ -726,6 +732,217 @@ export namespace echelon {
 
                 /** Shape of a StopResponse. */
                 type $Shape = echelon.rayworker.v1.StopResponse.$Properties;
+            }
+
+            /**
+             * Properties of a PreflightRequest.
+             * @deprecated Use echelon.rayworker.v1.PreflightRequest.$Properties instead.
+             */
+            interface IPreflightRequest extends echelon.rayworker.v1.PreflightRequest.$Properties {
+            }
+
+            /** Represents a PreflightRequest. */
+            class PreflightRequest {
+
+                /**
+                 * Constructs a new PreflightRequest.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: echelon.rayworker.v1.PreflightRequest.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** PreflightRequest plan. */
+                plan?: (echelon.rayworker.v1.LaunchPlan.$Properties|null);
+
+                /** PreflightRequest deadlineMs. */
+                deadlineMs: number;
+
+                /**
+                 * Encodes the specified PreflightRequest message. Does not implicitly {@link echelon.rayworker.v1.PreflightRequest.verify|verify} messages.
+                 * @param message PreflightRequest message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: echelon.rayworker.v1.PreflightRequest.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a PreflightRequest message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {echelon.rayworker.v1.PreflightRequest & echelon.rayworker.v1.PreflightRequest.$Shape} PreflightRequest
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): echelon.rayworker.v1.PreflightRequest & echelon.rayworker.v1.PreflightRequest.$Shape;
+            }
+
+            namespace PreflightRequest {
+
+                /** Properties of a PreflightRequest. */
+                interface $Properties {
+
+                    /** PreflightRequest plan */
+                    plan?: (echelon.rayworker.v1.LaunchPlan.$Properties|null);
+
+                    /** PreflightRequest deadlineMs */
+                    deadlineMs?: (number|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a PreflightRequest. */
+                type $Shape = echelon.rayworker.v1.PreflightRequest.$Properties;
+            }
+
+            /**
+             * Properties of a PreflightResponse.
+             * @deprecated Use echelon.rayworker.v1.PreflightResponse.$Properties instead.
+             */
+            interface IPreflightResponse extends echelon.rayworker.v1.PreflightResponse.$Properties {
+            }
+
+            /** Represents a PreflightResponse. */
+            class PreflightResponse {
+
+                /**
+                 * Constructs a new PreflightResponse.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: echelon.rayworker.v1.PreflightResponse.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** PreflightResponse findings. */
+                findings: echelon.rayworker.v1.Finding.$Properties[];
+
+                /**
+                 * Encodes the specified PreflightResponse message. Does not implicitly {@link echelon.rayworker.v1.PreflightResponse.verify|verify} messages.
+                 * @param message PreflightResponse message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: echelon.rayworker.v1.PreflightResponse.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a PreflightResponse message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {echelon.rayworker.v1.PreflightResponse & echelon.rayworker.v1.PreflightResponse.$Shape} PreflightResponse
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): echelon.rayworker.v1.PreflightResponse & echelon.rayworker.v1.PreflightResponse.$Shape;
+            }
+
+            namespace PreflightResponse {
+
+                /** Properties of a PreflightResponse. */
+                interface $Properties {
+
+                    /** PreflightResponse findings */
+                    findings?: (echelon.rayworker.v1.Finding.$Properties[]|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a PreflightResponse. */
+                type $Shape = echelon.rayworker.v1.PreflightResponse.$Properties;
+            }
+
+            /**
+             * Properties of a Finding.
+             * @deprecated Use echelon.rayworker.v1.Finding.$Properties instead.
+             */
+            interface IFinding extends echelon.rayworker.v1.Finding.$Properties {
+            }
+
+            /** Represents a Finding. */
+            class Finding {
+
+                /**
+                 * Constructs a new Finding.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: echelon.rayworker.v1.Finding.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** Finding check. */
+                check: string;
+
+                /** Finding severity. */
+                severity: echelon.rayworker.v1.Finding.Severity;
+
+                /** Finding message. */
+                message: string;
+
+                /** Finding mend. */
+                mend: string;
+
+                /**
+                 * Encodes the specified Finding message. Does not implicitly {@link echelon.rayworker.v1.Finding.verify|verify} messages.
+                 * @param message Finding message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: echelon.rayworker.v1.Finding.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a Finding message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {echelon.rayworker.v1.Finding & echelon.rayworker.v1.Finding.$Shape} Finding
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): echelon.rayworker.v1.Finding & echelon.rayworker.v1.Finding.$Shape;
+            }
+
+            namespace Finding {
+
+                /** Properties of a Finding. */
+                interface $Properties {
+
+                    /** Finding check */
+                    check?: (string|null);
+
+                    /** Finding severity */
+                    severity?: (echelon.rayworker.v1.Finding.Severity|null);
+
+                    /** Finding message */
+                    message?: (string|null);
+
+                    /** Finding mend */
+                    mend?: (string|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a Finding. */
+                type $Shape = echelon.rayworker.v1.Finding.$Properties;
+
+                /** Severity enum. */
+                enum Severity {
+
+                    /** SEVERITY_UNSPECIFIED value */
+                    SEVERITY_UNSPECIFIED = 0,
+
+                    /** OK value */
+                    OK = 1,
+
+                    /** WARNING value */
+                    WARNING = 2,
+
+                    /** ERROR value */
+                    ERROR = 3
+                }
             }
 
             /**

@@ -527,6 +527,7 @@ export const echelon = $root.echelon = (() => {
                     this["arguments"] = [];
                     this.environment = {};
                     this.files = {};
+                    this.secrets = {};
                     if (properties)
                         for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                             if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -542,6 +543,7 @@ export const echelon = $root.echelon = (() => {
                 LaunchPlan.prototype.gracePeriodMs = 0;
                 LaunchPlan.prototype.files = $util.emptyObject;
                 LaunchPlan.prototype.logBudgetBytes = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+                LaunchPlan.prototype.secrets = $util.emptyObject;
 
                 LaunchPlan.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -571,6 +573,9 @@ export const echelon = $root.echelon = (() => {
                             writer.uint32(66).fork().uint32(10).string(keys[i]).uint32(18).bytes(message.files[keys[i]]).ldelim();
                     if (message.logBudgetBytes != null && $Object.hasOwnProperty.call(message, "logBudgetBytes") && (typeof message.logBudgetBytes === "object" ? message.logBudgetBytes.low || message.logBudgetBytes.high : message.logBudgetBytes !== 0))
                         writer.uint32(72).uint64(message.logBudgetBytes);
+                    if (message.secrets != null && $Object.hasOwnProperty.call(message, "secrets"))
+                        for (let keys = $Object.keys(message.secrets), i = 0; i < keys.length; ++i)
+                            writer.uint32(82).fork().uint32(10).string(keys[i]).uint32(18).string(message.secrets[keys[i]]).ldelim();
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (let i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -736,6 +741,42 @@ export const echelon = $root.echelon = (() => {
                                     message.logBudgetBytes = value;
                                 else
                                     delete message.logBudgetBytes;
+                                continue;
+                            }
+                        case 10: {
+                                if (wireType !== 2)
+                                    break;
+                                if (message.secrets === $util.emptyObject)
+                                    message.secrets = {};
+                                let end2 = reader.size() + reader.pos;
+                                if (end2 > reader.len)
+                                    throw $RangeError("index out of range");
+                                reader.len = end2;
+                                key = "";
+                                value = "";
+                                while (reader.pos < end2) {
+                                    let tag2 = reader.tag();
+                                    wireType = tag2 & 7;
+                                    switch (tag2 >>>= 3) {
+                                    case 1:
+                                        if (wireType !== 2)
+                                            break;
+                                        key = reader.stringVerify();
+                                        continue;
+                                    case 2:
+                                        if (wireType !== 2)
+                                            break;
+                                        value = reader.stringVerify();
+                                        continue;
+                                    }
+                                    reader.skipType(wireType, _depth, tag2);
+                                }
+                                if (reader.pos !== end2)
+                                    throw $RangeError("index out of range");
+                                reader.len = end;
+                                if (key === "__proto__")
+                                    $util.makeProp(message.secrets, key);
+                                message.secrets[key] = value;
                                 continue;
                             }
                         }
@@ -1187,6 +1228,307 @@ export const echelon = $root.echelon = (() => {
                 };
 
                 return StopResponse;
+            })();
+
+            v1.PreflightRequest = (function() {
+
+                const PreflightRequest = function (properties) {
+                    if (properties)
+                        for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                PreflightRequest.prototype.plan = null;
+                PreflightRequest.prototype.deadlineMs = 0;
+
+                PreflightRequest.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.plan != null && $Object.hasOwnProperty.call(message, "plan"))
+                        $root.echelon.rayworker.v1.LaunchPlan.encode(message.plan, writer.uint32(10).fork(), _depth + 1).ldelim();
+                    if (message.deadlineMs != null && $Object.hasOwnProperty.call(message, "deadlineMs") && message.deadlineMs !== 0)
+                        writer.uint32(16).uint32(message.deadlineMs);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (let i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                PreflightRequest.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    let end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.echelon.rayworker.v1.PreflightRequest();
+                    while (reader.pos < end) {
+                        let start = reader.pos;
+                        let tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        let wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                message.plan = $root.echelon.rayworker.v1.LaunchPlan.decode(reader, reader.size(), $undefined, _depth + 1, message.plan);
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 0)
+                                    break;
+                                if (value = reader.uint32())
+                                    message.deadlineMs = value;
+                                else
+                                    delete message.deadlineMs;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return PreflightRequest;
+            })();
+
+            v1.PreflightResponse = (function() {
+
+                const PreflightResponse = function (properties) {
+                    this.findings = [];
+                    if (properties)
+                        for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                PreflightResponse.prototype.findings = $util.emptyArray;
+
+                PreflightResponse.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.findings != null && message.findings.length)
+                        for (let i = 0; i < message.findings.length; ++i)
+                            $root.echelon.rayworker.v1.Finding.encode(message.findings[i], writer.uint32(10).fork(), _depth + 1).ldelim();
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (let i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                PreflightResponse.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    let end, message;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.echelon.rayworker.v1.PreflightResponse();
+                    while (reader.pos < end) {
+                        let start = reader.pos;
+                        let tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        let wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if (!(message.findings && message.findings.length))
+                                    message.findings = [];
+                                message.findings.push($root.echelon.rayworker.v1.Finding.decode(reader, reader.size(), $undefined, _depth + 1));
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return PreflightResponse;
+            })();
+
+            v1.Finding = (function() {
+
+                const Finding = function (properties) {
+                    if (properties)
+                        for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                Finding.prototype.check = "";
+                Finding.prototype.severity = 0;
+                Finding.prototype.message = "";
+                Finding.prototype.mend = "";
+
+                Finding.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.check != null && $Object.hasOwnProperty.call(message, "check") && message.check !== "")
+                        writer.uint32(10).string(message.check);
+                    if (message.severity != null && $Object.hasOwnProperty.call(message, "severity") && message.severity !== 0)
+                        writer.uint32(16).int32(message.severity);
+                    if (message.message != null && $Object.hasOwnProperty.call(message, "message") && message.message !== "")
+                        writer.uint32(26).string(message.message);
+                    if (message.mend != null && $Object.hasOwnProperty.call(message, "mend") && message.mend !== "")
+                        writer.uint32(34).string(message.mend);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (let i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                Finding.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    let end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.echelon.rayworker.v1.Finding();
+                    while (reader.pos < end) {
+                        let start = reader.pos;
+                        let tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        let wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.check = value;
+                                else
+                                    delete message.check;
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 0)
+                                    break;
+                                if (value = reader.int32())
+                                    message.severity = value;
+                                else
+                                    delete message.severity;
+                                continue;
+                            }
+                        case 3: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.message = value;
+                                else
+                                    delete message.message;
+                                continue;
+                            }
+                        case 4: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.mend = value;
+                                else
+                                    delete message.mend;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                Finding.Severity = (function() {
+                    const valuesById = $Object.create(null), values = $Object.create(valuesById);
+                    values[valuesById[0] = "SEVERITY_UNSPECIFIED"] = 0;
+                    values[valuesById[1] = "OK"] = 1;
+                    values[valuesById[2] = "WARNING"] = 2;
+                    values[valuesById[3] = "ERROR"] = 3;
+                    return values;
+                })();
+
+                return Finding;
             })();
 
             v1.ListRequest = (function() {

@@ -32,6 +32,8 @@ def main() -> None:
         elif word == "metrics":
             for step in range(1, int(value) + 1):
                 spool.metrics(step, {"x": step / 3})
+        elif word == "metrics-named":
+            spool.metrics(1, {f"loss of {os.environ[value]}": 1.0})
         elif word == "batches":
             count, size = map(int, value.split("x"))
             for step in range(1, count + 1):

@@ -1,0 +1,182 @@
+"""Takes secrets out of text before it is written anywhere: known values in every common form, and what looks like one.
+
+A value is found as it is, base64 (at any offset within other text, both alphabets), percent-encoded, hexadecimal and
+escaped as JSON or Python write it. A line that ends with the beginning of a form, begins with its end, or lies wholly
+within one is masked there too, so that a value which was wrapped, cut or printed over two lines does not show. Blind to
+values below ``LEAST_CHARACTERS``: masking them would mangle ordinary text, and no secret is resolved that short.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import urllib.parse
+from typing import Iterable, Mapping
+
+MASK = "***"
+LEAST_CHARACTERS = 6
+# So much of a form at a line's edge counts as a part of it; of shorter forms, half.
+_EDGE_CHARACTERS = 8
+# A line is taken for a part of a form from this length on.
+_INNER_CHARACTERS = 12
+# A private key that is printed without its end hides no more lines than this.
+_KEY_LINES = 200
+
+SECRET_NAME = re.compile(r"token|secret|passw|credential|api_?key|access_?key|private_?key", re.IGNORECASE)
+_SECRET_OVERRIDE = re.compile(r"([+~]*[\w.@/-]+)=(.+)", re.DOTALL)
+_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
+_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
+
+# Tokens by their makers' prefixes, signed tokens, credentials in addresses and headers, values that are assigned to
+# secret names. Kept in step with src/core/secret-patterns.ts.
+_TOKENS = (
+    r"(?<![A-Za-z0-9_-])(?:hf_[A-Za-z0-9]{20,}|sk-(?=[\w-]*[0-9])(?=[\w-]*[A-Z])[\w-]{20,}|gh[pousr]_[A-Za-z0-9]{20,}"
+    r"|github_pat_\w{20,}|glpat-[\w-]{20,}|(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])|xox[abeoprs]-[A-Za-z0-9-]{10,}"
+    r"|AIza[\w-]{35}|nvapi-[\w-]{20,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})"
+)
+_ADDRESSES = r"(?<=://)[^\s/:@\"']{0,128}:[^\s/@\"']{1,256}(?=@)"
+_BEARER = r"(?i:(?<=bearer )[\w.~+/=-]{12,})"
+_PATTERNS = re.compile("|".join((_TOKENS, _ADDRESSES, _BEARER)), re.ASCII)
+_ASSIGNED = re.compile(
+    r"(?i:((?:api_?key|secret|passw(?:or)?d|access_?key|private_?key|credentials?)[\"']?\s{0,4}[=:]\s{0,4}[\"']?)"
+    r"(?!\*|true\b|false\b|none\b|null\b)[^\s\"',;}]{6,512})"
+    r"|(?i:(token[\"']?\s{0,4}[=:]\s{0,4}[\"']?)(?=[\w.-]{0,64}[0-9])(?=[\w.-]{0,64}[a-z])[\w.-]{20,512})",
+    re.ASCII,
+)
+# What each of the two has in it: most lines have none of these.
+_SIGNS = re.compile(
+    r"hf_|sk-|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|xox|AIza|nvapi-|eyJ|://|(?i:bearer |key|secret|passw|credential|token)"
+)
+
+
+class Redactor:
+    """Knows the values that are secret here. Cheap where there is nothing to mask."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        raw = {piece for value in values for piece in _pieces(value)}
+        forms = {form for piece in raw for form in _forms(piece)}
+        # Longest first: a form may lie within another.
+        self._forms = sorted(forms, key=len, reverse=True)
+        self._edges = [(form, max(3, min(_EDGE_CHARACTERS, (len(form) + 1) // 2))) for form in self._forms]
+        self._raw = sorted((piece.encode() for piece in raw), key=len, reverse=True)
+
+    def text(self, text: str) -> str:
+        """A text of which nothing is cut off."""
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, MASK)
+        return _mask_patterns(text)
+
+    def line(self, text: str) -> str:
+        """A line of many: what continues on the next, or was begun on the one before, is masked too."""
+        text = self.text(text)
+        stripped = text.strip()
+        for form, least in self._edges:
+            if len(stripped) >= _INNER_CHARACTERS and stripped in form:
+                return MASK
+            head, tail = form[:least], form[-least:]
+            if tail in text[: len(form)]:
+                text = _mask_start(text, form, least)
+            if head in text[-len(form) :]:
+                text = _mask_end(text, form, least)
+        return text
+
+    def data(self, data: bytes) -> bytes:
+        """Bytes in which values stand as they are, each character of one replaced: the length stays."""
+        for value in self._raw:
+            if value in data:
+                data = data.replace(value, b"*" * len(value))
+        return data
+
+    def lines(self) -> "LineRedactor":
+        """For one stream of lines, in order."""
+        return LineRedactor(self)
+
+    def command(self, command: Iterable[str]) -> list[str]:
+        """A command that may be shown: also the values of its secret-named ``key=value`` arguments are masked."""
+        shown: list[str] = []
+        for element in command:
+            override = _SECRET_OVERRIDE.fullmatch(element)
+            if override and SECRET_NAME.search(override.group(1).rsplit(".", 1)[-1]) and not override.group(2).isdigit():
+                element = f"{override.group(1)}={MASK}"
+            shown.append(self.text(element))
+        return shown
+
+
+class LineRedactor:
+    """Also masks what stands between the first and the last line of a private key."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._key_lines = 0
+
+    def line(self, text: str) -> str:
+        """The next line, without its secrets."""
+        if self._key_lines > 0:
+            self._key_lines = 0 if _KEY_END.search(text) else self._key_lines - 1
+            return MASK
+        begin = _KEY_BEGIN.search(text) if "-----BEGIN" in text else None
+        if begin:
+            if not _KEY_END.search(text):
+                self._key_lines = _KEY_LINES
+            return self._redactor.line(text[: begin.start()]) + MASK
+        return self._redactor.line(text)
+
+
+def secret_values(environment: Mapping[str, str], names: Iterable[str] = ()) -> list[str]:
+    """Values of the variables of ``names`` and of those whose names say that they are secret, longest first; values
+    too short to be masked are left out."""
+    named = set(names)
+    found = {
+        value for name, value in environment.items()
+        if (name in named or SECRET_NAME.search(name)) and len(value) >= LEAST_CHARACTERS
+    }
+    return sorted(found, key=len, reverse=True)
+
+
+def _pieces(value: str) -> list[str]:
+    """The value, and each line of one that has several."""
+    whole = value.strip()
+    lines = [line.strip() for line in whole.splitlines()] if "\n" in whole else []
+    return [
+        piece for piece in (whole, *lines) if len(piece) >= LEAST_CHARACTERS and not (lines and piece.startswith("-----"))
+    ]
+
+
+def _forms(value: str) -> set[str]:
+    data = value.encode()
+    quoted = {urllib.parse.quote(value, safe=""), urllib.parse.quote(value), urllib.parse.quote_plus(value)}
+    lower = {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), one) for one in quoted}
+    forms = {value, *quoted, *lower, data.hex(), data.hex().upper(), json.dumps(value)[1:-1], repr(value)[1:-1]}
+    for offset in range(3):
+        # Only the characters that the value alone decides: those at the edges carry bits of what surrounds it.
+        begin, end = -(-offset * 8 // 6), (offset + len(data)) * 8 // 6
+        core = base64.b64encode(bytes(offset) + data).decode()[begin:end]
+        forms |= {core, core.replace("+", "-").replace("/", "_")}
+    return {form for form in forms if len(form) >= LEAST_CHARACTERS}
+
+
+def _mask_start(text: str, form: str, least: int) -> str:
+    """The text, without an end of the form at its start."""
+    lead = len(text) - len(text.lstrip())
+    for length in range(min(len(form) - 1, len(text) - lead), least - 1, -1):
+        if text.startswith(form[-length:], lead):
+            return text[:lead] + MASK + text[lead + length :]
+    return text
+
+
+def _mask_end(text: str, form: str, least: int) -> str:
+    """The text, without a beginning of the form at its end."""
+    body = text.rstrip().rstrip("\\-=")
+    for length in range(min(len(form) - 1, len(body)), least - 1, -1):
+        if body.endswith(form[:length]):
+            return body[: len(body) - length] + MASK + text[len(body) :]
+    return text
+
+
+def _mask_patterns(text: str) -> str:
+    if not _SIGNS.search(text):
+        return text
+    text = _PATTERNS.sub(MASK, text)
+    return _ASSIGNED.sub(lambda match: f"{match.group(1) or match.group(2)}{MASK}", text)
