@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
+import { RuleStatus, StoppedBy } from './rules.ts';
 
 const strict = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
@@ -72,6 +73,12 @@ export const Experiment = Type.Object(
     }),
     progress: Progress,
     verification: VerificationCounts,
+    rerunOf: Type.Union([Type.String(), Type.Null()], { description: 'The experiment that it runs again' }),
+    rules: Type.Array(RuleStatus, { description: 'Its rules, and when they fired' }),
+    marks: Type.Integer({ minimum: 0, description: 'Times that a rule fired' }),
+    stoppedBy: Type.Union([StoppedBy, Type.Null()], {
+      description: 'The rule that ended it; null: it ended otherwise, or has not',
+    }),
     sweep: Type.Union([Type.String(), Type.Null()], { description: 'Id of the sweep that it belongs to' }),
     sweepIndex: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: 'Its place among the children of the sweep, from 0',

@@ -66,8 +66,12 @@ export function chunksOf(
   return chunks;
 }
 
+/** What a value of a metric counts as, so that a call with many of them does not keep the server for long. */
+const BYTES_OF_METRIC = 256;
+
 /** Roughly what an event takes of a call: its payload where it is kept in the stream, or the lines of a log. */
 function sizeInRedis({ event, data }: NumberedEvent, limits: { inlineBytes: number }): number {
+  if (event.type === 'metrics') return Object.keys(event.values).length * BYTES_OF_METRIC;
   if (event.type === 'log') return event.lines.reduce((sum, line) => sum + line.length, 0);
   const size = data?.byteLength ?? 0;
   return size > limits.inlineBytes ? 0 : size;

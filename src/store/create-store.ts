@@ -19,6 +19,7 @@ import { createMetricSeries } from './metric-series.ts';
 import { createProjects } from './projects.ts';
 import { createRecords } from './records.ts';
 import { guarded } from './redis-errors.ts';
+import { createRules } from './rules.ts';
 import { loadScripts } from './scripts.ts';
 import type { Archive, Store, WakeTopic } from './store.ts';
 import { createSweeps } from './sweeps.ts';
@@ -72,6 +73,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createAppend(context),
     ...createEvents(context),
     ...createBatches(context),
+    ...createRules(context),
     ...createMetricSeries(context),
     ...createArchiveStreams(context),
 

@@ -63,7 +63,7 @@ async function* follow(
   { id, after, signal }: { id: string; after: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<StreamEntry, void, undefined> {
   const { keys, hub, limits } = context;
-  if ((await statusOf(context, id)) === undefined) {
+  if ((await statusOf(context, id)) === 'gone') {
     throw new EchelonError('not-found', `There is no experiment ${id}`);
   }
   const bell = createBell();
@@ -83,7 +83,8 @@ async function* follow(
       if (entries !== undefined && entries.length > 0) continue;
       if (over && entries !== undefined) return;
       // What came between that read and this look is read once more before the end.
-      over = (await orNothing(statusOf(context, id))) === 'over';
+      const status = await orNothing(statusOf(context, id));
+      over = status === 'over' || status === 'gone';
       if (!over) await bell.rung(entries === undefined ? RETRY_MS : limits.followPollMs);
     }
   } finally {
@@ -103,8 +104,8 @@ async function orNothing<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** `over`: final, and each recorded batch has its report, so that no event can come any more. */
-async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on' | undefined> {
+/** `over`: final, and each recorded batch has its report, so that no event can come any more. `gone`: deleted. */
+async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on' | 'gone'> {
   const names = ['id', 'endedAt', 'vBatches', 'vVerified'];
   const values = await guarded(context.redis.hmget(context.keys.experiment(id), ...names));
   const fields: Fields = {};
@@ -112,7 +113,7 @@ async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on
     const value = values[at];
     if (value !== null && value !== undefined) fields[name] = value;
   });
-  if (fields.id === undefined) return undefined;
+  if (fields.id === undefined) return 'gone';
   return isOver(fields) && toVerification(fields).status === 'complete' ? 'over' : 'on';
 }
 

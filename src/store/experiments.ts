@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
 import type { StoreContext } from './context.ts';
 import type { createPressure } from './fitness.ts';
+import { keyNames } from './idempotency.ts';
+import { createList } from './list.ts';
 import { type Fields, toAttempts, toExperiment } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { CancelOutcome, Store, SubmitInput } from './store.ts';
@@ -29,24 +30,7 @@ export function createExperiments(
       return (await getAll([id]))[0];
     },
 
-    async list({ project, state, limit, before }) {
-      if (limit <= 0) return { items: [], next: null };
-      const index = keys.index({
-        ...(project === undefined ? {} : { project }),
-        ...(state === undefined ? {} : { state }),
-      });
-      const from = before === undefined ? '+inf' : `(${readCursor(before)}`;
-      const found = await guarded(
-        redis.zrevrangebyscore(index, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1),
-      );
-      const ids = found.filter((_value, at) => at % 2 === 0).slice(0, limit);
-      const more = found.length / 2 > limit;
-      // One that changed its state since the index was read belongs to another list by now.
-      const items = (await getAll(ids)).filter(
-        (item): item is Experiment => item !== undefined && (state === undefined || item.state === state),
-      );
-      return { items, next: more ? writeCursor(found[2 * limit - 1]!) : null };
-    },
+    ...createList(context, getAll),
 
     async cancel(id, reason) {
       return (await run('cancel', [id, reason])) as CancelOutcome;
@@ -64,7 +48,6 @@ async function submit(
   input: SubmitInput,
 ): Promise<{ id: string; created: boolean }> {
   const { accepting } = await pressure.recent();
-  const key = input.idempotency;
   const reply = (await run('submit', [
     input.id,
     input.project,
@@ -77,10 +60,11 @@ async function submit(
     JSON.stringify(input.resolved),
     JSON.stringify(input.defaults),
     input.fingerprint ?? '',
-    key ? createHash('sha256').update(key.key).digest('hex') : '',
-    key?.digest ?? '',
+    keyNames(input.idempotency),
+    input.idempotency?.digest ?? '',
     accepting ? '1' : '0',
     RECORD_VERSION,
+    input.rerunOf ?? '',
   ])) as [string, string, string];
   if (reply[0] === 'conflict') {
     throw new EchelonError(
@@ -95,21 +79,4 @@ async function submit(
     );
   }
   return { id: reply[1], created: reply[2] === '1' };
-}
-
-/** A cursor is the arrival number of the last item, in a form that invites nobody to compute with it. */
-function writeCursor(arrival: string): string {
-  return Buffer.from(`after ${arrival}`).toString('base64url');
-}
-
-function readCursor(cursor: string): string {
-  const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  const arrival = /^after ([1-9]\d{0,15})$/.exec(text)?.[1];
-  if (arrival === undefined || writeCursor(arrival) !== cursor) {
-    throw new EchelonError(
-      'invalid-cursor',
-      'The cursor is not one that this list gave out; leave it out to start over',
-    );
-  }
-  return arrival;
 }

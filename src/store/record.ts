@@ -1,4 +1,4 @@
-import type { MetricValue } from '../core/events.ts';
+import type { MetricValue, RuleEvent } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
 import type { Attempt, BatchRecord, Waiting } from './store.ts';
@@ -35,6 +35,8 @@ export function toExperiment(fields: Fields, metrics: Fields): Experiment | unde
       ),
     },
     verification: toVerification(fields),
+    rerunOf: fields.rerunOf ?? null,
+    ...toRules(fields),
     sweep: fields.sweep ?? null,
     sweepIndex: fields.sweepIndex === undefined ? null : Number(fields.sweepIndex),
     checkpoint: (json(fields.checkpoint) ?? null) as Experiment['checkpoint'],
@@ -121,6 +123,29 @@ export function toBatch(
     firstEntry: firstEntry ?? '',
     lastEntry: lastEntry ?? '',
     report: json(report ?? undefined) ?? null,
+  };
+}
+
+/** The rules of the resolved spec (none in older records) with what is shown of when they fired. */
+function toRules(fields: Fields): Pick<Experiment, 'rules' | 'marks' | 'stoppedBy'> {
+  const lines = fields.fired ? fields.fired.split('\n') : [];
+  const fired = lines.map((line) => JSON.parse(line) as RuleEvent);
+  const { rules = [] } = (json(fields.resolved) ?? {}) as { rules?: { name: string; do: RuleEvent['do'] }[] };
+  const known = new Map(rules.map((rule) => [rule.name, rule.do]));
+  for (const { rule, do: action } of fired) if (!known.has(rule)) known.set(rule, action);
+  return {
+    rules: [...known].map(([name, action]) => ({
+      name,
+      do: action,
+      fired: fired.flatMap(({ rule, attempt, step, at, batch, reason, evidence }) =>
+        rule === name ? [{ attempt, step, at, batch, reason, evidence }] : [],
+      ),
+    })),
+    marks: count(fields.marks),
+    stoppedBy:
+      fields.stoppedBy === undefined
+        ? null
+        : { rule: fields.stoppedBy, reason: fields.stopReason ?? '', at: count(fields.stoppedAt) },
   };
 }
 

@@ -1,11 +1,12 @@
 import type { ControllerEvent, EndCause, Ended, NumberedEvent, StreamEntry } from '../core/events.ts';
 import type { State } from '../core/states.ts';
-import type { Command, CommandKind, CommandProblem } from '../schemas/clusters.ts';
+import type { Command, CommandKind, CommandProblem, PreflightFinding } from '../schemas/clusters.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import type { AccessStore } from './access-store.ts';
 import type { RetentionStore } from './retention-store.ts';
 import type { Idempotency, RecordsStore } from './records-store.ts';
 import type { SeriesStore } from './series-store.ts';
+import type { RulesStore } from './rules-store.ts';
 import type { SweepStore } from './sweep-store.ts';
 
 /*
@@ -78,6 +79,8 @@ export interface CommandInput {
   request: unknown;
   /** Handed to whoever carries it out, deleted when it is over, and shown to nobody. */
   secret: string | null;
+  /** Whose it is, where it is a project's thing. */
+  project?: string;
 }
 
 /** The right to carry out a command. */
@@ -203,7 +206,7 @@ export interface TakenOver {
   lastSequence: number;
 }
 
-export interface Store extends SweepStore, AccessStore, RetentionStore, RecordsStore, SeriesStore {
+export interface Store extends SweepStore, AccessStore, RetentionStore, RecordsStore, SeriesStore, RulesStore {
   /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
   checkFitness(): Promise<void>;
   /** Used and maximal memory (0: none), and whether new work is accepted. */
@@ -238,6 +241,8 @@ export interface Store extends SweepStore, AccessStore, RetentionStore, RecordsS
   // --- commands: one at a time for each cluster, in the order in which they came
   createCommand(input: CommandInput): Promise<void>;
   command(id: string): Promise<Command | undefined>;
+  /** Of a preflight of a spec; undefined where the command belongs to no project, or there is none. */
+  commandProject(id: string): Promise<string | undefined>;
   /** Those that are not over, oldest first. */
   openCommands(): Promise<{ id: string; cluster: string }[]>;
   /** `busy`: another dispatcher has it, or an earlier one of the cluster is not over. `over`: final, or unknown. */
@@ -253,7 +258,11 @@ export interface Store extends SweepStore, AccessStore, RetentionStore, RecordsS
   /** Its end, once; false where the lease is lost. */
   endCommand(
     lease: CommandLease,
-    end: { state: 'succeeded' | 'failed'; problems: readonly CommandProblem[] },
+    end: {
+      state: 'succeeded' | 'failed';
+      problems: readonly CommandProblem[];
+      findings?: readonly PreflightFinding[];
+    },
   ): Promise<boolean>;
 
   // --- claims and leases

@@ -1,5 +1,6 @@
 import type { State } from '../core/states.ts';
 import type { Sweep, SweepAxis } from '../schemas/sweep.ts';
+import type { Idempotency } from './records-store.ts';
 import type { CancelOutcome } from './store.ts';
 
 /** What a sweep is made from. `entries`: the values of each child, one number for each axis. */
@@ -11,10 +12,11 @@ export interface SweepInput {
   seed: number | null;
   spec: unknown;
   axes: readonly SweepAxis[];
+  earlyStopping?: Sweep['earlyStopping'];
   entries: readonly (readonly number[])[];
   /** Of each child; equal ones are stored once. */
   fingerprints: readonly (string | null)[];
-  idempotency?: { key: string; digest: string };
+  idempotency?: Idempotency;
 }
 
 /** A sweep with what its children are made from. */

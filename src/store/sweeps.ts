@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import type { State } from '../core/states.ts';
 import { childId, MOST_RUNS } from '../core/sweep-ids.ts';
@@ -6,6 +5,7 @@ import { RECORD_VERSION } from '../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../schemas/sweep.ts';
 import type { StoreContext } from './context.ts';
 import type { createPressure } from './fitness.ts';
+import { keyNames } from './idempotency.ts';
 import type { Fields } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { ScriptArgument } from './scripts.ts';
@@ -102,7 +102,6 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
   const { accepting } = await pressure.recent();
   const fingerprints = [...new Set(input.fingerprints)];
   const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
-  const key = input.idempotency;
   const reply = (await context.run('create-sweep', [
     input.id,
     input.project,
@@ -112,10 +111,11 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
     JSON.stringify(input.spec),
     JSON.stringify(input.axes),
     JSON.stringify(fingerprints),
-    key ? createHash('sha256').update(key.key).digest('hex') : '',
-    key?.digest ?? '',
+    keyNames(input.idempotency),
+    input.idempotency?.digest ?? '',
     accepting ? '1' : '0',
     SWEEP_VERSION,
+    input.earlyStopping ? JSON.stringify(input.earlyStopping) : '',
     ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
   ])) as [string, string, string];
   if (reply[0] === 'conflict') {

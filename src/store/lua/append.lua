@@ -3,19 +3,22 @@
 -- stream under attempt-(n * 2^20) and takes effect on the record. All or nothing.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 attempt, 3 token, 4 number of the first event, 5 how many events, 6 cap of metric names;
---           then for each event: at, type, event (JSON), 'b' (bytes), 'k' (archive digest) or '', bytes or digest or
---           '', how many arguments of its effect follow, and these:
+-- ARGV      1 experiment, 2 attempt, 3 token, 4 number of the first event, 5 how many events, 6 cap of metric names,
+--           7 how many names of metrics follow, and these; then for each event: at, type, event (JSON),
+--           'b' (bytes), 'k' (archive digest) or '', bytes or digest or '', how many arguments of its effect follow,
+--           and these:
 --             stage       name, step, steps
---             metrics     step, then name and value (JSON) in turn
+--             metrics     step, values (as recordValues of include/series.lua takes them), then of those to which no
+--                         later event of the call has a value: name and value (JSON) in turn
 --             batch       batch, index, count, step, rows, digest
---             checkpoint  checkpoint (JSON)
+--             checkpoint  checkpoint (JSON), artifact (JSON)
 --             gap         rows that were dropped (batches only)
 -- Returns   {'ok', last recorded number, completed batches}
 -- Errors    {'lost'}; {'gap', last recorded number}
 -- Events    the given ones; PUBLISH to followers, and wake 'batch' where a batch was completed
 -- include time
 -- include state
+-- include series
 
 local root, id, attempt = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
@@ -34,14 +37,20 @@ local function set(field, value)
   changes[#changes + 1] = value
 end
 
+local names = {}
+for i = 1, tonumber(ARGV[7] or '0') do names[i] = ARGV[7 + i] end
+local numbered
+
 local function metrics(at, size)
   if tonumber(ARGV[at]) > step then
     step = tonumber(ARGV[at])
     set('step', ARGV[at])
   end
   local key, cap = x .. ':metrics', tonumber(ARGV[6])
+  numbered = numbered or metricNumbers(x, names, cap)
+  recordValues(x, attempt, ARGV[at], ARGV[at + 1], numbered)
   local known = redis.call('HLEN', key)
-  for i = at + 1, at + size - 1, 2 do
+  for i = at + 2, at + size - 1, 2 do
     if known < cap or redis.call('HEXISTS', key, ARGV[i]) == 1 then
       known = known + redis.call('HSET', key, ARGV[i], ARGV[i + 1])
     end
@@ -71,6 +80,13 @@ local function batch(at, entry)
   end
 end
 
+-- Beyond this number the oldest are forgotten: a run that registers more has long since deleted them.
+local MOST_ARTIFACTS = 10000
+local function artifact(json)
+  redis.call('RPUSH', x .. ':artifacts', json)
+  redis.call('LTRIM', x .. ':artifacts', -MOST_ARTIFACTS, -1)
+end
+
 local function effect(kind, at, size, event, entry)
   if kind == 'stage' then
     step = tonumber(ARGV[at + 1])
@@ -83,6 +99,7 @@ local function effect(kind, at, size, event, entry)
     batch(at, entry)
   elseif kind == 'checkpoint' then
     set('checkpoint', ARGV[at])
+    artifact(ARGV[at + 1])
   elseif kind == 'gap' and size > 0 then
     redis.call('HINCRBY', x, 'vSeen', ARGV[at])
     redis.call('HINCRBY', x, 'vDropped', ARGV[at])
@@ -91,7 +108,7 @@ local function effect(kind, at, size, event, entry)
   end
 end
 
-local at = 7
+local at, signals = 8 + #names, false -- signals: rules may look at something of it
 for n = first, first + count - 1 do
   local size = tonumber(ARGV[at + 5])
   if n > last then
@@ -103,14 +120,17 @@ for n = first, first + count - 1 do
       redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', event, payload, ARGV[at + 4])
     end
     effect(kind, at + 6, size, event, entry)
+    if kind == 'metrics' or kind == 'checkpoint' or kind == 'gap' then signals = true end
   end
   at = at + 6 + size
 end
 
+writeSeries(x, attempt)
 last = first + count - 1
 redis.call('HSET', attempts, attempt .. ':last', int(last))
 if open then set('open', open) elseif record[2] then redis.call('HDEL', x, 'open') end
 if #changes > 0 then redis.call('HSET', x, unpack(changes)) end
 redis.call('PUBLISH', x .. ':changed', 'events')
 if completed > 0 then redis.call('PUBLISH', root .. ':wake', 'batch') end
+if signals then redis.call('ZADD', root .. ':signals', 'NX', int(nowMs()), id) end
 return { 'ok', int(last), completed }

@@ -3,39 +3,39 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 project, 3 name, 4 method, 5 seed or '', 6 spec (JSON), 7 axes (JSON), 8 fingerprints (JSON),
---           9 digest of the idempotency key or '', 10 digest of the request, 11 '1' where new work is accepted,
---           12 version of the record's layout, then for each child its values (JSON), in order
+--           9 names of the idempotency key or '', 10 digest of the request, 11 '1' where new work is accepted,
+--           12 version of the record's layout, 13 early stopping (JSON) or '', then for each child its values (JSON),
+--           in order
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted
 -- Events    PUBLISH wake 'sweep'
 --
 -- A repeated call (same id, or same key and digest) answers as the first did.
 -- include time
+-- include idempotency
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
-local keyed = ARGV[9] ~= '' and (root .. ':idempotency:' .. ARGV[9])
-if keyed then
-  local known = redis.call('HMGET', keyed, 'digest', 'id')
-  if known[1] then
-    if known[1] ~= ARGV[10] then return { 'conflict' } end
-    return { 'ok', known[2], known[2] == id and '1' or '0' }
-  end
+local digest, earlier = earlierRequest(root, ARGV[9])
+if digest then
+  if digest ~= ARGV[10] then return { 'conflict' } end
+  return { 'ok', earlier, earlier == id and '1' or '0' }
 end
 if redis.call('EXISTS', s) == 1 then return { 'ok', id, '1' } end
 if ARGV[11] ~= '1' then return { 'full' } end
 
-local first = 13
+local first = 14
 local count = #ARGV - first + 1
 local seq = int(redis.call('INCR', root .. ':seq'))
 redis.call('HSET', s, 'version', ARGV[12], 'id', id, 'project', ARGV[2], 'name', ARGV[3], 'method', ARGV[4],
   'seed', ARGV[5], 'spec', ARGV[6], 'axes', ARGV[7], 'fingerprints', ARGV[8], 'count', int(count), 'expanded', '0',
-  'open', int(count), 'state', 'running', 'reason', 'submitted', 'createdAt', int(nowMs()), 'seq', seq)
+  'open', int(count), 'state', 'running', 'reason', 'submitted', 'createdAt', int(nowMs()), 'seq', seq,
+  'earlyStopping', ARGV[13])
 -- unpack() fails above some 8,000 values.
 for from = first, #ARGV, 1000 do
   redis.call('RPUSH', s .. ':children', unpack(ARGV, from, math.min(from + 999, #ARGV)))
 end
-if keyed then redis.call('HSET', keyed, 'digest', ARGV[10], 'id', id) end
+rememberRequest(root, ARGV[9], ARGV[10], id)
 redis.call('ZADD', root .. ':sweeps', seq, id)
 redis.call('ZADD', root .. ':sweeps:' .. ARGV[2], seq, id)
 redis.call('ZADD', root .. ':sweep-work', seq, id)

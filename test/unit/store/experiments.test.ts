@@ -20,6 +20,36 @@ describe('submit', () => {
     assert.equal((await store.counts()).queued, 1);
   });
 
+  // Fails where callers share their keys, or where an entry of before is not looked at.
+  test('each caller has keys of its own; an older entry counts for who sees every project', async (t) => {
+    const { store } = await storeFor(t);
+    const idempotency = { key: 'k', digest: 'd1' };
+    const older = await store.submit(submitInput({ idempotency }));
+    const admin = { ...idempotency, caller: { id: 'admin', project: null } };
+    assert.deepEqual(await store.submit(submitInput({ idempotency: admin })), { ...older, created: false });
+    const ids = new Set([older.id]);
+    for (const id of ['one', 'two']) {
+      const own = { key: 'k', digest: `d of ${id}`, caller: { id, project: 'p' } };
+      const made = await store.submit(submitInput({ idempotency: own }));
+      assert.ok(made.created);
+      ids.add(made.id);
+      assert.equal((await store.submit(submitInput({ idempotency: own }))).id, made.id);
+      await assert.rejects(
+        store.submit(submitInput({ idempotency: { ...own, digest: 'd1' } })),
+        coded('idempotency-conflict'),
+      );
+    }
+    assert.equal(ids.size, 3);
+  });
+
+  test('one that runs another again says so', async (t) => {
+    const { store } = await storeFor(t);
+    const first = await store.submit(submitInput());
+    const { id } = await store.submit(submitInput({ rerunOf: first.id }));
+    const record = await store.get(id);
+    assert.deepEqual([record?.rerunOf, record?.reason], [first.id, 'run again']);
+  });
+
   test('a submit that was sent twice by the client is one, and was created', async (t) => {
     const { store } = await storeFor(t);
     for (const input of [submitInput(), submitInput({ idempotency: { key: 'k', digest: 'd' } })]) {
@@ -84,6 +114,10 @@ describe('submit', () => {
         errors: 0,
         dropped: 0,
       },
+      rerunOf: null,
+      rules: [],
+      marks: 0,
+      stoppedBy: null,
       sweep: null,
       sweepIndex: null,
       checkpoint: null,

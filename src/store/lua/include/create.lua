@@ -1,6 +1,6 @@
 -- Creates an experiment that waits: record, indexes, place in the line, first event. Needs time and state.
 -- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, version, reason,
---      now (ms); of a sweep also: sweep, index
+--      now (ms); of a sweep also: sweep, index; of a rerun: rerunOf
 local function createWaiting(root, new)
   local id, x = new.id, root .. ':x:' .. new.id
   local seq = redis.call('INCR', root .. ':seq')
@@ -8,7 +8,15 @@ local function createWaiting(root, new)
     'priority', new.priority, 'wanted', new.wanted, 'gpus', new.gpus, 'cpus', new.cpus,
     'submitted', new.submitted, 'resolved', new.resolved, 'defaults', new.defaults,
     'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now), 'attempt', '0')
-  if new.sweep then redis.call('HSET', x, 'sweep', new.sweep, 'sweepIndex', new.index) end
+  if new.rerunOf then redis.call('HSET', x, 'rerunOf', new.rerunOf) end
+  if new.sweep then
+    redis.call('HSET', x, 'sweep', new.sweep, 'sweepIndex', new.index)
+    -- All of them or none: a sweep whose first children were made before there was this index goes without.
+    local s = root .. ':sweep:' .. new.sweep
+    if redis.call('HGET', s, 'expanded') == '0' or redis.call('EXISTS', s .. ':experiments') == 1 then
+      redis.call('ZADD', s .. ':experiments', int(seq), id)
+    end
+  end
   redis.call('ZADD', root .. ':all', int(seq), id)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
   redis.call('ZADD', root .. ':line', int(seq - new.priority * 4398046511104), id)

@@ -1,0 +1,235 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { RECIPE_NAMES } from './verl-agent-spec.ts';
+
+const strict = { additionalProperties: false } as const;
+const Count = Type.Integer({ minimum: 0 });
+const Cursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'Pass it on as `cursor`; null: there is no more',
+});
+
+function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** Something that an attempt left on the cluster. */
+export const Artifact = Type.Object(
+  {
+    kind: Type.Literal('checkpoint'),
+    step: Type.Integer({ minimum: 0, description: "The trainer's step" }),
+    path: Type.String({ description: 'On the cluster' }),
+    attempt: Count,
+    at: Type.Integer({ description: 'When it was registered; ms since 1970' }),
+  },
+  { ...strict, $id: 'Artifact' },
+);
+/** See {@link Artifact}. */
+export type Artifact = Static<typeof Artifact>;
+
+/** A page of artifacts, in the order of their registration. */
+export const ArtifactPage = Type.Object(
+  { items: Type.Array(Type.Unsafe<Artifact>({ $ref: 'Artifact#' })), next: Cursor },
+  { ...strict, $id: 'ArtifactPage' },
+);
+/** See {@link ArtifactPage}. */
+export type ArtifactPage = Static<typeof ArtifactPage>;
+
+const batchFields = {
+  attempt: Count,
+  batch: Type.Integer({ minimum: 1, description: 'Its number within the attempt, from 1' }),
+  step: Type.Integer({ minimum: 0, description: "The trainer's step" }),
+  rows: Count,
+  digest: Type.String({ description: 'SHA-256 of the serialized batch' }),
+};
+
+/** A recorded advantage batch, and what was found of it in short. */
+export const BatchView = Type.Object(
+  {
+    ...batchFields,
+    verification: nullable(
+      Type.Object(
+        {
+          ok: Type.Boolean(),
+          exact: Count,
+          rounding: Count,
+          wrong: Count,
+          unverifiable: Count,
+          findings: Type.Array(Type.String(), { description: 'Codes of its findings' }),
+        },
+        { ...strict, description: 'Null: the report is still to come' },
+      ),
+    ),
+  },
+  { ...strict, $id: 'Batch' },
+);
+/** See {@link BatchView}. */
+export type BatchView = Static<typeof BatchView>;
+
+/** A page of batches, by attempt and number. */
+export const BatchPage = Type.Object(
+  { items: Type.Array(Type.Unsafe<BatchView>({ $ref: 'Batch#' })), next: Cursor },
+  { ...strict, $id: 'BatchPage' },
+);
+/** See {@link BatchPage}. */
+export type BatchPage = Static<typeof BatchPage>;
+
+/** What the verifier says of one batch. */
+export const BatchReportView = Type.Object(
+  {
+    name: Type.String(),
+    rows: Count,
+    exact: Count,
+    rounding: Count,
+    wrong: Count,
+    unverifiable: Count,
+    findings: Type.Array(
+      Type.Object(
+        {
+          code: Type.String(),
+          severity: Type.Enum(['error', 'warning'], { type: 'string' }),
+          message: Type.String(),
+          rows: Type.Array(Count, { description: 'The first rows that it concerns' }),
+        },
+        { additionalProperties: true },
+      ),
+    ),
+    ok: Type.Boolean(),
+    fingerprint: Type.String({ description: 'Everything of the estimator that changes the number' }),
+  },
+  {
+    additionalProperties: true,
+    $id: 'BatchReport',
+    description: 'Fields beyond these say more about single rows; docs/verification.md explains them',
+  },
+);
+
+/** One batch with its report. */
+export const BatchDetail = Type.Object(
+  { ...batchFields, report: nullable(Type.Unsafe<unknown>({ $ref: 'BatchReport#' })) },
+  { ...strict, $id: 'BatchDetail' },
+);
+/** See {@link BatchDetail}. */
+export type BatchDetail = Static<typeof BatchDetail>;
+
+const Environment = Type.Record(Type.String(), Type.String());
+const difference = {
+  key: Type.String({ description: 'Of the merged configuration' }),
+  from: nullable(Type.String({ description: "In the recipe's script; null: not passed" })),
+  to: nullable(Type.String({ description: 'As it is run; null: not passed' })),
+};
+const recipeFields = {
+  name: Type.Enum([...RECIPE_NAMES], { type: 'string', description: "Its script's" }),
+  modelSize: Type.Enum(['1.5b', '7b'], { type: 'string' }),
+  environment: Type.Enum(['alfworld', 'webshop'], { type: 'string' }),
+  phase: Type.Enum(['train', 'eval'], { type: 'string' }),
+  gpus: Type.Integer({ minimum: 1 }),
+};
+
+/** A difference from the recipe's script that the spec asks for. */
+export const PlanChange = Type.Object(difference, { ...strict, $id: 'PlanChange' });
+
+/** A difference from the recipe's script that no spec asks for, and why it is made. */
+export const PlanCorrection = Type.Object(
+  { ...difference, reason: Type.String() },
+  { ...strict, $id: 'PlanCorrection' },
+);
+
+/** What would fail, hang, be ignored or teach nothing, said from the spec alone. */
+export const PlanCheck = Type.Object(
+  {
+    check: Type.String({ description: 'Stable name' }),
+    severity: Type.Enum(['error', 'warning', 'note'], { type: 'string' }),
+    field: Type.String({ description: 'JSON pointer into the spec' }),
+    message: Type.String(),
+    mend: Type.String(),
+  },
+  { ...strict, $id: 'PlanCheck' },
+);
+
+/** A script of verl-agent's recipe/hgpo. */
+export const RecipeSummary = Type.Object(recipeFields, { ...strict, $id: 'RecipeSummary' });
+
+/** All recipes. */
+export const RecipeList = Type.Object(
+  { items: Type.Array(Type.Unsafe<Static<typeof RecipeSummary>>({ $ref: 'RecipeSummary#' })) },
+  { ...strict, $id: 'RecipeList' },
+);
+
+const command = {
+  program: Type.String({ description: 'Python module' }),
+  overrides: Type.Array(Type.String(), { description: '`key=value`, in order' }),
+  environment: Environment,
+  commandLine: Type.String({ description: 'Quoted for a POSIX shell' }),
+};
+
+/** A recipe: what its script runs, what is run here instead, and the fields of its spec. */
+export const RecipeDetail = Type.Object(
+  {
+    ...recipeFields,
+    faithful: Type.Object(
+      {
+        ...command,
+        dataPreparation: Type.Object(
+          { program: Type.String(), arguments: Type.Array(Type.String()) },
+          { ...strict, description: 'What the script runs first' },
+        ),
+      },
+      { ...strict, description: 'As the script passes it, to the letter; placeholders stand as they are' },
+    ),
+    corrected: Type.Object(
+      {
+        ...command,
+        corrections: Type.Array(Type.Unsafe<Static<typeof PlanCorrection>>({ $ref: 'PlanCorrection#' })),
+        checks: Type.Array(Type.Unsafe<Static<typeof PlanCheck>>({ $ref: 'PlanCheck#' })),
+      },
+      { ...strict, description: 'As it is run here' },
+    ),
+    spec: Type.Unknown({ description: 'The smallest spec of it' }),
+    fields: Type.Unknown({ description: 'Every field of its spec, with the value that the recipe gives it' }),
+  },
+  { ...strict, $id: 'Recipe' },
+);
+/** See {@link RecipeDetail}. */
+export type RecipeDetail = Static<typeof RecipeDetail>;
+
+const presetFields = {
+  name: Type.String(),
+  title: Type.String(),
+  trainings: Count,
+  evaluations: Count,
+};
+
+/** Sweeps that reproduce the paper's tables. */
+export const PresetList = Type.Object(
+  { items: Type.Array(Type.Object(presetFields, strict)) },
+  { ...strict, $id: 'PresetList' },
+);
+
+const Percent = Type.Optional(Type.Number({ description: 'Per cent' }));
+
+/** A preset: its trainings, each with its evaluations and what the paper has for them. */
+export const PresetDetail = Type.Object(
+  {
+    ...presetFields,
+    notes: Type.Array(Type.String()),
+    runs: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          figures: Type.Object(
+            {
+              inDomainSuccess: Percent,
+              outOfDomainSuccess: Percent,
+              webshopScore: Percent,
+              webshopSuccess: Percent,
+            },
+            { ...strict, description: "The paper's" },
+          ),
+          train: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
+          evaluations: Type.Array(Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' })),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, $id: 'Preset' },
+);

@@ -1,0 +1,14 @@
+-- The entry of an earlier request with this key, where there is one: digest of the request, id of what it made.
+-- names: under which it may stand, separated by spaces; '': the request has no key.
+local function earlierRequest(root, names)
+  for name in string.gmatch(names, '%S+') do
+    local known = redis.call('HMGET', root .. ':idempotency:' .. name, 'digest', 'id')
+    if known[1] then return known[1], known[2] end
+  end
+end
+
+-- Remembers what a request with a key has made, under the first of its names.
+local function rememberRequest(root, names, digest, id)
+  local name = string.match(names, '%S+')
+  if name then redis.call('HSET', root .. ':idempotency:' .. name, 'digest', digest, 'id', id) end
+end

@@ -1,0 +1,29 @@
+-- What the keys of an experiment end with, behind the name of its record. Whoever adds such a key adds it here, so that
+-- a delete takes it along.
+local EXPERIMENT_KEYS = { 'events', 'metrics', 'attempts', 'batches', 'reports', 'artifacts', 'kept', 'rules',
+  'series', 'series:names', 'series:open' }
+
+-- Removes an experiment that has ended, with everything that was recorded of it, in one step; its bytes in the archive
+-- are marked for collection. Counts of its sweep, and answers to repeated requests, stay as they are.
+-- Returns 'deleted' | 'not-ended' | 'not-found'
+local function removeExperiment(root, id)
+  local x = root .. ':x:' .. id
+  local record = redis.call('HMGET', x, 'state', 'endedAt', 'project', 'sweep')
+  if not record[1] then return 'not-found' end
+  if not record[2] then return 'not-ended' end
+  for _, batch in ipairs(redis.call('HKEYS', x .. ':batches')) do
+    redis.call('ZREM', root .. ':pending', id .. ':' .. batch)
+  end
+  local project = record[3]
+  for _, index in ipairs({ 'all', 'project:' .. project, 'state:' .. record[1],
+    'project-state:' .. record[1] .. ':' .. project, 'archiving', 'due:batches:' .. project,
+    'due:streams:' .. project, 'due:records:' .. project, 'signals', 'signals:waits' }) do
+    redis.call('ZREM', root .. ':' .. index, id)
+  end
+  if record[4] then redis.call('ZREM', root .. ':sweep:' .. record[4] .. ':experiments', id) end
+  redis.call('UNLINK', x)
+  for _, name in ipairs(EXPERIMENT_KEYS) do redis.call('UNLINK', x .. ':' .. name) end
+  redis.call('SADD', root .. ':archive:garbage', id)
+  redis.call('PUBLISH', x .. ':changed', 'deleted')
+  return 'deleted'
+end

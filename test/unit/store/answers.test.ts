@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { storeFor } from '../../support/store.ts';
+
+const { store, redis } = await storeFor({ after });
+const claim = (name: string, digest = 'd', leaseMs = 60_000) => store.claimAnswer({ name, digest, leaseMs });
+const ANSWER = { status: 202, headers: { location: '/x' }, body: '{"a":1}' };
+
+test('one of many claims holds; the others learn of it, and later get its answer', async () => {
+  const claims = await Promise.all(Array.from({ length: 20 }, () => claim('one')));
+  const held = claims.filter((one) => one.outcome === 'claimed');
+  assert.equal(held.length, 1);
+  assert.equal(claims.filter(({ outcome }) => outcome === 'running').length, 19);
+  await store.keepAnswer({ name: 'one', token: held[0]!.token, answer: ANSWER, keepMs: 60_000 });
+  assert.deepEqual(await claim('one'), { outcome: 'kept', answer: ANSWER });
+  assert.deepEqual(await claim('one', 'other'), { outcome: 'conflict' });
+  const left = await redis.pttl('{echelon}:answer:one');
+  assert.ok(left > 0 && left <= 60_000);
+});
+
+test('a claim that is dropped, or ran out, is free again; a lost one changes nothing', async () => {
+  const first = await claim('two');
+  assert.ok(first.outcome === 'claimed');
+  await store.dropAnswer({ name: 'two', token: first.token });
+  const second = await claim('two', 'another request');
+  assert.ok(second.outcome === 'claimed');
+  await store.keepAnswer({ name: 'two', token: first.token, answer: ANSWER, keepMs: 60_000 });
+  await store.dropAnswer({ name: 'two', token: first.token });
+  assert.deepEqual(await claim('two', 'another request'), { outcome: 'running' });
+  await redis.pexpire('{echelon}:answer:two', 0);
+  assert.equal((await claim('two')).outcome, 'claimed');
+});
