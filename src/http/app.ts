@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { LogController } from 'fastify';
+import { createCallers } from './callers.ts';
 import { answerClientError } from './client-error.ts';
 import { type App, type AppDeps, DEFAULT_LIMITS, type RouteDeps } from './deps.ts';
 import { addAuth, addScopes } from './plugins/auth.ts';
@@ -22,6 +23,7 @@ import { addLogin } from './routes/login.ts';
 import { addLogs } from './routes/logs.ts';
 import { addMetrics } from './routes/metrics.ts';
 import { addPlans } from './routes/plans.ts';
+import { addPreflight } from './routes/preflight.ts';
 import { addQueues } from './routes/queues.ts';
 import { addSweeps } from './routes/sweeps.ts';
 import { addVerification } from './routes/verification.ts';
@@ -35,17 +37,19 @@ import { withDeadline } from './store-deadline.ts';
  */
 export async function createApp(input: AppDeps): Promise<App> {
   const limits = { ...DEFAULT_LIMITS, ...input.settings.limits };
-  const deps: RouteDeps = { ...input, limits, store: withDeadline(input.store, limits.storeTimeoutMs) };
-  const { settings } = deps;
+  const store = withDeadline(input.store, limits.storeTimeoutMs);
+  const { settings, clock } = input;
+  const callers = createCallers({ store, tokens: settings.tokens, clock });
+  const deps: RouteDeps = { ...input, limits, store, callers };
   if (settings.cookieSecret.length < 32) throw new TypeError('cookieSecret must have 32 characters or more');
   const sessions = createSessions({
-    tokens: settings.tokens,
     secret: settings.cookieSecret,
     loginCodes: settings.loginCodes ?? [],
   });
 
   const app = createServer(deps);
   addBoundedClose(app);
+  app.addHook('onClose', async () => callers.close());
   addErrors(app);
   addValidation(app);
   await app.register(cookie);
@@ -69,6 +73,7 @@ export async function createApp(input: AppDeps): Promise<App> {
     addVerification(routes, deps);
     addAttempts(routes, deps);
     addPlans(routes);
+    addPreflight(routes, deps);
     addQueues(routes, deps);
     addClusters(routes, deps);
     addDocument(routes);
@@ -116,7 +121,7 @@ function addBoundedClose(app: App): void {
 /** Limits count by token, so they come behind it; yet a failed sign-in is counted, so their plugin comes first. */
 async function addLimitsBehindAuth(app: App, deps: RouteDeps, sessions: ReturnType<typeof createSessions>) {
   let count: Parameters<typeof addAuth>[2]['onFailure'] = async () => {};
-  const onFailure: typeof count = (request) => count(request);
+  const onFailure: typeof count = (request, token) => count(request, token);
   addAuth(app, deps, { sessions, onFailure });
   count = await addLimits(app, deps.limits);
   return onFailure;

@@ -8,6 +8,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Store } from '../store/store.ts';
+import type { Callers } from './callers.ts';
 
 /** The Fastify instance of this program, with types taken from schemas. */
 export type App = FastifyInstance<
@@ -37,7 +38,7 @@ export interface Limits {
   /** Requests of one token (or address, without one) in one window. */
   requests: number;
   requestWindowMs: number;
-  /** Failed sign-ins of one address in a minute. */
+  /** Failed sign-ins of one address, or with one API key's id, in a minute. */
   failedSignIns: number;
   /** Event streams that are open at once with one token. */
   streams: number;
@@ -74,7 +75,7 @@ export interface AppSettings {
   publicUrl: string;
   /** Names that a Host header may have, without port; anything else is answered 403. */
   allowedHosts: readonly string[];
-  /** Accepted bearer tokens. */
+  /** Bearer tokens that may do everything, besides the API keys of the store. */
   tokens: readonly string[];
   /** Key of the signatures on cookies and cursors; at least 32 characters. */
   cookieSecret: string;
@@ -125,7 +126,8 @@ export interface AppDeps {
   }) => void;
 }
 
-/** What a route gets: the same, with its limits complete. */
+/** What a route gets: the same, with its limits complete, and who may ask. */
 export interface RouteDeps extends AppDeps {
   limits: Limits;
+  callers: Callers;
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { StreamEntry } from '../core/events.ts';
 
 /** How a stream of events came to its end. */
-export type StreamEnd = 'complete' | 'gone' | 'stalled' | 'failed';
+export type StreamEnd = 'complete' | 'gone' | 'stalled' | 'failed' | 'refused';
 
 export interface EventStreamOptions {
   /** The response; its head must have been written. */
@@ -12,6 +12,8 @@ export interface EventStreamOptions {
   entries: (signal: AbortSignal) => AsyncIterable<StreamEntry>;
   /** Aborts when the server shuts down: the client comes back elsewhere with its cursor. */
   closing: AbortSignal;
+  /** Aborts when the client may no longer read; its reason, a sentence, is sent as the last event, `closed`. */
+  refused?: AbortSignal;
   heartbeatMs: number;
   stallMs: number;
   bufferBytes: number;
@@ -29,7 +31,8 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
   response.on('close', onClose);
   // A write to a connection that was cut; 'close' follows.
   response.on('error', () => {});
-  const signal = AbortSignal.any([gone.signal, options.closing]);
+  const refused = options.refused ?? new AbortController().signal;
+  const signal = AbortSignal.any([gone.signal, options.closing, refused]);
   const heartbeat = setInterval(() => {
     if (response.writableLength === 0) response.write(':\n\n');
   }, options.heartbeatMs);
@@ -48,10 +51,12 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
       }
     }
     if (gone.signal.aborted) return { end: 'gone' };
+    if (refused.aborted) return await refuse(response, refused, stallMs);
     if (!options.closing.aborted) response.write('event: end\ndata: {}\n\n');
     await finish(response, stallMs);
     return { end: 'complete' };
   } catch (error) {
+    if (refused.aborted && !gone.signal.aborted) return await refuse(response, refused, stallMs);
     if (signal.aborted) return { end: 'gone' };
     // Without an `end` event the client comes back and asks for what it misses.
     response.end(': interrupted\n\n');
@@ -61,6 +66,16 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
     response.off('close', onClose);
     if (options.closing.aborted) response.end();
   }
+}
+
+/** Long enough for a client that reads; the bytes for one that does not are gone then. */
+const REFUSE_MS = 2000;
+
+/** Says why, and ends: a client that comes back is told 401. */
+async function refuse(response: ServerResponse, { reason }: AbortSignal, stallMs: number) {
+  response.write(`event: closed\ndata: ${JSON.stringify({ reason: String(reason) })}\n\n`);
+  await finish(response, Math.min(stallMs, REFUSE_MS));
+  return { end: 'refused' } as const;
 }
 
 /** An entry as a server-sent event; JSON has no line breaks, so `data` is one line. */

@@ -1,7 +1,8 @@
 import type {} from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
-import { type Caller, hasScope, NOBODY, SCOPES, type Scope } from '../../core/scopes.ts';
+import { type Caller, hasScope, NOBODY, type Scope } from '../../core/scopes.ts';
+import type { Known } from '../callers.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { SESSION_COOKIE, type Sessions } from '../sessions.ts';
 
@@ -9,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; NOBODY on public routes. */
     caller: Caller;
+    /** What the caller showed, as a cookie may keep it; empty on public routes. */
+    credential: string;
   }
   interface FastifyContextConfig {
     /** Answered without a token. */
@@ -22,8 +25,11 @@ declare module 'fastify' {
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Counts a failed sign-in; throws EchelonError `rate-limited` where there were too many. */
-export type FailureCounter = (request: FastifyRequest) => Promise<void>;
+/**
+ * Counts a failed sign-in, by address and by the id of the API key that was tried; throws EchelonError `rate-limited`
+ * where there were too many.
+ */
+export type FailureCounter = (request: FastifyRequest, token: string | undefined) => Promise<void>;
 
 /**
  * Lets a request through by bearer token, or by cookie; by cookie a write must come from one of our own pages
@@ -32,13 +38,15 @@ export type FailureCounter = (request: FastifyRequest) => Promise<void>;
 export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; onFailure: FailureCounter }) {
   // Fastify takes no object here, since requests would share it; this one is frozen.
   app.decorateRequest('caller', null as unknown as Caller);
+  app.decorateRequest('credential', '');
   app.addHook('onRequest', async (request, reply) => {
     request.caller = NOBODY;
     const { config } = request.routeOptions;
     if (config?.public) return;
-    const found = identify(request, deps, tools.sessions);
+    const token = tokenOf(request);
+    const found = await identify(request, deps, { ...tools, token });
     if (found === undefined) {
-      await tools.onFailure(request);
+      await tools.onFailure(request, token);
       if (config?.page && SAFE_METHODS.has(request.method) && wantsHtml(request)) {
         return reply.redirect(`/login?next=${encodeURIComponent(request.url)}`, 303);
       }
@@ -47,30 +55,29 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
     }
     if (found.byCookie && !SAFE_METHODS.has(request.method))
       requireOwnOrigin(request, deps.settings.publicUrl);
-    request.caller = found.caller;
+    request.caller = found.known.caller;
+    request.credential = found.known.credential;
     return undefined;
   });
 }
 
-function identify(
-  request: FastifyRequest,
-  { clock }: RouteDeps,
-  sessions: Sessions,
-): { caller: Caller; byCookie: boolean } | undefined {
-  const { authorization } = request.headers;
-  if (authorization !== undefined) {
-    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(authorization)?.[1];
-    const identity = token === undefined ? undefined : sessions.identify(token);
-    return identity === undefined ? undefined : { caller: tokenCaller(identity), byCookie: false };
-  }
-  const cookie = request.cookies[SESSION_COOKIE];
-  const identity = cookie === undefined ? undefined : sessions.verify(cookie, clock.now());
-  return identity === undefined ? undefined : { caller: tokenCaller(identity), byCookie: true };
+function tokenOf({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** A token of the configuration may do everything. */
-function tokenCaller(identity: string): Caller {
-  return { id: identity, name: `token ${identity.slice(0, 6)}`, project: null, scopes: SCOPES };
+async function identify(
+  request: FastifyRequest,
+  { clock, callers }: RouteDeps,
+  { sessions, token }: { sessions: Sessions; token: string | undefined },
+): Promise<{ known: Known; byCookie: boolean } | undefined> {
+  if (request.headers.authorization !== undefined) {
+    const known = token === undefined ? undefined : await callers.byToken(token);
+    return known && { known, byCookie: false };
+  }
+  const cookie = request.cookies[SESSION_COOKIE];
+  const credential = cookie === undefined ? undefined : sessions.verify(cookie, clock.now());
+  const known = credential === undefined ? undefined : await callers.byCredential(credential);
+  return known && { known, byCookie: true };
 }
 
 /**

@@ -1,12 +1,14 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
+import { keyIdOf } from '../callers.ts';
 import type { App, Limits } from '../deps.ts';
 import type { FailureCounter } from './auth.ts';
 
 /**
- * Requests are limited by token, those without one by address; counted in this process. Returns the counter of
- * failed sign-ins, which are limited by address alone, so that guessing does not touch those with a token.
+ * Requests are limited by key or token, those without one by address; counted in this process. Returns the counter of
+ * failed sign-ins, which are limited by address, and by the id of an API key whose secret is guessed from many: only
+ * failures are counted and refused, so that guessing does not touch who has the key.
  */
 export async function addLimits(app: App, limits: Limits): Promise<FailureCounter> {
   await app.register(rateLimit, {
@@ -16,14 +18,18 @@ export async function addLimits(app: App, limits: Limits): Promise<FailureCounte
     errorResponseBuilder: (_request, { ttl }) =>
       tooMany(`No more than ${limits.requests} requests in ${limits.requestWindowMs / 1000} s`, ttl),
   });
-  const failures = app.createRateLimit({
-    max: limits.failedSignIns,
-    timeWindow: 60_000,
-    keyGenerator: (request) => `failed ${request.ip}`,
-  });
-  return async (request) => {
-    const state = await failures(request);
-    if (!state.isAllowed && state.isExceeded) {
+  const window = { max: limits.failedSignIns, timeWindow: 60_000 };
+  const tried = new WeakMap<FastifyRequest, string>();
+  const counters = [
+    app.createRateLimit({ ...window, keyGenerator: (request) => `failed ${request.ip}` }),
+    app.createRateLimit({ ...window, keyGenerator: (request) => `failed key ${tried.get(request)}` }),
+  ];
+  return async (request, token) => {
+    const id = token === undefined ? undefined : keyIdOf(token);
+    if (id !== undefined) tried.set(request, id);
+    for (const counter of id === undefined ? counters.slice(0, 1) : counters) {
+      const state = await counter(request);
+      if (state.isAllowed || !state.isExceeded) continue;
       throw tooMany(`No more than ${limits.failedSignIns} failed sign-ins in a minute`, state.ttl);
     }
   };

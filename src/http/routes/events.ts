@@ -9,7 +9,7 @@ import { AfterParam, ExperimentParams, experimentOf, streamPlace, strict } from 
 
 /** GET /v1/experiments/:id/events: the experiment's stream as server-sent events. */
 export function addEvents(app: App, deps: RouteDeps): void {
-  const { store, limits, log } = deps;
+  const { store, limits, log, callers } = deps;
   const closing = new AbortController();
   const open = new Map<string, number>();
   app.addHook('preClose', async () => closing.abort());
@@ -22,7 +22,7 @@ export function addEvents(app: App, deps: RouteDeps): void {
         operationId: 'streamEvents',
         summary: 'Events as they arise (server-sent events)',
         description:
-          'Each event has the stream id as its `id`. Send the last one back as Last-Event-ID (or `after`) to go on behind it: nothing is missed, nothing repeated. After the last event of an ended experiment comes an `end` event; a stream that stops without one is to be taken up again. 204: it has ended and you have everything.',
+          'Each event has the stream id as its `id`. Send the last one back as Last-Event-ID (or `after`) to go on behind it: nothing is missed, nothing repeated. After the last event of an ended experiment comes an `end` event; a stream that stops without one is to be taken up again. 204: it has ended and you have everything. Where your key ends, the last event is `closed`, with the reason.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Type.Object({ after: AfterParam }, strict),
@@ -51,6 +51,7 @@ export function addEvents(app: App, deps: RouteDeps): void {
         if (rest.length === 0) return reply.code(204).send(null);
       }
       const release = takeSlot(open, request.caller.id, limits.streams);
+      const watch = callers.watch(request.credential);
       try {
         reply.hijack();
         reply.raw.writeHead(200, {
@@ -64,6 +65,7 @@ export function addEvents(app: App, deps: RouteDeps): void {
           response: reply.raw,
           entries: (signal) => store.follow(experiment.id, after, signal),
           closing: closing.signal,
+          refused: watch.signal,
           heartbeatMs: limits.heartbeatMs,
           stallMs: limits.stallMs,
           bufferBytes: limits.streamBufferBytes,
@@ -73,6 +75,7 @@ export function addEvents(app: App, deps: RouteDeps): void {
           log.info({ experiment: experiment.id }, 'event stream cut: the client did not read');
       } finally {
         release();
+        watch.release();
       }
       return reply;
     },

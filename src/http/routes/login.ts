@@ -1,12 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import type { Known } from '../callers.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { loginPage } from '../pages.ts';
 import { type FailureCounter, requireOwnOrigin } from '../plugins/auth.ts';
 import { problems } from '../responses.ts';
 import { SESSION_COOKIE, SESSION_MS, type Sessions } from '../sessions.ts';
 import { strict } from './common.ts';
+
+/** Sets the cookie of a caller who is known. */
+type SignIn = (request: FastifyRequest, reply: FastifyReply, known: Known) => void;
 
 const Next = Type.Optional(Type.String({ maxLength: 2000, description: 'Path to go to afterwards' }));
 
@@ -20,15 +24,16 @@ export function addLogin(
   tools: { sessions: Sessions; onFailure: FailureCounter },
 ) {
   const signIn = cookieSetter(deps, tools.sessions);
-  addLoginPage(app, tools, signIn);
+  addLoginPage(app, deps, tools, signIn);
   addLoginPost(app, deps, { ...tools, signIn });
   addLogout(app);
 }
 
 function addLoginPage(
   app: App,
+  { settings, callers }: RouteDeps,
   { sessions, onFailure }: { sessions: Sessions; onFailure: FailureCounter },
-  signIn: (reply: FastifyReply, identity: string) => void,
+  signIn: SignIn,
 ): void {
   app.get(
     '/login',
@@ -47,13 +52,13 @@ function addLoginPage(
     async (request, reply) => {
       const { code, next } = request.query;
       if (code === undefined) return page(reply, 200, { next: ownPath(next) });
-      const identity = sessions.redeem(code);
-      if (identity === undefined) {
-        await onFailure(request);
+      const known = sessions.redeem(code) ? await callers.byToken(settings.tokens[0] ?? '') : undefined;
+      if (known === undefined) {
+        await onFailure(request, undefined);
         const message = 'This link was used already or is not valid. Sign in with a token.';
         return page(reply, 401, { next: ownPath(next), message });
       }
-      signIn(reply, identity);
+      signIn(request, reply, known);
       return reply.redirect(ownPath(next), 303);
     },
   );
@@ -61,11 +66,10 @@ function addLoginPage(
 
 function addLoginPost(
   app: App,
-  { settings }: RouteDeps,
+  { settings, callers }: RouteDeps,
   tools: {
-    sessions: Sessions;
     onFailure: FailureCounter;
-    signIn: (reply: FastifyReply, identity: string) => void;
+    signIn: SignIn;
   },
 ): void {
   app.post(
@@ -88,14 +92,14 @@ function addLoginPost(
     },
     async (request, reply) => {
       if (request.headers.origin !== undefined) requireOwnOrigin(request, settings.publicUrl);
-      const identity = tools.sessions.identify(request.body.token);
+      const known = await callers.byToken(request.body.token);
       const next = ownPath(request.body.next);
-      if (identity === undefined) {
-        await tools.onFailure(request);
+      if (known === undefined) {
+        await tools.onFailure(request, request.body.token);
         if (!isForm(request)) throw new EchelonError('unauthenticated', 'This token is not valid.');
         return page(reply, 401, { next, message: 'This token is not valid.' });
       }
-      tools.signIn(reply, identity);
+      tools.signIn(request, reply, known);
       if (isForm(request)) return reply.redirect(next, 303);
       return reply.code(204).send(null);
     },
@@ -120,8 +124,9 @@ function addLogout(app: App): void {
 
 function cookieSetter({ settings, clock }: RouteDeps, sessions: Sessions) {
   const secure = settings.publicUrl.startsWith('https:');
-  return (reply: FastifyReply, identity: string) => {
-    reply.setCookie(SESSION_COOKIE, sessions.issue(identity, clock.now()), {
+  return (request: FastifyRequest, reply: FastifyReply, { caller, credential }: Known) => {
+    request.caller = caller;
+    reply.setCookie(SESSION_COOKIE, sessions.issue(credential, clock.now()), {
       path: '/',
       httpOnly: true,
       sameSite: 'strict',
