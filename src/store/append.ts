@@ -116,7 +116,7 @@ function chunkArguments(
 ): ScriptArgument[] {
   const effects: ScriptArgument[][] = [];
   const told = new Set<string>();
-  const names = metricNamesOf(chunk, limits.metricNames);
+  const names = metricNamesOf(chunk);
   for (let at = chunk.length - 1; at >= 0; at--) {
     effects[at] = effectOf(lease, chunk[at]!, { names, told });
   }

@@ -19,6 +19,7 @@ import { createMetricSeries } from './metric-series.ts';
 import { createProjects } from './projects.ts';
 import { createRecords } from './records.ts';
 import { guarded } from './redis-errors.ts';
+import { createRetention } from './retention.ts';
 import { createRules } from './rules.ts';
 import { loadScripts } from './scripts.ts';
 import type { Archive, Store, WakeTopic } from './store.ts';
@@ -56,6 +57,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     limits: { ...DEFAULT_LIMITS, ...limits },
   };
   const pressure = createPressure(context);
+  const batches = createBatches(context);
   return {
     ...createFitness(context),
     pressure: pressure.now,
@@ -72,10 +74,11 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createLeases(context),
     ...createAppend(context),
     ...createEvents(context),
-    ...createBatches(context),
+    ...batches,
     ...createRules(context),
     ...createMetricSeries(context),
     ...createArchiveStreams(context),
+    ...createRetention(context, batches),
 
     async wake(topic) {
       await guarded(redis.publish(keys.wake, topic));
