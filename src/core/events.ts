@@ -62,8 +62,29 @@ export type AttemptEvent =
     }
   | Ended;
 
+/** A rule that fired, once in an attempt; the stop that it may ask for is the state event behind it. */
+export interface RuleEvent {
+  type: 'rule';
+  rule: string;
+  do: 'mark' | 'stop' | 'stop-at-checkpoint';
+  attempt: number;
+  step: number;
+  /** When what it looked at was recorded (ms since 1970). */
+  at: number;
+  /** The batch that it is about; it is kept. */
+  batch: number | null;
+  /** What happened, in a sentence. */
+  reason: string;
+  evidence: {
+    condition: string;
+    /** The last values that met the condition, oldest first. */
+    values: { name: string; step: number; value: number | string; batch: number | null }[];
+  };
+}
+
 /** What the controller adds. */
 export type ControllerEvent =
+  | RuleEvent
   | { type: 'state'; from: State | null; to: State; attempt: number; reason: string }
   | {
       type: 'verification';
@@ -95,6 +116,7 @@ export const EVENT_TYPES = [
   'ended',
   'state',
   'verification',
+  'rule',
 ] as const satisfies readonly ExperimentEvent['type'][];
 
 /** An event as it stands in the stream: `id` is the Redis Stream id, `at` the time it arose (ms since 1970). */
@@ -102,6 +124,39 @@ export interface StreamEntry {
   id: string;
   at: number;
   event: ExperimentEvent;
+}
+
+/** Counts of a sweep's children by state, told when one of them has ended. */
+export interface SweepEvent {
+  type: 'sweep';
+  /** The sweep's own state. */
+  state: string;
+  counts: Record<State, number>;
+}
+
+/** What a feed tells of: changes of state, verification that found something wrong, rules that fired, sweeps. */
+export type FeedEvent = Extract<ControllerEvent, { type: 'state' | 'verification' | 'rule' }> | SweepEvent;
+
+/** The `type` of every event of a feed. */
+export const FEED_TYPES = [
+  'state',
+  'verification',
+  'rule',
+  'sweep',
+] as const satisfies readonly FeedEvent['type'][];
+
+/** An entry of the feed of a project, or of all projects: `id` is its number in that feed, from 1, without a gap. */
+export interface FeedEntry {
+  id: string;
+  at: number;
+  project: string;
+  /** null: of a sweep. */
+  experiment: string | null;
+  /** Name of the experiment or the sweep. */
+  name: string;
+  /** The sweep, or that of the experiment; null: none. */
+  sweep: string | null;
+  event: FeedEvent;
 }
 
 /** An attempt's event on its way into the store: numbered from 1, with the bytes of a batch part where it is one. */

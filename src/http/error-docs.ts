@@ -11,13 +11,22 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   unauthenticated:
     'Send `Authorization: Bearer <token>`, or sign in at /login. The answer is the same whatever is wrong with a token.',
   forbidden:
-    'The Host header names a server that is not this one, or a write by cookie did not come from a page of this server.',
+    'Your key lacks the scope that the detail names; or the Host header names a server that is not this one; or a write by cookie did not come from a page of this server.',
   'not-found': 'The path, or the thing it names, does not exist.',
   'method-not-allowed': 'The header `Allow` lists the methods of this path.',
   'request-timeout': 'Send all of a request within the limit that the documentation page states.',
   'idempotency-conflict':
-    'The same Idempotency-Key was sent with another body before. Use a new key for a new experiment.',
+    'The same Idempotency-Key was sent with another request before. Use a new key for a new request.',
+  'idempotency-in-progress':
+    'The first request with this key is not answered yet. Repeat it after a moment: it is then answered as the first one was.',
+  'not-ended': 'Only what has ended is deleted. Cancel it first, and wait until its state is final.',
+  'precondition-failed':
+    'The `ETag` that `If-Match` names is not that of the present record. Read it again, and decide anew.',
   'already-final': 'An experiment that has succeeded, failed or been cancelled stays so.',
+  expired:
+    "It was there, and its project's retention deleted it. The record says when (`expired`); a batch that a rule keeps stays.",
+  'history-trimmed':
+    'A feed keeps its newest entries only. Read the present state from the lists, then go on with the id that `problems` names, or without one.',
   'body-too-large': 'A body may have 256 kB.',
   'unsupported-media-type':
     'Send `Content-Type: application/json`, once, in UTF-8, without compression and without other parameters.',
@@ -36,6 +45,10 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'rayworker-unavailable': 'The ray-worker of the cluster cannot be reached. Its trainings go on.',
   'rayworker-refused': 'The ray-worker did not accept the call; the detail says why.',
   'cluster-not-found': 'GET /v1/clusters lists the clusters that are registered.',
+  'project-not-found': 'GET /v1/projects lists the projects that your key sees.',
+  'project-exists': 'Its name is taken, or there are as many as there may be; the detail says which.',
+  'project-busy':
+    'A project is removed only when nothing belongs to it: no experiments, no sweeps, no valid keys. `default` always stays.',
   'cluster-busy':
     'A cluster is removed only when nothing runs there. Drain it first: nothing new starts, and what runs goes on to its end; or cancel what runs.',
   'not-verifiable':

@@ -4,6 +4,7 @@ import type { Store } from '../store/store.ts';
 /** Calls that may take longer: a stream that is followed, a batch that lies in the archive, and the end. */
 const UNBOUNDED: ReadonlySet<string | symbol> = new Set<keyof Store>([
   'follow',
+  'followFeed',
   'batchBytes',
   'onWake',
   'close',

@@ -11,6 +11,7 @@ import { createCommands } from './commands.ts';
 import { DEFAULT_LIMITS, type StoreContext, type StoreLimits } from './context.ts';
 import { createEvents } from './events.ts';
 import { createExperiments } from './experiments.ts';
+import { createFeed } from './feed.ts';
 import { createFitness, createPressure } from './fitness.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
@@ -77,6 +78,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...batches,
     ...createRules(context),
     ...createMetricSeries(context),
+    ...createFeed(context),
     ...createArchiveStreams(context),
     ...createRetention(context, batches),
 

@@ -1,15 +1,12 @@
-import { once } from 'node:events';
 import { EchelonError } from '../core/errors.ts';
 import type { ExperimentEvent, StreamEntry } from '../core/events.ts';
 import { parseEntryId } from '../core/ids.ts';
 import { compareIds, type RawEntry, readSegments, type Segment } from './archive-segments.ts';
+import { createBell, orNothing, RETRY_MS } from './bell.ts';
 import type { StoreContext } from './context.ts';
 import { type Fields, isOver, toVerification } from './record.ts';
 import { guarded } from './redis-errors.ts';
 import type { Store } from './store.ts';
-
-/** A follower looks again after this time where the server did not answer. */
-const RETRY_MS = 250;
 
 /** Reading an experiment's stream, from any place, and following it as it grows. */
 export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail' | 'follow'> {
@@ -94,16 +91,6 @@ async function* follow(
   }
 }
 
-/** A follower outlives a restart of Redis: it reads on when the server is back. */
-async function orNothing<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof EchelonError && error.code === 'store-unavailable') return undefined;
-    throw error;
-  }
-}
-
 /** `over`: final, and each recorded batch has its report, so that no event can come any more. `gone`: deleted. */
 async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on' | 'gone'> {
   const names = ['id', 'endedAt', 'vBatches', 'vVerified'];
@@ -115,32 +102,6 @@ async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on
   });
   if (fields.id === undefined) return 'gone';
   return isOver(fields) && toVerification(fields).status === 'complete' ? 'over' : 'on';
-}
-
-/** Remembers a ring that comes before anybody waits for it; rings by itself after the time that one waits. */
-function createBell() {
-  const target = new EventTarget();
-  let rang = false;
-  let timer: NodeJS.Timeout | undefined;
-  const bell = {
-    ring: (): void => {
-      rang = true;
-      target.dispatchEvent(new Event('ring'));
-    },
-    quiet(): void {
-      rang = false;
-    },
-    async rung(waitMs: number): Promise<void> {
-      if (rang) return;
-      timer = setTimeout(bell.ring, waitMs);
-      await once(target, 'ring');
-      clearTimeout(timer);
-    },
-    stop(): void {
-      clearTimeout(timer);
-    },
-  };
-  return bell;
 }
 
 function checkPlace(after: string | undefined): void {

@@ -1,5 +1,5 @@
 import type { State } from '../core/states.ts';
-import type { RetentionStage } from './retention-store.ts';
+import type { RetentionStage } from '../schemas/retention.ts';
 
 /**
  * Names of all keys. They share one hash tag, so that a Redis Cluster keeps them in one slot and a script may touch
@@ -50,6 +50,10 @@ export interface Keys {
   versions: string;
   /** Sorted set by arrival: every experiment, or those of a project, of a state, or of both. */
   index(filter: { project?: string; state?: State }): string;
+  /** Channel: the name of a project to whose feed something was added. */
+  told: string;
+  /** Hash: number of the newest entry, by feed. */
+  feeds: string;
   /** Channel: topics of wake-ups. */
   wake: string;
   /** Channel: something was added to the stream of an experiment. */
@@ -88,6 +92,8 @@ export function createKeys(prefix: string): Keys {
       if (project !== undefined) return `${root}:project:${project}`;
       return state === undefined ? `${root}:all` : `${root}:state:${state}`;
     },
+    told: `${root}:told`,
+    feeds: `${root}:feeds`,
     wake: `${root}:wake`,
     changed: (id) => `${experiment(id)}:changed`,
   };

@@ -28,6 +28,7 @@ export const SCRIPT_NAMES = [
   'mark-expired',
   'put-cluster',
   'read',
+  'read-feed',
   'read-series',
   'read-signals',
   'release',
@@ -63,12 +64,16 @@ export interface RunScript {
 
 const FOLDER = new URL('./lua/', import.meta.url);
 
-/** Text of a script, each line `-- include <name>` replaced by `lua/include/<name>.lua`. */
+/** Text of a script, each line `-- include <name>` replaced by `lua/include/<name>.lua` where it comes first. */
 export function scriptText(name: ScriptName): string {
-  const text = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
-  return text.replace(/^-- include (\S+)$/gm, (_line, part: string) =>
-    readFileSync(new URL(`include/${part}.lua`, FOLDER), 'utf8'),
-  );
+  const included = new Set<string>();
+  const textOf = (file: string): string =>
+    readFileSync(new URL(file, FOLDER), 'utf8').replace(/^-- include (\S+)$/gm, (_line, part: string) => {
+      if (included.has(part)) return '';
+      included.add(part);
+      return textOf(`include/${part}.lua`);
+    });
+  return textOf(`${name}.lua`);
 }
 
 /** Makes the scripts known to a client (sent once per connection, run by their digest afterwards). */

@@ -3,10 +3,11 @@ import type { State } from '../core/states.ts';
 import type { Command, CommandKind, CommandProblem, PreflightFinding } from '../schemas/clusters.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import type { AccessStore } from './access-store.ts';
-import type { RetentionStore } from './retention-store.ts';
+import type { FeedStore } from './feed-store.ts';
 import type { Idempotency, RecordsStore } from './records-store.ts';
-import type { SeriesStore } from './series-store.ts';
+import type { RetentionStore } from './retention-store.ts';
 import type { RulesStore } from './rules-store.ts';
+import type { SeriesStore } from './series-store.ts';
 import type { SweepStore } from './sweep-store.ts';
 
 /*
@@ -206,7 +207,14 @@ export interface TakenOver {
   lastSequence: number;
 }
 
-export interface Store extends SweepStore, AccessStore, RetentionStore, RecordsStore, SeriesStore, RulesStore {
+export interface Store
+  extends SweepStore,
+    AccessStore,
+    RetentionStore,
+    RecordsStore,
+    SeriesStore,
+    FeedStore,
+    RulesStore {
   /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
   checkFitness(): Promise<void>;
   /** Used and maximal memory (0: none), and whether new work is accepted. */
@@ -224,7 +232,8 @@ export interface Store extends SweepStore, AccessStore, RetentionStore, RecordsS
   /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
   position(id: string): Promise<{ rank: number | null; length: number }>;
   setWaitingReasons(reasons: ReadonlyMap<string, string>): Promise<void>;
-  counts(): Promise<Record<State, number>>;
+  /** Experiments by state: all, or those of a project. */
+  counts(project?: string): Promise<Record<State, number>>;
 
   // --- clusters and reservations
   putCluster(cluster: Cluster): Promise<void>;

@@ -16,5 +16,6 @@ for _, text in ipairs(redis.call('HVALS', root .. ':api-keys')) do
   if live and key.project == name then return 'keys' end
 end
 redis.call('HDEL', root .. ':projects', name)
+redis.call('UNLINK', root .. ':feed:p:' .. name)
 redis.call('INCR', root .. ':access-version')
 return 'removed'

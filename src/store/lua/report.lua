@@ -5,8 +5,9 @@
 -- ARGV      1 experiment, 2 attempt:batch, 3 report (JSON), 4 event (JSON),
 --           5 exact, 6 rounding, 7 wrong, 8 unverifiable, 9 error findings
 -- Returns   'stored' | 'known' | 'missing' (no such batch)
--- Events    verification, under the experiment's current attempt
+-- Events    verification, under the experiment's current attempt; told to the feeds where something is wrong
 -- include time
+-- include feed
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -22,4 +23,9 @@ redis.call('HINCRBY', x, 'vErrors', ARGV[9])
 local attempt = redis.call('HGET', x, 'attempt')
 redis.call('XADD', x .. ':events', attempt .. '-*', 't', 'verification', 'a', int(nowMs()), 'd', ARGV[4])
 redis.call('PUBLISH', x .. ':changed', 'verification')
+redis.call('ZADD', root .. ':signals', 'NX', int(nowMs()), id)
+if tonumber(ARGV[7]) > 0 or tonumber(ARGV[9]) > 0 then
+  local record = redis.call('HMGET', x, 'project', 'name', 'sweep')
+  tell(root, { project = record[1], experiment = id, name = record[2], sweep = record[3], at = nowMs(), event = ARGV[4] })
+end
 return 'stored'

@@ -1,9 +1,25 @@
+-- Needs time.
+-- include feed
 local HELD = { launching = true, running = true, cancelling = true }
 
 -- True where the record at `x` is held, in that attempt, under that token.
 local function holds(x, attempt, token)
   local record = redis.call('HMGET', x, 'state', 'attempt', 'token')
   return record[1] and HELD[record[1]] and record[2] == attempt and record[3] == token
+end
+
+local SWEEP_COUNTS = { 'queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled' }
+
+-- Tells the feed how many children of a sweep are in which state.
+local function tellSweep(root, project, sweep, now)
+  local s, counts = root .. ':sweep:' .. sweep, {}
+  for i, state in ipairs(SWEEP_COUNTS) do
+    counts[i] = '"' .. state .. '":' .. int(tonumber(redis.call('HGET', s, 'n:' .. state) or '0'))
+  end
+  local record = redis.call('HMGET', s, 'name', 'state')
+  local event = '{"type":"sweep","state":' .. cjson.encode(record[2] or '') .. ',"counts":{'
+    .. table.concat(counts, ',') .. '}}'
+  tell(root, { project = project, sweep = sweep, name = record[1], at = now, event = event })
 end
 
 -- Counts a child's move in its sweep; the end of the last child is the sweep's. `open`: children that are not final.
@@ -24,7 +40,7 @@ end
 -- change: from (false for none), to, attempt (string), reason, now (ms)
 local function moveState(root, id, change)
   local x = root .. ':x:' .. id
-  local place = redis.call('HMGET', x, 'seq', 'project', 'sweep')
+  local place = redis.call('HMGET', x, 'seq', 'project', 'sweep', 'name')
   if change.from then
     redis.call('ZREM', root .. ':state:' .. change.from, id)
     redis.call('ZREM', root .. ':project-state:' .. change.from .. ':' .. place[2], id)
@@ -39,6 +55,10 @@ local function moveState(root, id, change)
     .. ',"reason":' .. cjson.encode(change.reason) .. '}'
   redis.call('XADD', x .. ':events', change.attempt .. '-*', 't', 'state', 'a', int(change.now), 'd', event)
   redis.call('PUBLISH', x .. ':changed', change.to)
+  tell(root, { project = place[2], experiment = id, name = place[4], sweep = place[3], at = change.now, event = event })
+  if place[3] and change.to ~= 'queued' and not HELD[change.to] then
+    tellSweep(root, place[2], place[3], change.now)
+  end
 end
 
 -- Gives back what an experiment holds of its cluster, if it holds anything.
