@@ -54,7 +54,7 @@ function main() {
   const [name, ...args] = process.argv.slice(2);
   if (!Object.hasOwn(TASKS, name))
     throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
-  const ready = setup();
+  const ready = setup({ tests: name === 'test' || name === 'test:full' });
   const task = TASKS[name];
   if (!task) return process.stderr.write('setup: everything is there\n');
   const [program, ...rest] = commandFor(task, args, ready);

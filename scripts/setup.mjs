@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const venv = join(root, '.venv');
 const requirements = join(root, 'deploy/ray-worker/requirements.txt');
+const testRequirements = join(root, 'test/requirements.txt');
 const say = (text) => process.stderr.write(`setup: ${text}\n`);
 
 /** A set-up step that cannot go on: the message says what to do, and needs no stack. */
@@ -87,8 +88,21 @@ function installPython() {
     }
   }
   say('installing Ray and what the ray-worker needs');
-  run(join(venv, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
+  pipInstall(requirements);
   writeFileSync(stamp, wanted);
+}
+
+function installTestTools() {
+  const stamp = join(venv, '.echelon-tests');
+  const wanted = digest(readFileSync(testRequirements, 'utf8'));
+  if (stampedWith(stamp, wanted)) return;
+  say('installing what the tests need');
+  pipInstall(testRequirements);
+  writeFileSync(stamp, wanted);
+}
+
+function pipInstall(file) {
+  run(join(venv, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', file]);
 }
 
 function aptInstall(name) {
@@ -120,12 +134,13 @@ function installRedis() {
   }
 }
 
-/** Does what is still missing; says nothing where all is there. */
-export function setup() {
+/** Does what is still missing, with `tests` also for them; says nothing where all is there. */
+export function setup({ tests = false } = {}) {
   mkdirSync(join(root, '.cache'), { recursive: true });
   installPackages();
   const node = findNode();
   installPython();
+  if (tests) installTestTools();
   installRedis();
   return { node, python: join(venv, 'bin/python') };
 }

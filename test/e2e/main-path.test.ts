@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isFinal } from '../../src/core/states.ts';
 import type { RowExplanation } from '../../src/verify/explain.ts';
 import { formatExplanation } from '../../src/verify/explain-text.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
-import { processesOf, type System, startSystem } from '../support/system.ts';
+import { processesOf, type System, startSystem, TOKEN } from '../support/system.ts';
 
 const SMALL = {
   rollout: { groups: 2, groupSize: 4 },
@@ -66,6 +70,29 @@ describe('REST → store and queue → dispatch → Ray → training → events 
       { batch: items[0]!.batch, row },
     );
     assert.match(formatExplanation(explanation), new RegExp(`Row ${row} .*WRONG`));
+  });
+
+  test('the example in Python submits, follows and judges, with nothing but requests', async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'echelon-python-'));
+    t.after(() => rm(directory, { recursive: true }));
+    const run = async (spec: object) => {
+      const file = join(directory, 'spec.json');
+      await writeFile(file, JSON.stringify(spec));
+      return spawnSync(
+        process.env.ECHELON_PYTHON ?? '.venv/bin/python',
+        ['deploy/examples/submit_and_watch.py', system.client.url, file],
+        { encoding: 'utf8', timeout: 60_000, env: { ...process.env, ECHELON_TOKEN: TOKEN } },
+      );
+    };
+    const replay = { batches: 2, fault: 'sample-std' };
+    const faulty = await run({ name: 'from Python', engine: 'replay', replay });
+    assert.equal(faulty.status, 1, faulty.stderr);
+    assert.match(faulty.stdout, /queued: .*running: .*step \d+: .*succeeded; \d+ advantages were WRONG/s);
+    const sound = await run({ name: 'from Python', engine: 'replay', replay: { batches: 1 } });
+    assert.equal(sound.status, 0, sound.stdout + sound.stderr);
+    assert.match(sound.stdout, /succeeded; no advantage was wrong/);
+    const refused = await run({ name: 'from Python', engine: 'reply' });
+    assert.match(refused.stderr, /\/engine: .*did you mean replay\?/);
   });
 
   test('a cancelled experiment ends within its grace, even where it ignores SIGTERM, and frees its place', async () => {

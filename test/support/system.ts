@@ -16,7 +16,8 @@ import { type Command, isCommandOver } from '../../src/schemas/clusters.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
-const TOKEN = 'a-token-for-tests-only';
+/** The token of the api. */
+export const TOKEN = 'a-token-for-tests-only';
 
 /** A role in a process of its own. */
 export interface RoleProcess {

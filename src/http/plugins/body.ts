@@ -21,7 +21,12 @@ export function addBodyParsers(app: App): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => parseJsonBytes(body),
+    async (_request: unknown, body: Buffer) => {
+      const value = parseJsonBytes(body);
+      // Where a body may be left out, null would pass by its schema.
+      if (value === null) throw new EchelonError('invalid-request', 'The body must be an object, not null.');
+      return value;
+    },
   );
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',

@@ -15,20 +15,27 @@ export function addErrors(app: App): void {
     paths.set(url, path);
   });
 
-  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply));
+  app.setErrorHandler((error: { code?: string }, request, reply) =>
+    // A QUERY without a body is refused before anybody looks whether there is such a route.
+    request.is404 && error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
+      ? nothingHere(request, reply)
+      : answerProblem(error, request, reply),
+  );
+  app.setNotFoundHandler(nothingHere);
 
-  app.setNotFoundHandler((request, reply) => {
+  function nothingHere(request: FastifyRequest, reply: FastifyReply) {
     const pathname = request.url.split('?', 1)[0]!;
-    const allowed = [...paths.values()]
-      .filter(({ pattern }) => pattern.test({ pathname }))
-      .flatMap(({ methods }) => [...methods]);
+    const matching = [...paths].filter(([, { pattern }]) => pattern.test({ pathname }));
+    // A path of its own goes before one with parameters, as in the document.
+    const own = matching.filter(([url]) => url === pathname);
+    const allowed = (own.length > 0 ? own : matching).flatMap(([, { methods }]) => [...methods]);
     const elsewhere = allowed.length > 0 && !allowed.includes(request.method);
     if (elsewhere) reply.header('allow', [...new Set(allowed)].sort().join(', '));
     const error = elsewhere
       ? new EchelonError('method-not-allowed', `${request.method} is not possible here.`)
       : new EchelonError('not-found', 'There is nothing at this path.');
     return answerProblem(error, request, reply);
-  });
+  }
 }
 
 /** Answers with the problem document of whatever was thrown. */
