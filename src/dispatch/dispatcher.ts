@@ -15,6 +15,7 @@ import { createLoop, type Loop } from './loop.ts';
 import { createPlacement } from './placement.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.ts';
 import { reconcile } from './reconcile.ts';
+import { createRulesRound } from './rules.ts';
 import { advanceSweeps } from './sweeps.ts';
 import { createVerification, type Verifier } from './verification.ts';
 
@@ -132,11 +133,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     ...{ name: 'sweeps', everyMs: deps.reconcileMs ?? 5_000, log },
     run: () => advanceSweeps({ store, line, log, stopped: () => stopping }),
   });
+  const rules = createLoop({
+    ...{ name: 'rules', everyMs: lookMs, log },
+    run: createRulesRound({ store, log, leaseMs, stopped: () => stopping }),
+  });
   const commands =
     deps.commands &&
     createCommands({
       ...{ store, queues: deps.commands.queues, dispatcher: id, leaseMs, log },
-      run: createClusterCommands({ store, pack: deps.commands.pack, now }),
+      run: createClusterCommands({
+        ...{ store, pack: deps.commands.pack, now },
+        preflight: { rayWorkerOf: rayWorkers.of, compile: deps.compile },
+      }),
       everyMs: deps.reconcileMs ?? 5_000,
     });
   const loops = [
@@ -148,6 +156,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     verification,
     reconciler,
     sweeps,
+    rules,
   ];
   const pokes = {
     line: [placement.poke, held.takeover.poke], // also sent when leases are let go
@@ -184,6 +193,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const rest = [
         reconciler.stop(),
         sweeps.stop(),
+        rules.stop(),
         refresh.stop(),
         verification.stop(),
         server?.close(NEW_MS),

@@ -69,6 +69,8 @@ export interface Metrics {
   claimed(): void;
   takenOver(attempts: number): void;
   ended(to: string): void;
+  /** Rules that were recorded, by what each does; whether the experiment was stopped by them. */
+  ruled(found: { actions: readonly string[]; stopped: boolean }): void;
 }
 
 /** More running experiments than this are not shown one by one, so that a scrape stays small. */
@@ -178,6 +180,8 @@ function createCounters(registry: Registry): Omit<Metrics, 'contentType' | 'text
     'Attempts taken from dispatchers that let their leases expire',
   );
   const ends = counter(registry, 'echelon_attempts_ended_total', 'Attempts ended, by where that led', ['to']);
+  const rules = counter(registry, 'echelon_rules_fired_total', 'Rules that fired, by what each does', ['do']);
+  const stops = counter(registry, 'echelon_rules_stopped_total', 'Experiments stopped by rules');
 
   return {
     answered({ method, route, status, seconds, stream }) {
@@ -200,6 +204,10 @@ function createCounters(registry: Registry): Omit<Metrics, 'contentType' | 'text
     claimed: () => claims.inc(),
     takenOver: (attempts) => takeovers.inc(attempts),
     ended: (to) => ends.inc({ to }),
+    ruled({ actions, stopped }) {
+      for (const action of actions) rules.inc({ do: action });
+      if (stopped) stops.inc();
+    },
   };
 }
 

@@ -7,6 +7,9 @@ interface Observable {
   append(...args: never[]): Promise<number>;
   end(...args: never[]): Promise<string>;
   report(...args: never[]): Promise<boolean>;
+  advanceRules(
+    ...args: never[]
+  ): Promise<{ outcome: string; recorded?: readonly string[]; stopped?: boolean }>;
 }
 
 interface Numbered {
@@ -22,7 +25,7 @@ function droppedRows(events: readonly Numbered[]): number {
 /** The same store, its work counted in `metrics`. Events that were recorded before are counted again. */
 export function observeStore<S extends Observable>(
   store: S,
-  metrics: Pick<Metrics, 'claimed' | 'takenOver' | 'appended' | 'ended' | 'reported'>,
+  metrics: Pick<Metrics, 'claimed' | 'takenOver' | 'appended' | 'ended' | 'reported' | 'ruled'>,
 ): S {
   const counted: Observable = {
     async claim(...args) {
@@ -63,6 +66,13 @@ export function observeStore<S extends Observable>(
       const first = await store.report(...args);
       if (first) metrics.reported(args[1] as unknown as Parameters<Metrics['reported']>[0]);
       return first;
+    },
+    async advanceRules(...args) {
+      const done = await store.advanceRules(...args);
+      const { fired } = args[0] as unknown as { fired: readonly { rule: string; do: string }[] };
+      const actions = fired.filter(({ rule }) => done.recorded?.includes(rule)).map((one) => one.do);
+      metrics.ruled({ actions, stopped: done.stopped === true });
+      return done;
     },
   };
   return { ...store, ...counted };

@@ -1,4 +1,5 @@
 import type { ResolvedLocal, ResolvedReplay } from '../schemas/spec.ts';
+import { DEFAULT_RULES, presetRule } from './rule-presets.ts';
 
 /** Values of every engine where a spec has none. */
 export const COMMON_DEFAULTS = {
@@ -7,6 +8,10 @@ export const COMMON_DEFAULTS = {
   priority: 0,
   maxAttempts: 3,
   gracePeriodSeconds: 30,
+  timeoutSeconds: null,
+  deadline: null,
+  secrets: {},
+  rules: DEFAULT_RULES.map(presetRule),
 } as const;
 
 /** Values of the `local` engine where a spec has none; those of training are the engine's own. */

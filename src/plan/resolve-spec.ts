@@ -1,8 +1,10 @@
 import type { FieldProblem } from '../core/errors.ts';
 import type { ExperimentSpec, ResolvedLocal, ResolvedReplay, ResolvedSpec } from '../schemas/spec.ts';
 import { invalidSpec } from '../schemas/validate-spec.ts';
+import { deadlineProblems, resolveDeadline } from './deadline.ts';
 import { COMMON_DEFAULTS, LOCAL_DEFAULTS, REPLAY_DEFAULTS } from './defaults.ts';
 import { completeEstimator, unusedFields } from './estimator-fields.ts';
+import { resolveRules, ruleProblems } from './rules.ts';
 import { merge, missingFrom, type Tree } from './trees.ts';
 import { type CheckInput, checkExperiment } from './verl-agent/checks.ts';
 import { resolveVerlAgent, verlAgentContradictions } from './verl-agent/resolve.ts';
@@ -19,8 +21,16 @@ export interface Permissions {
  * or where custom code is named without permission. Pure: the input is not changed.
  */
 export function resolveSpec(spec: ExperimentSpec, permissions: Permissions = {}): ResolvedSpec {
-  refuse(contradictions(spec, permissions));
-  const resolved = fillIn(spec);
+  refuse([
+    ...contradictions(spec, permissions),
+    ...ruleProblems(spec.rules),
+    ...deadlineProblems(spec.deadline),
+  ]);
+  const resolved = {
+    ...fillIn(spec),
+    rules: resolveRules(spec.rules),
+    deadline: resolveDeadline(spec.deadline),
+  };
   const defaults = missingFrom(spec, resolved as unknown as Tree);
   if (resolved.engine === 'verl-agent') refuse(certainFailures({ spec: resolved, defaults }));
   return { spec: resolved, defaults };

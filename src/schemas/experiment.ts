@@ -83,6 +83,16 @@ export const Experiment = Type.Object(
     sweepIndex: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: 'Its place among the children of the sweep, from 0',
     }),
+    expired: Type.Object(
+      {
+        batchesAt: Type.Union([Type.Integer(), Type.Null()]),
+        streamAt: Type.Union([Type.Integer(), Type.Null()]),
+      },
+      {
+        ...strict,
+        description: 'When retention deleted the bytes of its batches, and its events, logs and reports',
+      },
+    ),
     checkpoint: Type.Union([
       Type.Object({ step: Count, path: Type.String(), attempt: Count }, strict),
       Type.Null(),

@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { Rules } from './rules.ts';
+import { Secrets } from './secrets.ts';
 
 /** Objects of a spec know their keys. */
 export const strict = { additionalProperties: false } as const;
@@ -26,6 +28,10 @@ export const Resources = Type.Object(
   { ...strict, description: 'Taken together on one node, all or nothing' },
 );
 
+/** An instant of RFC 3339, seconds and offset included. */
+const INSTANT =
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
+
 /** The fields that a spec of every engine has. */
 export const commonFields = {
   name: Label,
@@ -49,4 +55,20 @@ export const commonFields = {
   gracePeriodSeconds: Type.Optional(
     Type.Number({ minimum: 0, maximum: 3600, description: 'Between SIGTERM and SIGKILL' }),
   ),
+  rules: Type.Optional(Rules),
+  timeoutSeconds: Type.Optional(
+    Type.Number({
+      minimum: 1,
+      maximum: 31_536_000,
+      description: 'An attempt that runs longer is stopped, and the experiment has failed',
+    }),
+  ),
+  deadline: Type.Optional(
+    Type.String({
+      pattern: INSTANT,
+      description:
+        'Instant (RFC 3339, e.g. 2027-01-31T18:00:00Z): one that has not started by then has failed, one that runs is stopped',
+    }),
+  ),
+  secrets: Type.Optional(Secrets),
 };

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { ResolvedRule } from './rules.ts';
 import { commonFields, strict } from './spec-parts.ts';
 import { type VerlAgentEstimatorName, VerlAgentSpec } from './verl-agent-spec.ts';
 
@@ -201,13 +202,24 @@ export interface ResolvedSpec {
   defaults: string[];
 }
 
+/** What ends an experiment from outside; null: nothing does. Records of older versions have neither. */
+export interface Limits {
+  timeoutSeconds: number | null;
+  /** In UTC with milliseconds, as `Date` writes it. */
+  deadline: string | null;
+}
+
 /** A resolved {@link LocalSpec}; `cluster` stays null where any will do. */
-export type ResolvedLocal = Omit<Complete<LocalSpec>, 'estimator' | 'cluster'> & {
+export type ResolvedLocal = Omit<Complete<LocalSpec>, 'estimator' | 'cluster' | 'rules' | keyof Limits> & {
+  rules: ResolvedRule[];
   estimator: EstimatorSpec;
   cluster: string | null;
-};
+} & Limits;
 /** A resolved {@link ReplaySpec}. */
-export type ResolvedReplay = Omit<Complete<ReplaySpec>, 'cluster'> & { cluster: string | null };
+export type ResolvedReplay = Omit<Complete<ReplaySpec>, 'cluster' | 'rules' | keyof Limits> & {
+  cluster: string | null;
+  rules: ResolvedRule[];
+} & Limits;
 
 /**
  * A resolved {@link VerlAgentSpec}: every setting of its recipe that its estimator and phase use. `critic`,
@@ -215,8 +227,18 @@ export type ResolvedReplay = Omit<Complete<ReplaySpec>, 'cluster'> & { cluster: 
  */
 export type ResolvedVerlAgent = Omit<
   Complete<VerlAgentSpec>,
-  'estimator' | 'cluster' | 'home' | 'rollout' | 'critic' | 'evaluation' | 'checkpoints' | 'overrides'
+  | 'estimator'
+  | 'cluster'
+  | 'rules'
+  | keyof Limits
+  | 'home'
+  | 'rollout'
+  | 'critic'
+  | 'evaluation'
+  | 'checkpoints'
+  | 'overrides'
 > & {
+  rules: ResolvedRule[];
   cluster: string | null;
   home: string | null;
   estimator: NonNullable<VerlAgentSpec['estimator']> & { name: VerlAgentEstimatorName };
@@ -227,4 +249,4 @@ export type ResolvedVerlAgent = Omit<
     Pick<NonNullable<VerlAgentSpec['evaluation']>, 'split' | 'checkpoint'>;
   checkpoints: { label: string | null };
   overrides: NonNullable<VerlAgentSpec['overrides']>;
-};
+} & Limits;

@@ -33,6 +33,32 @@ export const SweepRange = Type.Object(
 /** See {@link SweepRange}. */
 export type SweepRange = Static<typeof SweepRange>;
 
+/** When a child is stopped because the others do better: the median rule. */
+export const EarlyStopping = Type.Object(
+  {
+    metric: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Name of the metric as the trainer logs it',
+    }),
+    goal: Type.Union([Type.Literal('max'), Type.Literal('min')]),
+    afterSteps: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Step of the first look' }),
+    everySteps: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Between two looks' }),
+    minChildren: Type.Integer({
+      minimum: 1,
+      maximum: MOST_CHILDREN,
+      description: 'Other children that must have come as far',
+    }),
+  },
+  {
+    ...strict,
+    description:
+      "A child is stopped where its best value so far is worse than the median of the other children's running averages at the same step",
+  },
+);
+/** See {@link EarlyStopping}. */
+export type EarlyStopping = Static<typeof EarlyStopping>;
+
 /** What a person submits to run one spec many times with other values. */
 export const SweepRequest = Type.Object(
   {
@@ -73,6 +99,7 @@ export const SweepRequest = Type.Object(
         description: 'random: the same seed draws the same values; 1 where it is left out',
       }),
     ),
+    earlyStopping: Type.Optional(Type.Unsafe<EarlyStopping>(EarlyStopping)),
   },
   { ...strict, $id: 'SweepRequest' },
 );
@@ -119,6 +146,8 @@ export const Sweep = Type.Object(
       >,
       { ...strict, description: 'Expanded children by state; of one that was re-run, the last run counts' },
     ),
+    earlyStopping: Type.Union([Type.Unsafe<EarlyStopping>(EarlyStopping), Type.Null()]),
+    stoppedEarly: Type.Integer({ minimum: 0, description: 'Children that early stopping ended' }),
     createdAt: Type.Integer(),
     endedAt: Type.Union([Type.Integer(), Type.Null()]),
   },

@@ -39,6 +39,7 @@ export function toExperiment(fields: Fields, metrics: Fields): Experiment | unde
     ...toRules(fields),
     sweep: fields.sweep ?? null,
     sweepIndex: fields.sweepIndex === undefined ? null : Number(fields.sweepIndex),
+    expired: { batchesAt: time(fields.batchesExpired), streamAt: time(fields.streamExpired) },
     checkpoint: (json(fields.checkpoint) ?? null) as Experiment['checkpoint'],
   };
 }

@@ -1,6 +1,6 @@
 import { STATES, type State } from '../core/states.ts';
 import { childId } from '../core/sweep-ids.ts';
-import { SWEEP_VERSION, type Sweep, type SweepAxis } from '../schemas/sweep.ts';
+import { type EarlyStopping, SWEEP_VERSION, type Sweep, type SweepAxis } from '../schemas/sweep.ts';
 import type { Fields } from './record.ts';
 import type { Figures, SweepChild, SweepRecord } from './sweep-store.ts';
 
@@ -15,6 +15,8 @@ export const SWEEP_FIELDS = [
   'reason',
   'count',
   'expanded',
+  'earlyStopping',
+  'stoppedEarly',
   'createdAt',
   'endedAt',
   ...STATES.map((state) => `n:${state}`),
@@ -36,6 +38,8 @@ export function toSweep(fields: Fields): Sweep | undefined {
     count: number('count'),
     expanded: number('expanded'),
     counts: Object.fromEntries(STATES.map((state) => [state, number(`n:${state}`)])) as Record<State, number>,
+    earlyStopping: fields.earlyStopping ? (JSON.parse(fields.earlyStopping) as EarlyStopping) : null,
+    stoppedEarly: number('stoppedEarly'),
     createdAt: number('createdAt'),
     endedAt: fields.endedAt === undefined ? null : Number(fields.endedAt),
   };

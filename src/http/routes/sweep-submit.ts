@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Type } from 'typebox';
+import { type Caller, hasScope } from '../../core/scopes.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import {
@@ -15,6 +16,7 @@ import { canonicalJson } from '../../schemas/json.ts';
 import { nearestName } from '../../schemas/nearest.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
+import { inOwnProject, projectProblem } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
 import { problems } from '../responses.ts';
@@ -62,12 +64,13 @@ function addSubmit(app: App, { store }: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { body } = request;
-      const draft = draftSweep(body);
-      const { fingerprints, project } = await judge(store, draft);
+      const { body, caller } = request;
+      const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
+      const { fingerprints, project } = await judge(store, caller, draft);
       const key = request.headers['idempotency-key'];
       const { id } = await store.createSweep({
         ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
+        earlyStopping: body.earlyStopping ?? null,
         ...{ seed: draft.seed, spec: draft.spec, axes: draft.axes, entries: draft.entries },
         ...(key !== undefined && { idempotency: { key, digest: digestOf(body) } }),
       });
@@ -82,6 +85,7 @@ function addPreview(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/sweeps/preview',
     {
+      config: { scope: 'read', idempotency: 'none' },
       schema: {
         operationId: 'previewSweep',
         summary: 'What a sweep would run, without running it',
@@ -92,8 +96,9 @@ function addPreview(app: App, { store }: RouteDeps): void {
       },
     },
     async (request): Promise<SweepPreview> => {
-      const draft = draftSweep(request.body);
-      const { first } = await judge(store, draft);
+      const { body, caller } = request;
+      const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
+      const { first } = await judge(store, caller, draft);
       return {
         count: draft.entries.length,
         axes: [...draft.axes],
@@ -114,8 +119,9 @@ function digestOf(body: SweepRequest): string {
 }
 
 /** Checks every child as a single experiment would be. Throws EchelonError `invalid-spec` with what is wrong. */
-async function judge(store: Store, draft: SweepDraft) {
-  const check = createSweepCheck(draft, (spec) => resolveSpec(spec));
+async function judge(store: Store, caller: Caller, draft: SweepDraft) {
+  const permissions = { customCode: hasScope(caller, 'custom-code') };
+  const check = createSweepCheck(draft, (spec) => resolveSpec(spec, permissions));
   const fingerprints: (string | null)[] = [];
   const first: SweepChildSpec[] = [];
   const clusters = new Map<string, number>();
@@ -131,6 +137,8 @@ async function judge(store: Store, draft: SweepDraft) {
     project = spec.project;
   }
   check.refuse();
+  const problem = await projectProblem(store, caller, project);
+  if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
   await requireClusters(store, clusters);
   return { fingerprints, first, project };
 }

@@ -35,6 +35,9 @@ if to == 'queued' then
 else
   redis.call('HSET', x, 'endedAt', int(now))
 end
-moveState(root, id, { from = from, to = to, attempt = ARGV[2], reason = ARGV[5], now = now })
+-- What was stopped by a rule says by which, in the place of who cancelled it.
+local stop = to == 'cancelled' and redis.call('HGET', x, 'stopReason')
+local reason = stop and (stop .. string.gsub(ARGV[5], '^cancelled', '')) or ARGV[5]
+moveState(root, id, { from = from, to = to, attempt = ARGV[2], reason = reason, now = now })
 redis.call('PUBLISH', root .. ':wake', 'line')
 return { 'ok', to }

@@ -12,6 +12,7 @@ function counted(changes: object = {}) {
     append: async (_lease: unknown, events: readonly { event: { type: string } }[]) => events.length,
     end: async () => 'failed',
     report: async (_record: unknown, _event: unknown) => true,
+    advanceRules: async (_advance: unknown) => ({ outcome: 'ok', recorded: ['a'], stopped: true }),
     ...changes,
   };
   const metrics = {
@@ -20,6 +21,7 @@ function counted(changes: object = {}) {
     appended: note('appended'),
     ended: note('ended'),
     reported: note('reported'),
+    ruled: note('ruled'),
   };
   return { seen, store: observeStore(store, metrics as Parameters<typeof observeStore>[1]) };
 }
@@ -31,11 +33,17 @@ test('answers as the store does and counts it', async () => {
   assert.deepEqual(await store.takeOver(), [1, 2]);
   assert.equal(await store.end(), 'failed');
   await store.report({}, { ok: true });
+  const fired = [
+    { rule: 'a', do: 'stop' },
+    { rule: 'b', do: 'mark' },
+  ];
+  await store.advanceRules({ fired });
   assert.deepEqual(seen, [
     ['claimed', undefined],
     ['takenOver', 2],
     ['ended', 'failed'],
     ['reported', { ok: true }],
+    ['ruled', { actions: ['stop'], stopped: true }],
   ]);
 });
 

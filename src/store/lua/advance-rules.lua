@@ -1,0 +1,68 @@
+#!lua flags=allow-oom
+-- Moves an experiment's rules on along its stream: their memory, what fired, and the stop that one of them asks for,
+-- in one step. Whoever evaluated the same entries as well, or entries behind which the rules stand already, changes
+-- nothing; and a rule is recorded once in an attempt, whatever was evaluated.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 experiment, 2 cursor as it was read ('': none), 3 the new one, 4 memory (JSON),
+--           5 when to look again by the clock (ms; 0: not), 6 rule that asks for a stop or '', 7 why,
+--           then for each rule that fired: name, attempt, event (JSON) and the batch to keep or ''
+-- Returns   {'ok', '1' stopped or '0', for each rule that was recorded now: its name}
+-- Errors    {'moved'}: another has moved them on; {'gone'}
+-- Events    rule; state of a stop: queued -> cancelled (PUBLISH wake 'line'), launching | running -> cancelling (wake
+--           'cancel'). A final experiment is only marked
+-- include time
+-- include state
+
+local MOST_SHOWN = 50
+local root, id = KEYS[1], ARGV[1]
+local x = root .. ':x:' .. id
+local signals, waits, rules = root .. ':signals', root .. ':signals:waits', x .. ':rules'
+local record = redis.call('HMGET', x, 'state', 'attempt', 'project', 'name', 'sweep')
+local from, attempt = record[1], record[2]
+if not from then
+  redis.call('ZREM', signals, id)
+  redis.call('ZREM', waits, id)
+  return { 'gone' }
+end
+if (redis.call('HGET', rules, 'cursor') or '') ~= ARGV[2] then return { 'moved' } end
+
+local now = nowMs()
+local behind = redis.call('XRANGE', x .. ':events', ARGV[3] == '' and '-' or ('(' .. ARGV[3]), '+', 'COUNT', 1)
+redis.call('HSET', rules, 'cursor', ARGV[3], 'memory', ARGV[4])
+if behind[1] then redis.call('ZADD', signals, int(now), id) else redis.call('ZREM', signals, id) end
+if ARGV[5] == '0' then redis.call('ZREM', waits, id) else redis.call('ZADD', waits, ARGV[5], id) end
+
+local answer = { 'ok', '0' }
+for at = 8, #ARGV, 4 do
+  if redis.call('HSETNX', rules, 'fired:' .. ARGV[at] .. ':' .. ARGV[at + 1], int(now)) == 1 then
+    redis.call('XADD', x .. ':events', attempt .. '-*', 't', 'rule', 'a', int(now), 'd', ARGV[at + 2])
+    tell(root, { project = record[3], experiment = id, name = record[4], sweep = record[5], at = now,
+      event = ARGV[at + 2] })
+    -- The record shows the first ones; all are in the stream.
+    if redis.call('HINCRBY', x, 'marks', 1) <= MOST_SHOWN then
+      local shown = redis.call('HGET', x, 'fired')
+      redis.call('HSET', x, 'fired', (shown and (shown .. '\n') or '') .. ARGV[at + 2])
+    end
+    if ARGV[at + 3] ~= '' then redis.call('SADD', x .. ':kept', ARGV[at + 3]) end
+    answer[#answer + 1] = ARGV[at]
+  end
+end
+if #answer > 2 then redis.call('PUBLISH', x .. ':changed', 'rule') end
+
+local stops = ARGV[6] ~= '' and (from == 'queued' or from == 'launching' or from == 'running')
+if stops then
+  answer[2] = '1'
+  redis.call('HSET', x, 'stoppedBy', ARGV[6], 'stopReason', ARGV[7], 'stoppedAt', int(now))
+  local sweep = ARGV[6] == 'early-stopping' and redis.call('HGET', x, 'sweep')
+  if sweep then redis.call('HINCRBY', root .. ':sweep:' .. sweep, 'stoppedEarly', 1) end
+  local to = from == 'queued' and 'cancelled' or 'cancelling'
+  if from == 'queued' then
+    redis.call('ZREM', root .. ':line', id)
+    redis.call('HSET', x, 'endedAt', int(now))
+    redis.call('HDEL', x, 'waitReason')
+  end
+  moveState(root, id, { from = from, to = to, attempt = attempt, reason = ARGV[7], now = now })
+  redis.call('PUBLISH', root .. ':wake', from == 'queued' and 'line' or 'cancel')
+end
+return answer

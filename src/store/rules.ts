@@ -1,0 +1,76 @@
+import type { ExperimentEvent, RuleEvent } from '../core/events.ts';
+import type { State } from '../core/states.ts';
+import type { StoreContext } from './context.ts';
+import { guarded, runAll } from './redis-errors.ts';
+import type { RulesStore } from './rules-store.ts';
+import type { ScriptArgument } from './scripts.ts';
+
+type Page = [string, string, string, string, string, State | '', string, number, [string, string, string][]];
+
+/** See {@link RulesStore}. */
+export function createRules(context: StoreContext): RulesStore {
+  const { redis, keys, run } = context;
+  return {
+    async takeSignals(limit, leaseMs) {
+      const [now, ids] = (await run('take-signals', [limit, leaseMs])) as [string, string[]];
+      return { now: Number(now), ids };
+    },
+
+    async readSignals(id, limit) {
+      const [cursor, memory, resolved, sweep, index, state, last, looked, entries] = (await run(
+        'read-signals',
+        [id, limit],
+      )) as Page;
+      return {
+        ...{ experiment: id, cursor, last, more: looked === limit },
+        memory: memory === '' ? null : JSON.parse(memory),
+        resolved: resolved === '' ? null : JSON.parse(resolved),
+        sweep: sweep || null,
+        sweepIndex: index === '' ? null : Number(index),
+        state: state || null,
+        entries: entries.map(([id, at, event]) => ({
+          id,
+          at: Number(at),
+          event: JSON.parse(event) as ExperimentEvent,
+        })),
+      };
+    },
+
+    async dropSignals(id) {
+      await guarded(redis.zrem(`${keys.root}:signals`, id));
+    },
+
+    async advanceRules({ experiment, cursor, last, memory, due, fired, stop }) {
+      const args: ScriptArgument[] = [experiment, cursor, last, JSON.stringify(memory)];
+      args.push(due === null ? 0 : Math.ceil(due), stop?.rule ?? '', stop?.reason ?? '');
+      for (const event of fired)
+        args.push(event.rule, event.attempt, JSON.stringify(event), keptField(event));
+      const [outcome, stopped, ...recorded] = (await run('advance-rules', args)) as [
+        'ok' | 'moved' | 'gone',
+        string,
+        ...string[],
+      ];
+      return outcome === 'ok' ? { outcome, stopped: stopped === '1', recorded } : { outcome };
+    },
+
+    keptBatches: (id) => guarded(redis.smembers(`${keys.experiment(id)}:kept`)),
+
+    async recordAverage({ sweep, index, step, average }) {
+      const key = `${keys.root}:sweep:${sweep}:average:${step}`;
+      const [, all] = (await runAll(
+        redis
+          .pipeline()
+          .hset(key, index, average)
+          .hgetall(key)
+          .sadd(`${keys.root}:sweep:${sweep}:averages`, step),
+      )) as [number, Record<string, string>, number];
+      return Object.entries(all).flatMap(([child, value]) =>
+        child === String(index) ? [] : [Number(value)],
+      );
+    },
+  };
+}
+
+function keptField({ attempt, batch }: RuleEvent): string {
+  return batch === null ? '' : `${attempt}:${batch}`;
+}

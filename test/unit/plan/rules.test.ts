@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { conditionInWords, resolveRules, ruleProblems } from '../../../src/plan/rules.ts';
+import { specProblems } from '../../../src/schemas/validate-spec.ts';
+
+describe('rules of a spec', () => {
+  test('a spec without rules marks wrong rows and losses that are not finite, shown as defaults', () => {
+    const { spec, defaults } = resolveSpec({ engine: 'replay', name: 'r' });
+    assert.deepEqual(
+      spec.rules.map((rule) => [rule.name, rule.do]),
+      [
+        ['wrong-rows', 'mark'],
+        ['not-finite', 'mark'],
+      ],
+    );
+    assert.ok(defaults.includes('/rules'));
+    const none = resolveSpec({ engine: 'replay', name: 'r', rules: [] });
+    assert.deepEqual(none.spec.rules, []);
+    assert.ok(!none.defaults.includes('/rules'));
+  });
+
+  test('a preset brings its condition; a rule without a name is numbered', () => {
+    const [first, second] = resolveRules([
+      { preset: 'kl-high', do: 'stop', for: 5 },
+      { when: { metric: ['a'], below: 1 }, do: 'stop-at-checkpoint', after: 10, within: { steps: 7 } },
+    ]);
+    assert.deepEqual(first, {
+      name: 'kl-high',
+      preset: 'kl-high',
+      when: { metric: ['actor/ppo_kl'], above: 0.1 },
+      do: 'stop',
+      for: 5,
+      after: 0,
+      within: null,
+    });
+    assert.equal(second?.name, 'rule-2');
+    assert.deepEqual(second?.within, { steps: 7, minutes: 60 });
+    assert.equal(conditionInWords(first!), 'actor/ppo_kl above 0.1, 5 times in a row');
+    assert.equal(conditionInWords(second!), 'a below 1, after step 10');
+  });
+
+  test('what contradicts itself is refused, with its place', () => {
+    const fields = (rules: Parameters<typeof ruleProblems>[0]) =>
+      ruleProblems(rules).map(({ field }) => field);
+    assert.deepEqual(fields([{ preset: 'coverage', when: { errors: ['any'] } }]), ['/rules/0/when']);
+    assert.deepEqual(fields([{}]), ['/rules/0/when']);
+    assert.deepEqual(fields([{ preset: 'coverage' }, { preset: 'coverage' }]), ['/rules/1/name']);
+    assert.deepEqual(fields([{ preset: 'coverage', within: { steps: 1 } }]), ['/rules/0/within']);
+    assert.deepEqual(fields([{ when: { above: 1 } }]), ['/rules/0/when']);
+    assert.deepEqual(fields([{ when: { metric: ['a'], errors: ['any'] } }]), ['/rules/0/when']);
+    assert.deepEqual(fields([{ when: { errors: ['any'], above: 1 } }]), ['/rules/0/when/above']);
+    assert.deepEqual(fields([{ when: { verification: 'coverage', notFinite: true } }]), [
+      '/rules/0/when/notFinite',
+    ]);
+    assert.deepEqual(fields([{ when: { metric: ['a'], above: 1, below: 0 } }]), ['/rules/0/when']);
+    assert.deepEqual(fields([{ when: { metric: ['a'] } }]), ['/rules/0/when']);
+    assert.throws(() => resolveSpec({ engine: 'replay', name: 'r', rules: [{}] }), { code: 'invalid-spec' });
+  });
+
+  test('the schema is strict and names the nearest key and preset', () => {
+    const problems = (rule: object) => specProblems({ engine: 'replay', name: 'r', rules: [rule] });
+    assert.deepEqual(
+      problems({ preset: 'kl-hihg' }).map(({ field }) => field),
+      ['/rules/0/preset'],
+    );
+    assert.match(problems({ preset: 'kl-hihg' })[0]?.message ?? '', /did you mean kl-high\?/);
+    assert.match(problems({ wen: {} })[0]?.message ?? '', /did you mean when\?/);
+    assert.match(problems({ when: { metric: ['a'], abov: 1 } })[0]?.message ?? '', /did you mean above\?/);
+    assert.equal(problems({ when: { metric: 'a', above: 1 } }).length, 1);
+    assert.deepEqual(problems({ preset: 'coverage', do: 'stop' }), []);
+  });
+
+  test('every kind of condition has words', () => {
+    const words = (when: Parameters<typeof conditionInWords>[0]['when']) =>
+      conditionInWords({ when, for: 1, after: 0 });
+    assert.equal(words({ errors: ['any'] }), 'any error finding');
+    assert.equal(words({ errors: ['step-gap', 'group-size'] }), 'error finding step-gap or group-size');
+    assert.equal(words({ metric: ['a', 'b'], notFinite: true }), 'a or b not finite');
+    assert.equal(words({ verification: 'coverage', below: 0.5 }), 'coverage below 0.5');
+    assert.equal(
+      words({ metric: ['a'], plateau: { window: 3, minDelta: 0.1, goal: 'min' } }),
+      'a without a fall of more than 0.1 in 3 values',
+    );
+  });
+});
