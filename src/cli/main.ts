@@ -8,8 +8,10 @@ import { doctorCommand } from './commands/doctor.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { fileCommands } from './commands/files.ts';
 import { planCommand } from './commands/plan.ts';
+import { preflightCommand } from './commands/preflight.ts';
 import { presetsCommand } from './commands/presets.ts';
 import { rayCommand } from './commands/ray.ts';
+import { retentionCommand } from './commands/retention.ts';
 import { serverCommands } from './commands/servers.ts';
 import { sweepCommand } from './commands/sweeps.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -46,9 +48,11 @@ const commands = [
   sweepCommand(terminal),
   ...fileCommands(process),
   planCommand(terminal),
+  preflightCommand(terminal),
   presetsCommand(terminal),
   clustersCommand(terminal),
   rayCommand(terminal),
+  retentionCommand(terminal),
   configCommand(terminal),
   doctorCommand(terminal),
 ];

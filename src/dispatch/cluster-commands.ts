@@ -5,6 +5,7 @@ import { SetupError, toSetupError } from './cluster-setup/problems.ts';
 import { endRayWorker, setUpCluster } from './cluster-setup/set-up.ts';
 import { toSeen } from './clusters.ts';
 import type { CommandWork, RunCommand } from './commands.ts';
+import { createPreflight, type PreflightDeps } from './preflight.ts';
 
 /** What the request of an `add` holds; its secrets travel apart, as JSON of {@link AddSecret}. */
 export type AddRequest = Omit<RayPlace, 'token' | 'tls'> & {
@@ -40,6 +41,7 @@ export interface ClusterCommandsDeps {
   >;
   pack: () => RayWorkerPackage;
   now: () => number;
+  preflight: PreflightDeps;
   /** Parameters so that tests can reach them. */
   setUp?: typeof setUpCluster;
   endRayWorker?: typeof endRayWorker;
@@ -47,7 +49,8 @@ export interface ClusterCommandsDeps {
 
 /** Carries out commands on clusters. Each can be begun again at any line. */
 export function createClusterCommands(deps: ClusterCommandsDeps): RunCommand {
-  const kinds = { add, drain, remove };
+  const preflight = createPreflight(deps.preflight);
+  const kinds = { add, drain, remove, preflight };
   return async (work) => {
     try {
       await kinds[work.kind](work, deps);

@@ -1,6 +1,6 @@
 import type { CommandQueues } from '../queue/commands.ts';
 import type { Looked } from '../queue/looking.ts';
-import type { CommandProblem } from '../schemas/clusters.ts';
+import type { CommandProblem, PreflightFinding } from '../schemas/clusters.ts';
 import type { ClaimedCommand, CommandLease, Store } from '../store/store.ts';
 import { SetupError, toProblem } from './cluster-setup/problems.ts';
 import type { Log } from './log.ts';
@@ -17,6 +17,8 @@ export interface CommandWork extends Omit<ClaimedCommand, 'lease'> {
   /** Adds a sentence to the report. */
   say(line: string): Promise<void>;
   warn(message: string, mend: string): void;
+  /** Adds findings to those that the command ends with. */
+  found(findings: readonly PreflightFinding[]): void;
   /** Aborts when the command is not ours any more. */
   signal: AbortSignal;
 }
@@ -66,6 +68,7 @@ export function createCommands(deps: {
 
   async function carryOut({ lease, ...claimed }: ClaimedCommand, over: AbortController): Promise<void> {
     const problems: CommandProblem[] = [];
+    const findings: PreflightFinding[] = [];
     const context = { command: lease.id, cluster: lease.cluster, kind: claimed.kind };
     const renewal = setInterval(() => {
       void keep(lease, over);
@@ -80,6 +83,7 @@ export function createCommands(deps: {
         over.signal.throwIfAborted();
       },
       warn: (message, mend) => void problems.push({ severity: 'warning', message, mend }),
+      found: (more) => void findings.push(...more),
     };
     let state: 'succeeded' | 'failed' = 'succeeded';
     try {
@@ -98,7 +102,7 @@ export function createCommands(deps: {
     } finally {
       clearInterval(renewal);
     }
-    await store.endCommand(lease, { state, problems });
+    await store.endCommand(lease, { state, problems, findings });
     log.info({ ...context, state }, 'the command is over');
   }
 

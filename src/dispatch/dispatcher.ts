@@ -15,6 +15,7 @@ import { createLoop, type Loop } from './loop.ts';
 import { createPlacement } from './placement.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.ts';
 import { reconcile } from './reconcile.ts';
+import { createRetention } from './retention.ts';
 import { createRulesRound } from './rules.ts';
 import { advanceSweeps } from './sweeps.ts';
 import { createVerification, type Verifier } from './verification.ts';
@@ -42,6 +43,10 @@ export interface DispatcherDeps {
   /** Time between two questions to each ray-worker. */
   refreshMs?: number;
   reconcileMs?: number;
+  /** Time between two looks for what is to be archived or deleted. */
+  retentionMs?: number;
+  /** An experiment's stream stays in Redis for so long after its end. */
+  archiveAfterMs?: number;
   /** Batches verified at a time. */
   verifications?: number;
   /** Waits between tries at a ray-worker or the store that does not answer. */
@@ -147,6 +152,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       }),
       everyMs: deps.reconcileMs ?? 5_000,
     });
+  const retention = createRetention({
+    ...{ store, dispatcher: id, now, log },
+    everyMs: deps.retentionMs ?? 30_000,
+    archiveAfterMs: deps.archiveAfterMs ?? 60_000,
+  });
   const loops = [
     ...(commands ? [commands.loop] : []),
     refresh,
@@ -157,6 +167,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     reconciler,
     sweeps,
     rules,
+    retention,
   ];
   const pokes = {
     line: [placement.poke, held.takeover.poke], // also sent when leases are let go
@@ -194,6 +205,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         reconciler.stop(),
         sweeps.stop(),
         rules.stop(),
+        retention.stop(),
         refresh.stop(),
         verification.stop(),
         server?.close(NEW_MS),

@@ -13,6 +13,7 @@ import { echelon } from './gen/ray-worker.js';
 import { METHODS, type Method } from './methods.ts';
 import type {
   AttemptStatus,
+  Finding,
   LaunchOutcome,
   LaunchPlan,
   RayWorkerClient,
@@ -49,7 +50,7 @@ interface Caller {
     name: string,
     method: Method<Request, Response>,
     request: Request,
-    options?: { extraMs?: number; signal?: AbortSignal | undefined },
+    options?: { extraMs?: number; signal?: AbortSignal | undefined; tries?: number },
   ): Promise<Response>;
 }
 
@@ -74,7 +75,7 @@ function createGrpcClient({ address, ca, keepalive }: RayWorkerClientOptions): C
 function createCaller(
   client: Client,
   metadata: () => Metadata,
-  { address, tries = 3 }: RayWorkerClientOptions,
+  { address, tries: most = 3 }: RayWorkerClientOptions,
 ): Caller {
   function once<Request, Response>(
     method: Method<Request, Response>,
@@ -102,7 +103,7 @@ function createCaller(
     });
   }
   return {
-    async unary(name, method, request, { extraMs = 0, signal } = {}) {
+    async unary(name, method, request, { extraMs = 0, signal, tries = most } = {}) {
       const what = `${name} at ${address}`;
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -171,6 +172,15 @@ function toAttemptStatus(status: echelon.rayworker.v1.AttemptStatus.$Properties)
   };
 }
 
+function toFinding(finding: echelon.rayworker.v1.Finding.$Properties): Finding {
+  const { Severity } = v1.Finding;
+  // One that this version does not know is not passed over as good.
+  const severity =
+    finding.severity === Severity.OK ? 'ok' : finding.severity === Severity.ERROR ? 'error' : 'warning';
+  const { check = '', message = '', mend = '' } = finding;
+  return { check: check ?? '', severity, message: message ?? '', mend: mend ?? '' };
+}
+
 function toWirePlan(plan: LaunchPlan): echelon.rayworker.v1.LaunchPlan.$Properties {
   const files = Object.entries(plan.files).map(([name, content]) => [
     name,
@@ -180,6 +190,7 @@ function toWirePlan(plan: LaunchPlan): echelon.rayworker.v1.LaunchPlan.$Properti
     ...plan,
     arguments: [...plan.arguments],
     environment: { ...plan.environment },
+    secrets: { ...plan.secrets },
     files: Object.fromEntries(files),
   };
 }
@@ -250,6 +261,13 @@ export function createRayWorkerClient(options: RayWorkerClientOptions): RayWorke
     async list(experiment = '', signal) {
       const answer = await unary('List', METHODS.List, { experiment }, { signal });
       return (answer.attempts ?? []).map(toAttemptStatus);
+    },
+    async preflight(plan, deadlineMs, signal) {
+      const request = { deadlineMs, ...(plan && { plan: toWirePlan(plan) }) };
+      // Once: what took so long would take as long again.
+      const options = { extraMs: deadlineMs, signal, tries: 1 };
+      const answer = await unary('Preflight', METHODS.Preflight, request, options);
+      return (answer.findings ?? []).map(toFinding);
     },
     close: () => client.close(),
   };

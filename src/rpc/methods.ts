@@ -7,7 +7,7 @@ export interface Method<Request, Response> {
   path: string;
   /** `idempotency_level` in proto/ is IDEMPOTENT or NO_SIDE_EFFECTS: only then a call may be repeated. */
   idempotent: boolean;
-  /** Of one try. Stop's grace period comes on top; Attach has none: keepalive watches it. */
+  /** Of one try. Stop's grace period and Preflight's own deadline come on top; Attach has none: keepalive watches it. */
   deadlineMs: number;
   encode(request: Request): Buffer;
   decode(bytes: Buffer): Response;
@@ -57,5 +57,10 @@ export const METHODS = {
     'List',
     { request: v1.ListRequest, response: v1.ListResponse },
     { idempotent: true, deadlineMs: 10_000 },
+  ),
+  Preflight: method(
+    'Preflight',
+    { request: v1.PreflightRequest, response: v1.PreflightResponse },
+    { idempotent: true, deadlineMs: 15_000 },
   ),
 } as const;

@@ -18,6 +18,8 @@ export interface LaunchPlan {
   gracePeriodMs: number;
   /** Written into the attempt's directory before the driver starts; keys are plain file names. */
   files: Readonly<Record<string, Uint8Array | string>>;
+  /** Variable of the driver -> name of a secret of the cluster. */
+  secrets?: Readonly<Record<string, string>>;
 }
 
 /** One node as Ray reports it now. */
@@ -68,6 +70,14 @@ export interface AttemptStatus {
   tombstone: boolean;
 }
 
+/** One answer of a preflight; `mend` is empty where there is nothing to do. */
+export interface Finding {
+  check: string;
+  severity: 'ok' | 'warning' | 'error';
+  message: string;
+  mend: string;
+}
+
 /** The ray-worker of one cluster. Every method throws {@link RayWorkerError} and nothing else. */
 export interface RayWorkerClient {
   describe(signal?: AbortSignal): Promise<RayWorkerDescription>;
@@ -92,5 +102,7 @@ export interface RayWorkerClient {
   ): Promise<StopOutcome>;
   /** The attempts known there (of one experiment, where given), newest first. */
   list(experiment?: string, signal?: AbortSignal): Promise<AttemptStatus[]>;
+  /** What would fail, hang or be ignored if the plan were launched now; null: what is to be said of the cluster. */
+  preflight(plan: LaunchPlan | null, deadlineMs: number, signal?: AbortSignal): Promise<Finding[]>;
   close(): void;
 }

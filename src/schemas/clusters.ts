@@ -77,7 +77,7 @@ export const AddCluster = Type.Object(
 export type AddCluster = Static<typeof AddCluster>;
 
 /** What a command does to its cluster. */
-export const COMMAND_KINDS = ['add', 'drain', 'remove'] as const;
+export const COMMAND_KINDS = ['add', 'drain', 'remove', 'preflight'] as const;
 /** One of {@link COMMAND_KINDS}. */
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
@@ -98,6 +98,19 @@ export const CommandProblem = Type.Object(
 /** See {@link CommandProblem}. */
 export type CommandProblem = Static<typeof CommandProblem>;
 
+/** What a preflight looked at: an `error` cannot work, a `warning` may not. `mend`: what to do; empty: nothing. */
+export const PreflightFinding = Type.Object(
+  {
+    severity: Type.Enum(['ok', 'warning', 'error'], { type: 'string' }),
+    check: Type.String({ description: 'What was looked at, in a word or two' }),
+    message: Type.String(),
+    mend: Type.String({ description: 'What to do about it; empty: nothing' }),
+  },
+  strict,
+);
+/** See {@link PreflightFinding}. */
+export type PreflightFinding = Static<typeof PreflightFinding>;
+
 /** A request on a cluster, carried out by a dispatcher: poll it until its state is final. */
 export const Command = Type.Object(
   {
@@ -107,6 +120,7 @@ export const Command = Type.Object(
     state: Type.Enum([...COMMAND_STATES], { type: 'string' }),
     report: Type.Array(Type.String(), { description: 'What was done so far, a sentence each' }),
     problems: Type.Array(CommandProblem),
+    findings: Type.Array(PreflightFinding, { description: 'Of a preflight, errors first; empty for others' }),
     createdAt: Instant,
     endedAt: nullable(Instant),
   },

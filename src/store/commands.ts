@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Command, CommandKind, CommandProblem, CommandState } from '../schemas/clusters.ts';
+import type {
+  Command,
+  CommandKind,
+  CommandProblem,
+  CommandState,
+  PreflightFinding,
+} from '../schemas/clusters.ts';
 import type { StoreContext } from './context.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { Store } from './store.ts';
@@ -7,10 +13,14 @@ import type { Store } from './store.ts';
 /** A command that is over is kept for a week. */
 const KEPT_SECONDS = 7 * 24 * 3600;
 
+/** What is shown of a command. */
+const FIELDS = ['cluster', 'kind', 'state', 'problems', 'createdAt', 'endedAt', 'findings'] as const;
+
 type Commands = Pick<
   Store,
   | 'createCommand'
   | 'command'
+  | 'commandProject'
   | 'openCommands'
   | 'claimCommand'
   | 'renewCommand'
@@ -21,8 +31,8 @@ type Commands = Pick<
 /** The records of commands on clusters. */
 export function createCommands({ redis, keys, run }: StoreContext): Commands {
   return {
-    async createCommand({ id, cluster, kind, request, secret }) {
-      await run('create-command', [id, cluster, kind, JSON.stringify(request), secret ?? '']);
+    async createCommand({ id, cluster, kind, request, secret, project }) {
+      await run('create-command', [id, cluster, kind, JSON.stringify(request), secret ?? '', project ?? '']);
     },
 
     async command(id) {
@@ -30,10 +40,14 @@ export function createCommands({ redis, keys, run }: StoreContext): Commands {
         // Named one by one: the secret stays where it is.
         redis
           .pipeline()
-          .hmget(keys.command(id), 'cluster', 'kind', 'state', 'problems', 'createdAt', 'endedAt')
+          .hmget(keys.command(id), ...FIELDS)
           .lrange(keys.commandReport(id), 0, -1),
       )) as [(string | null)[], string[]];
       return toCommand(id, fields, report);
+    },
+
+    async commandProject(id) {
+      return (await guarded(redis.hget(keys.command(id), 'project'))) ?? undefined;
     },
 
     async openCommands() {
@@ -66,15 +80,15 @@ export function createCommands({ redis, keys, run }: StoreContext): Commands {
       return (await run('report-command', [id, token, line])) === 1;
     },
 
-    async endCommand({ id, token }, { state, problems }) {
-      const args = [id, token, state, JSON.stringify(problems), KEPT_SECONDS];
+    async endCommand({ id, token }, { state, problems, findings = [] }) {
+      const args = [id, token, state, JSON.stringify(problems), KEPT_SECONDS, JSON.stringify(findings)];
       return (await run('end-command', args)) === 1;
     },
   };
 }
 
 function toCommand(id: string, fields: (string | null)[], report: string[]): Command | undefined {
-  const [cluster, kind, state, problems, createdAt, endedAt] = fields;
+  const [cluster, kind, state, problems, createdAt, endedAt, findings] = fields;
   if (!cluster || !state) return undefined;
   return {
     id,
@@ -83,6 +97,7 @@ function toCommand(id: string, fields: (string | null)[], report: string[]): Com
     state: state as CommandState,
     report,
     problems: problems ? (JSON.parse(problems) as CommandProblem[]) : [],
+    findings: findings ? (JSON.parse(findings) as PreflightFinding[]) : [],
     createdAt: Number(createdAt),
     endedAt: endedAt ? Number(endedAt) : null,
   };

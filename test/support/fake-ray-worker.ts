@@ -33,6 +33,8 @@ export interface FakeRayWorker {
   readonly token: string;
   /** Changed by tests at any time. */
   launchFault: LaunchFault;
+  /** What a preflight finds; `severity` as in proto/. */
+  findings: { check: string; severity: number; message: string; mend: string }[];
   /** Called when a Launch arrives, before it has any effect. */
   onLaunch: (line: LaunchLine) => Promise<void>;
   /** What really started, from the synced file. */
@@ -331,6 +333,7 @@ export async function startFakeRayWorker({
         Attach: definition('Attach', 'AttachRequest', 'AttemptEvent', true),
         Stop: definition('Stop', 'StopRequest', 'StopResponse'),
         List: definition('List', 'ListRequest', 'ListResponse'),
+        Preflight: definition('Preflight', 'PreflightRequest', 'PreflightResponse'),
       },
       {
         Describe: unary(describe),
@@ -338,6 +341,7 @@ export async function startFakeRayWorker({
         Attach: attach,
         Stop: unary(stop),
         List: unary(list),
+        Preflight: unary(() => ({ findings: fake.findings })),
       },
     );
     port = await new Promise<number>((resolve, reject) =>
@@ -353,6 +357,7 @@ export async function startFakeRayWorker({
     },
     token,
     launchFault: 'none',
+    findings: [],
     onLaunch: async () => {},
     launches: () =>
       readFileSync(logPath, 'utf8')

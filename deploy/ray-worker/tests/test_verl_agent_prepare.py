@@ -141,11 +141,12 @@ def test_the_staged_tap_can_be_imported_by_itself(tmp_path: Path):
 
 def test_secrets_and_places_are_handed_on_and_nothing_else():
     given = {"WANDB_API_KEY": "k", "HF_HOME": "/h", "CUDA_VISIBLE_DEVICES": "0", "PATH": "/bin", "ECHELON_SPOOL": "/s",
-             "PYTHONPATH": "/p", "WANDB_DIR": ""}  # fmt: skip
+             "PYTHONPATH": "/p", "WANDB_DIR": "", "ECHELON_HIDDEN_VARIABLES": "MY_KEY", "MY_KEY": "m"}  # fmt: skip
     variables = environment.runtime_variables(given, "/home/v", "digests", "recipe")
     assert variables == {
         "WANDB_API_KEY": "k", "HF_HOME": "/h", "ECHELON_SPOOL": "/s", "PYTHONPATH": "/home/v:/p",
-        "ECHELON_OBSERVATIONS": "digests", "ECHELON_ADVANTAGES": "recipe",
+        "ECHELON_OBSERVATIONS": "digests", "ECHELON_ADVANTAGES": "recipe", "ECHELON_HIDDEN_VARIABLES": "MY_KEY",
+        "MY_KEY": "m",
     }  # fmt: skip
 
 

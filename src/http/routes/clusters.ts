@@ -1,10 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
-import { COMMAND_ID, newCommandId } from '../../core/ids.ts';
-import { AddCluster, type CommandKind } from '../../schemas/clusters.ts';
-import { nearestName } from '../../schemas/nearest.ts';
-import type { Cluster, Store } from '../../store/store.ts';
+import { AddCluster } from '../../schemas/clusters.ts';
+import { accepted, beginCommand, clusterOf, commandOf } from '../begin-command.ts';
+import { seenClusters } from '../caller-projects.ts';
 import { clusterView, clusterViews } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
@@ -12,19 +10,6 @@ import { strict } from './common.ts';
 
 const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
 const CommandParams = Type.Object({ id: Type.String({ description: "The command's id" }) }, strict);
-
-const accepted = {
-  202: {
-    description: 'A dispatcher will do it',
-    headers: {
-      Location: { type: 'string', description: 'Path of the command: poll it until its state is final' },
-    },
-    content: { 'application/json': { schema: { $ref: 'Command#' } } },
-  },
-} as const;
-
-/** A command waits this long for its job; what takes longer goes on by itself. */
-const SEND_MS = 200;
 
 /** GET and POST /v1/clusters, GET and DELETE one, POST its drain, GET /v1/commands/:id. */
 export function addClusters(app: App, deps: RouteDeps): void {
@@ -45,7 +30,7 @@ function addReads(app: App, deps: RouteDeps): void {
         response: { 200: { $ref: 'ClusterList#' }, ...problems() },
       },
     },
-    async () => ({ items: await clusterViews(deps) }),
+    async ({ caller }) => ({ items: await seenClusters(deps.store, caller, await clusterViews(deps)) }),
   );
 
   app.get(
@@ -59,7 +44,10 @@ function addReads(app: App, deps: RouteDeps): void {
         response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
       },
     },
-    async (request) => clusterView(deps, await clusterOf(deps.store, request.params.name)),
+    async ({ caller, params }) => {
+      const view = await clusterView(deps, await clusterOf(deps.store, params.name));
+      return (await seenClusters(deps.store, caller, [view]))[0]!;
+    },
   );
 
   app.get(
@@ -99,7 +87,7 @@ function addAdd(app: App, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { name, address, token, tls, sharedRoot, node, port, advertise, backfill } = request.body;
-      const command = await begin(deps, name, 'add', {
+      const command = await beginCommand(deps, name, 'add', {
         request: {
           address,
           sharedRoot,
@@ -132,7 +120,7 @@ function addDrain(app: App, deps: RouteDeps): void {
     async (request, reply) => {
       if (request.body !== undefined) throw new EchelonError('invalid-request', 'A drain takes no body.');
       const { name } = await clusterOf(deps.store, request.params.name);
-      const command = await begin(deps, name, 'drain');
+      const command = await beginCommand(deps, name, 'drain');
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
   );
@@ -164,41 +152,8 @@ function addRemove(app: App, deps: RouteDeps): void {
           `${name} runs ${what}${items.length > 5 ? `, and ${items.length - 5} more` : ''}. Drain it and wait, or cancel what runs.`,
         );
       }
-      const command = await begin(deps, name, 'remove');
+      const command = await beginCommand(deps, name, 'remove');
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
   );
-}
-
-async function begin(
-  { store, commands, log }: RouteDeps,
-  cluster: string,
-  kind: CommandKind,
-  { request = {}, secret = null }: { request?: unknown; secret?: string | null } = {},
-) {
-  const id = newCommandId();
-  await store.createCommand({ id, cluster, kind, request, secret });
-  const sent = commands.send(cluster, id).catch((err: unknown) => {
-    log.warn({ err, command: id }, 'no job yet for a command; the dispatchers look for it');
-  });
-  await Promise.race([sent, pause(SEND_MS, undefined, { ref: false })]);
-  return commandOf(store, id);
-}
-
-async function clusterOf(store: Store, name: string): Promise<Cluster> {
-  const clusters = await store.clusters();
-  const found = clusters.find((cluster) => cluster.name === name);
-  if (found) return found;
-  const near = nearestName(
-    name,
-    clusters.map((cluster) => cluster.name),
-  );
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-  throw new EchelonError('cluster-not-found', `There is no cluster ${name.slice(0, 70)}.${hint}`);
-}
-
-async function commandOf(store: Store, id: string) {
-  const command = COMMAND_ID.test(id) ? await store.command(id) : undefined;
-  if (command === undefined) throw new EchelonError('not-found', `There is no command ${id.slice(0, 40)}.`);
-  return command;
 }

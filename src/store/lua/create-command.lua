@@ -2,7 +2,7 @@
 -- Records a command and wakes the dispatchers. The same id a second time changes nothing.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 id, 2 cluster, 3 kind, 4 request (JSON), 5 secret (may be empty)
+-- ARGV      1 id, 2 cluster, 3 kind, 4 request (JSON), 5 secret (may be empty), 6 project (may be empty)
 -- Returns   1, or 0 where it was there
 -- Events    PUBLISH wake 'command'
 -- include time
@@ -13,6 +13,7 @@ if redis.call('EXISTS', command) == 1 then return 0 end
 local now = nowMs()
 redis.call('HSET', command, 'id', id, 'cluster', ARGV[2], 'kind', ARGV[3], 'state', 'queued', 'request', ARGV[4],
   'secret', ARGV[5], 'createdAt', int(now))
+if ARGV[6] ~= '' then redis.call('HSET', command, 'project', ARGV[6]) end
 local last = redis.call('ZREVRANGE', root .. ':commands', 0, 0, 'WITHSCORES')[2]
 redis.call('ZADD', root .. ':commands', int(math.max(now, (tonumber(last) or 0) + 1)), id)
 redis.call('PUBLISH', root .. ':wake', 'command')

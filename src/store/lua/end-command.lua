@@ -2,7 +2,8 @@
 -- Ends a command. Its secret is deleted; the record is kept for a while.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 id, 2 token, 3 state, 4 problems (JSON), 5 seconds for which it is kept
+-- ARGV      1 id, 2 token, 3 state, 4 problems (JSON), 5 seconds for which it is kept,
+--           6 findings (JSON)
 -- Returns   1, or 0 where another has it or it is over
 -- Events    PUBLISH wake 'command': the next of the cluster may begin
 -- include time
@@ -11,7 +12,7 @@ local root, id = KEYS[1], ARGV[1]
 local command = root .. ':command:' .. id
 local record = redis.call('HMGET', command, 'state', 'token')
 if record[1] ~= 'running' or record[2] ~= ARGV[2] then return 0 end
-redis.call('HSET', command, 'state', ARGV[3], 'problems', ARGV[4], 'endedAt', int(nowMs()))
+redis.call('HSET', command, 'state', ARGV[3], 'problems', ARGV[4], 'endedAt', int(nowMs()), 'findings', ARGV[6])
 redis.call('HDEL', command, 'secret', 'token')
 redis.call('ZREM', root .. ':commands', id)
 redis.call('EXPIRE', command, ARGV[5])

@@ -32,6 +32,7 @@ async function bench(scope: Scope) {
     store,
     pack: () => ({ zip: new Uint8Array(), version: '0.1.0' }),
     now: () => 1000,
+    preflight: { rayWorkerOf: () => Promise.reject(new Error('not asked')), compile: () => assert.fail() },
     setUp: async (_name, place) => {
       state.given = place;
       return state.setUp;
@@ -46,6 +47,7 @@ async function bench(scope: Scope) {
     secret: kind === 'add' ? SECRET : null,
     say: async (line) => void said.push(line),
     warn: (message) => void warned.push(message),
+    found: () => {},
     signal: new AbortController().signal,
     ...more,
   });

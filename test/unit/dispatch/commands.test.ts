@@ -45,21 +45,24 @@ const over = (store: Store, id: string) =>
     return command?.endedAt ? command : undefined;
   }, `${id} is over`);
 
+const FINDINGS = [{ severity: 'ok', check: 'x', message: 'fine', mend: '' }] as const;
+
 test('a command without a job is found, carried out once and reported', async (t) => {
   await using parts = await bench(t);
   const { store, start } = parts;
   const works: unknown[] = [];
-  const run = async ({ say, warn, signal, ...work }: CommandWork) => {
+  const run = async ({ say, warn, found, signal, ...work }: CommandWork) => {
     works.push(work);
     await say('done');
     warn('open', 'close it');
+    found(FINDINGS);
     assert.ok(!signal.aborted);
   };
   start('one', run);
   start('two', run);
   const id = await create(store);
-  const { state, report, problems } = await over(store, id);
-  assert.deepEqual([state, report], ['succeeded', ['done']]);
+  const { state, report, problems, findings } = await over(store, id);
+  assert.deepEqual([state, report, findings], ['succeeded', ['done'], FINDINGS]);
   assert.deepEqual(problems, [{ severity: 'warning', message: 'open', mend: 'close it' }]);
   assert.deepEqual(works, [{ kind: 'drain', request: { a: 1 }, secret: 's', tries: 1, cluster: 'a' }]);
 });

@@ -19,6 +19,19 @@ async function claim(store: Store, id: string, leaseMs = 60_000): Promise<Comman
 const outcome = async (store: Store, id: string) =>
   (await store.claimCommand({ id, dispatcher: 'other', leaseMs: 60_000 })).outcome;
 
+test('the project and the findings of a preflight are kept with it', async (t) => {
+  const { store } = await storeFor(t);
+  const id = newCommandId();
+  await store.createCommand({
+    ...{ id, cluster: 'a', kind: 'preflight', request: {}, secret: null, project: 'mine' },
+  });
+  assert.equal(await store.commandProject(id), 'mine');
+  assert.equal(await store.commandProject(await create(store, 'a')), undefined);
+  const findings = [{ severity: 'error', check: 'GPUs', message: 'none', mend: 'buy one' }] as const;
+  await store.endCommand(await claim(store, id), { state: 'succeeded', problems: [], findings });
+  assert.deepEqual((await store.command(id))?.findings, findings);
+});
+
 test('a command is recorded, carried out and over; its secret is handed out by the claim alone', async (t) => {
   const { store, redis } = await storeFor(t);
   const id = await create(store, 'a', 'CANARY');

@@ -6,10 +6,11 @@ A process of its own, since connecting to Ray may hang and cannot be undone in a
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from typing import Any
+
+from echelon_rayworker import nodes
 
 MODULE = "echelon_rayworker.engines.verl_agent.cluster"
 
@@ -25,18 +26,6 @@ def state(timeout_seconds: float = 60) -> dict[str, Any]:
         return json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 else {}
     except (OSError, ValueError, IndexError, subprocess.SubprocessError):
         return {}
-
-
-def connect() -> None:
-    """Connects to the Ray at RAY_ADDRESS as a job that asks for nothing."""
-    import ray
-
-    ray.init(
-        address=os.environ.get("RAY_ADDRESS", "auto"),
-        namespace="echelon-preflight",
-        log_to_driver=False,
-        logging_level="error",
-    )
 
 
 def look() -> dict[str, Any]:
@@ -75,35 +64,6 @@ def gpus_by_node() -> dict[str, float]:
     }
 
 
-def nodes_that_see(directory: str, timeout_seconds: float = 60) -> dict[str, bool]:
-    """Each living node with GPUs, and whether it sees the very directory that is seen here: a file is written here
-    and looked for there, by a task that asks for no CPU."""
-    import uuid
-
-    import ray
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    @ray.remote(num_cpus=0, max_retries=0)
-    def sees(path: str) -> bool:
-        return os.path.exists(path)
-
-    probe = os.path.join(directory, f".echelon-preflight-{uuid.uuid4().hex}")
-    with open(probe, "wb"):
-        pass
-    try:
-        asked = {
-            node["NodeManagerAddress"]: sees.options(
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            ).remote(probe)
-            for node in ray.nodes()
-            if node["Alive"] and node["Resources"].get("GPU", 0) > 0
-        }
-        done, _ = ray.wait(list(asked.values()), num_returns=len(asked), timeout=timeout_seconds) if asked else ([], [])
-        return {node: answer in done and ray.get(answer) for node, answer in asked.items()}
-    finally:
-        os.unlink(probe)
-
-
 if __name__ == "__main__":
-    connect()
+    nodes.connect()
     print(json.dumps(look()))

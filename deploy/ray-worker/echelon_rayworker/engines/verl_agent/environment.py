@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Mapping
 
+from echelon_rayworker.secretstore import NAMES_VARIABLE
+
 # Handed on from the ray-worker's own environment where they are set there. Their values appear in no command line and
 # no log: places of the cluster, and what the recipe's trackers and the model's download need.
 _HANDED_ON = frozenset(
@@ -18,11 +20,12 @@ _OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL")
 def runtime_variables(
     environment: Mapping[str, str], home: str, observations: str, advantages: str
 ) -> dict[str, str]:
-    """The variables of all processes of the run. `home`: the checkout, first on the search path of every process."""
+    """The variables of all processes of the run, the plan's secrets among them. `home`: the checkout, first on the search path of every process."""
+    secrets = {NAMES_VARIABLE, *environment.get(NAMES_VARIABLE, "").split(",")}
     variables = {
         name: value
         for name, value in environment.items()
-        if value and (name in _HANDED_ON or name in _OURS or name.startswith(_PREFIXES))
+        if value and (name in _HANDED_ON or name in _OURS or name in secrets or name.startswith(_PREFIXES))
     }
     path = [home, *environment.get("PYTHONPATH", "").split(os.pathsep)]
     variables["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, path)))

@@ -3,24 +3,23 @@ this cluster, said before a GPU is taken. Prints a JSON list of {check, ok, seve
 where an error is among them.
 
 Keys: those of the engine, and `shared_root` (default: the experiment's directory) and `ray` (false: nothing that
-needs a cluster is looked at). `severity` is `error` where the run cannot work, `warning` where it may not.
+needs a cluster is looked at).
 """
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import Any, Callable, Mapping
+from typing import Any, Mapping
 
-from ..arguments import ArgumentError, Key, parse
-from . import checkpoints, cluster, datasets
-from .settings import KEYS, Settings, settings_from
+from echelon_rayworker import nodes
 
-OWN_KEYS: dict[str, Key] = {"shared_root": Key(""), "ray": Key(True)}
+from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
+from ..arguments import ArgumentError, parse
+from . import checkpoints, cluster, datasets, memory
+from .settings import Settings, settings_from
 
 # What a checkout needs, and in which range it is known to work: (package, at least, below), from its setup.py.
 PACKAGES = (
@@ -37,20 +36,9 @@ PACKAGES = (
 ENGINE_PACKAGES = {"vllm": ("vllm", "0.8.2", "0.11.1"), "sglang": ("sglang", "", "")}
 
 
-@dataclass(frozen=True)
-class Answer:
-    """One answer. `mend` is empty where all is well."""
-
-    check: str
-    ok: bool
-    message: str
-    mend: str = ""
-    severity: str = "error"
-
-
 def preflight(settings: Settings, shared_root: str, with_ray: bool) -> list[Answer]:
     """All answers. A check that cannot be made is an answer too."""
-    checks: list[tuple[str, Callable[[], list[Answer]]]] = [
+    checks: list[Check] = [
         ("checkout", lambda: check_checkout(settings)),
         ("packages", lambda: check_packages(settings)),
         ("environment data", lambda: datasets.check_data(settings, Answer)),
@@ -59,13 +47,7 @@ def preflight(settings: Settings, shared_root: str, with_ray: bool) -> list[Answ
     ]
     if with_ray:
         checks.append(("cluster", lambda: check_cluster(settings, shared_root)))
-    answers: list[Answer] = []
-    for name, check in checks:
-        try:
-            answers += check()
-        except Exception as error:  # noqa: BLE001 - the other checks go on
-            answers.append(Answer(name, False, f"could not be checked: {error}", "look at the message", "warning"))
-    return answers
+    return answer_all(checks)
 
 
 def check_checkout(settings: Settings) -> list[Answer]:
@@ -112,9 +94,13 @@ def commit_of(home: str) -> str:
 
 def check_packages(settings: Settings) -> list[Answer]:
     """The Python packages that the recipe imports, and their versions."""
+    return [_package(name, least, below) for name, least, below in packages_of(settings)]
+
+
+def packages_of(settings: Settings) -> list[tuple[str, str, str]]:
+    """The packages that a run needs, with the range in which each is known to work."""
     engine = settings.overrides.text("actor_rollout_ref.rollout.name", "vllm") or ""
-    wanted = [*PACKAGES, *([ENGINE_PACKAGES[engine]] if engine in ENGINE_PACKAGES else [])]
-    return [_package(name, least, below) for name, least, below in wanted]
+    return [*PACKAGES, *([ENGINE_PACKAGES[engine]] if engine in ENGINE_PACKAGES else [])]
 
 
 def _package(name: str, least: str, below: str) -> Answer:
@@ -188,13 +174,30 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
 
 
 def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
-    """GPUs and CPUs, and whether every node with GPUs sees the shared root."""
-    cluster.connect()
+    """GPUs and CPUs, and whether every node with GPUs sees the shared root and the checkout, and has the packages:
+    the trainer's process may land on any of them."""
+    nodes.connect()
     answers = [*check_resources(settings, cluster.look(), cluster.gpus_by_node())]
-    for node, seen in cluster.nodes_that_see(shared_root).items():
-        mend = "" if seen else "mount the shared file system there under the same path"
-        answers.append(Answer("shared root", seen, f"node {node} {'sees' if seen else 'does not see'} {shared_root}", mend))
-    return answers
+    packages = [name for name, _, _ in packages_of(settings)]
+    model = settings.overrides.text("actor_rollout_ref.model.path") or ""
+    paths = [settings.home, *([model] if os.path.isabs(model) else [])]
+    looks = nodes.look(shared_root, packages, paths, with_gpus=True)
+    return [
+        *answers,
+        *nodes.shared_answers(looks, shared_root),
+        *nodes.device_answers(looks),
+        *path_answers(looks),
+        *nodes.version_answers(looks, packages),
+        *memory.memory_answers(settings, looks),
+    ]
+
+
+def path_answers(looks: list[nodes.Look]) -> list[Answer]:
+    """Nodes that lack the checkout or the model."""
+    mend = "put it on the file system that all nodes see, under one path"
+    return [
+        Answer("paths", False, f"node {one.node} does not see {path}", mend) for one in looks for path in one.missing
+    ]
 
 
 def check_resources(settings: Settings, facts: Mapping[str, Any], gpus: Mapping[str, float]) -> list[Answer]:
@@ -214,19 +217,14 @@ def check_resources(settings: Settings, facts: Mapping[str, Any], gpus: Mapping[
 
 
 def main(arguments: list[str]) -> int:
-    divider = arguments.index("--") if "--" in arguments else len(arguments)
-    before, after = arguments[:divider], arguments[divider:]
-    own = [one for one in before if one.partition("=")[0] not in KEYS]
+    own, rest = divide(arguments)
     try:
         values = parse(own, OWN_KEYS)
-        settings = settings_from([*(one for one in before if one not in own), *after], os.environ)
+        settings = settings_from(rest, os.environ)
     except ArgumentError as error:
-        answers = [Answer("arguments", False, str(error), "see the message")]
-    else:
-        shared_root = os.path.abspath(values["shared_root"] or settings.experiment_dir)
-        answers = preflight(settings, shared_root, values["ray"])
-    print(json.dumps([asdict(answer) for answer in answers], indent=1))
-    return int(any(not answer.ok and answer.severity == "error" for answer in answers))
+        return print_answers([Answer("arguments", False, str(error), "see the message")])
+    shared_root = os.path.abspath(str(values["shared_root"]) or settings.experiment_dir)
+    return print_answers(preflight(settings, shared_root, bool(values["ray"])))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ import shutil
 import echelon_rayworker
 
 _FILES = (
-    "__init__.py", "batch.py", "framing.py", "spool.py", "gen/__init__.py", "gen/rayworker_pb2.py",
+    "__init__.py", "batch.py", "framing.py", "redaction.py", "secretstore.py", "spool.py", "gen/__init__.py",
+    "gen/rayworker_pb2.py",
     "engines/__init__.py", "engines/verl_agent/__init__.py", "engines/verl_agent/tap.py",
     "engines/verl_agent/tapping.py", "engines/verl_agent/capture.py", "engines/verl_agent/reporter.py",
     "engines/verl_agent/exact.py", "engines/verl_agent/exact_hgpo.py",

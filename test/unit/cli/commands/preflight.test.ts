@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { preflightCommand } from '../../../../src/cli/commands/preflight.ts';
+import type { PreflightFinding } from '../../../../src/schemas/clusters.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { until } from '../../../support/dispatch.ts';
+
+const { store, connection } = await apiFor({ after });
+const directory = mkdtempSync(join(tmpdir(), 'echelon-preflight-'));
+after(() => rmSync(directory, { recursive: true }));
+const file = join(directory, 'spec.yaml');
+writeFileSync(file, 'name: x\nengine: replay\n');
+await store.putCluster({
+  ...{ name: 'fleet', address: 'h:1', token: 't', ca: null, backfill: false },
+  ...{ generation: null, lastSeenAt: null, nodes: [] },
+});
+
+const GOOD: PreflightFinding = { severity: 'ok', check: 'recipe', message: 'fine', mend: '' };
+const BAD: PreflightFinding = { severity: 'error', check: 'model', message: 'not there', mend: 'copy it' };
+
+/** Runs the command, and plays the dispatcher that finds `findings`. */
+async function run(findings: PreflightFinding[], ...argv: string[]) {
+  const output = keptOutput();
+  const running = runCommand([preflightCommand(output)], ['preflight', ...argv, ...connection]);
+  const id = await until(async () => (await store.openCommands())[0]?.id, 'a command came');
+  const taken = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 60_000 });
+  assert.ok(taken.outcome === 'claimed');
+  await store.endCommand(taken.claimed.lease, { state: 'succeeded', problems: [], findings });
+  return { output, request: taken.claimed.request, ...(await running) };
+}
+
+test('an error is shown with its mend, and the exit status says so', async () => {
+  const { output, exitCode, request } = await run([BAD, GOOD], file, '--cluster', 'fleet');
+  assert.equal(exitCode, 1);
+  assert.match(output.lines.join('\n'), /error +model +not there\n +→ copy it/);
+  assert.ok(!output.lines.join('\n').includes('fine'));
+  assert.equal((request as { spec: { cluster: string } }).spec.cluster, 'fleet');
+});
+
+test('where nothing is wrong one line says so; --all shows what is well', async () => {
+  const { output, exitCode } = await run([GOOD], file);
+  assert.deepEqual([exitCode, output.lines], [0, ['1 checks on fleet: 0 errors, 0 warnings.']]);
+  assert.match((await run([GOOD], '--cluster', 'fleet')).output.lines.join('\n'), /ok +recipe +fine/);
+});
+
+test('scripts get the whole record', async () => {
+  const { output } = await run([BAD], file, '--json');
+  assert.deepEqual(output.json<{ findings: unknown }>().findings, [BAD]);
+});
+
+test('neither a file nor a cluster is wrong usage', async () => {
+  const output = keptOutput();
+  assert.equal((await runCommand([preflightCommand(output)], ['preflight', ...connection])).exitCode, 2);
+});
