@@ -16,6 +16,8 @@ export interface LaunchPlan {
   cpus: number;
   gracePeriodMs: number;
   files: Record<string, string>;
+  /** Variables that get their values on the cluster, from the secrets of these names; absent: none. */
+  secrets?: Record<string, string>;
 }
 
 /** Compiles a resolved spec into its launch plan. Pure; the same spec gives the same plan. */
@@ -29,6 +31,8 @@ export function compilePlan(spec: ResolvedSpec['spec']): LaunchPlan {
     cpus: spec.resources.cpus,
     gracePeriodMs: Math.round(spec.gracePeriodSeconds * 1000),
     files: {},
+    // Absent in records of older versions.
+    ...(Object.keys(spec.secrets ?? {}).length > 0 ? { secrets: spec.secrets } : {}),
   };
 }
 

@@ -3,6 +3,7 @@ import type { FieldProblem } from '../core/errors.ts';
 import { EchelonError } from '../core/errors.ts';
 import { MOST_CHILDREN } from '../core/sweep-ids.ts';
 import { canonicalJson, clip, escapePointer } from '../schemas/json.ts';
+import { plainSecretProblems } from '../schemas/secrets.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../schemas/spec.ts';
 import type { SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
 import { invalidSpec, specProblems } from '../schemas/validate-spec.ts';
@@ -49,6 +50,8 @@ const MOST_PROBLEMS = 20;
  * more than 10,000 children.
  */
 export function draftSweep(request: SweepRequest): SweepDraft {
+  const secrets = plainSecretProblems(request);
+  if (secrets.length > 0) throw invalidSweep(secrets);
   const problems: FieldProblem[] = [];
   const axes = Object.entries(request.axes).map(([key, given]): SweepAxis => {
     const axis = {

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { FieldProblem } from '../core/errors.ts';
+import { maskSecrets } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';
 import { nearestName } from './nearest.ts';
 
@@ -136,5 +137,5 @@ function came(data: unknown): string {
 }
 
 function shown(data: unknown): string {
-  return clip(JSON.stringify(data) ?? String(data));
+  return clip(maskSecrets(JSON.stringify(data) ?? String(data)));
 }

@@ -3,6 +3,7 @@ import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { toFieldProblems } from './field-problems.ts';
 import { clip } from './json.ts';
 import { nearestName } from './nearest.ts';
+import { plainSecretProblems } from './secrets.ts';
 import { type ExperimentSpec, SPEC_BY_ENGINE } from './spec.ts';
 
 type Engine = keyof typeof SPEC_BY_ENGINE;
@@ -30,6 +31,9 @@ export function specProblems(input: unknown): FieldProblem[] {
   if (input === null || typeof input !== 'object' || Array.isArray(input)) {
     return [{ field: '', message: 'must be an object: an experiment spec' }];
   }
+  // First and alone: other problems quote what they found.
+  const secrets = plainSecretProblems(input);
+  if (secrets.length > 0) return secrets;
   const engine = Object.hasOwn(input, 'engine') ? (input as { engine: unknown }).engine : undefined;
   if (typeof engine !== 'string' || !isEngine(engine)) return [engineProblem(engine)];
   const validate = validatorOf(engine);

@@ -58,10 +58,10 @@ describe('resolveSpec', () => {
 
   test('a resolved spec resolves to itself, without defaults', () => {
     for (const spec of [LOCAL, { engine: 'replay', name: 'x' }] as ExperimentSpec[]) {
-      const { cluster: _any, ...resolved } = resolveSpec(spec).spec;
+      const { cluster: _any, timeoutSeconds: _none, deadline: _never, ...resolved } = resolveSpec(spec).spec;
       const again = resolveSpec(resolved as ExperimentSpec);
-      assert.deepEqual(again.spec, { ...resolved, cluster: null });
-      assert.deepEqual(again.defaults, ['/cluster']);
+      assert.deepEqual(again.spec, { ...resolved, cluster: null, timeoutSeconds: null, deadline: null });
+      assert.deepEqual(again.defaults, ['/cluster', '/timeoutSeconds', '/deadline']);
     }
   });
 

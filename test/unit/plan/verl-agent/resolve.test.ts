@@ -37,7 +37,11 @@ describe('resolveVerlAgent', () => {
           .reduce<unknown>((node, key) => (node as never)[key], spec);
         return value === null || value === undefined;
       });
-      assert.deepEqual(open, ['/cluster', '/home', '/checkpoints/label'], recipe);
+      assert.deepEqual(
+        open,
+        ['/cluster', '/timeoutSeconds', '/deadline', '/home', '/checkpoints/label'],
+        recipe,
+      );
     }
   });
 

@@ -1,0 +1,78 @@
+/*
+ * What a secret looks like. Used to refuse one in a spec and to mask one in a log or a message; the ray-worker masks by
+ * the same patterns (echelon_rayworker/redaction.py).
+ */
+
+/** What stands in the place of a secret. */
+export const MASK = '***';
+
+/** Kinds of secrets that are known by their form. */
+const KINDS: readonly { kind: string; form: RegExp }[] = [
+  { kind: 'a Hugging Face token', form: /(?<![\w-])hf_[A-Za-z0-9]{20,}/ },
+  // Both conditions keep names such as sk-learning-rate-sweep out.
+  { kind: 'an API key (sk-…)', form: /(?<![\w-])sk-(?=[\w-]*[0-9])(?=[\w-]*[A-Z])[\w-]{20,}/ },
+  { kind: 'a GitHub token', form: /(?<![\w-])(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})/ },
+  { kind: 'a GitLab token', form: /(?<![\w-])glpat-[\w-]{20,}/ },
+  { kind: 'an AWS access key', form: /(?<![\w-])(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])/ },
+  { kind: 'a Slack token', form: /(?<![\w-])xox[abeoprs]-[A-Za-z0-9-]{10,}/ },
+  { kind: 'a Google API key', form: /(?<![\w-])AIza[\w-]{35}/ },
+  { kind: 'an NVIDIA API key', form: /(?<![\w-])nvapi-[\w-]{20,}/ },
+  { kind: 'a signed token (JWT)', form: /(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/ },
+  {
+    kind: 'a private key',
+    form: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?/,
+  },
+  { kind: 'an address with a password', form: /(?<=:\/\/)[^\s/:@"'\\]{0,128}:[^\s/@"'\\]{1,256}(?=@)/ },
+];
+
+const BEARER = /(?<=bearer )[\w.~+/=-]{12,}/i;
+const ANY = new RegExp(
+  [...KINDS.map(({ form }) => form.source), '(?<=[Bb]earer )[\\w.~+/=-]{12,}'].join('|'),
+  'g',
+);
+
+/** What kind of secret the text holds, in words; undefined where none is recognised. */
+export function secretKind(text: string): string | undefined {
+  if (BEARER.test(text)) return 'a bearer token';
+  return KINDS.find(({ form }) => form.test(text))?.kind;
+}
+
+/** The text with every secret of a known form masked. */
+export function maskSecrets(text: string): string {
+  return text.replace(ANY, MASK);
+}
+
+const NAME = /token|secret|passw|credential|api[_-]?key|access[_-]?key|private[_-]?key|(?:^|[_.-])key$/i;
+/** Words of trainings: tokenizers, token counts, special tokens, ways to aggregate over tokens. */
+const NO_NAME =
+  /tokeni[sz]|tokens$|(?:max|min|num|eos|bos|pad|unk|sep|mask|stop|image|special|per)[_.-]?token|token[_.-]?(?:mean|sum|level|len|limit|count|ids?|budget|type)/i;
+
+/** Whether a field of this name is one that holds a secret. */
+export function isSecretName(name: string): boolean {
+  return NAME.test(name) && !NO_NAME.test(name);
+}
+
+/** Whether a value under a secret's name may be the secret itself, and no placeholder, path or word. */
+export function mayBeSecret(name: string, value: string): boolean {
+  const text = value.trim();
+  if (/\s/.test(text) || /^(?:\$\{.*\}|\*+|none|null|true|false|default|\d+(?:\.\d+)?)$/i.test(text))
+    return false;
+  if (/passw/i.test(name)) return text.length >= 4;
+  return looksRandom(text);
+}
+
+/** Whether a text is as disordered as a generated key: long, letters and digits mixed, few repetitions. */
+export function looksRandom(text: string): boolean {
+  if (text.length < 16 || !/[0-9]/.test(text) || !/[A-Za-z]/.test(text)) return false;
+  if (!/^[\w.~+/=-]+$/.test(text)) return false;
+  return bitsPerCharacter(text) >= 3.2;
+}
+
+/** Shannon's entropy of the text's characters. */
+function bitsPerCharacter(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}

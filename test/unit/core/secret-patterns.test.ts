@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  isSecretName,
+  looksRandom,
+  MASK,
+  maskSecrets,
+  mayBeSecret,
+  secretKind,
+} from '../../../src/core/secret-patterns.ts';
+import { PLAIN, SECRETS } from '../../support/secrets.ts';
+
+describe('secrets by their form', () => {
+  for (const { kind, secret } of SECRETS)
+    test(`${kind} is known and masked`, () => {
+      assert.equal(secretKind(`with ${secret} in it`), kind);
+      const masked = maskSecrets(`{"with":"${secret}"}`);
+      assert.ok(masked.includes(MASK) && !masked.includes(secret), masked);
+    });
+
+  test('what trainings name and print is none', () => {
+    for (const text of PLAIN) {
+      assert.equal(secretKind(text), undefined, text);
+      assert.equal(maskSecrets(text), text);
+    }
+  });
+
+  test('is found in time linear in the text, however it is made', () => {
+    for (const text of [
+      'eyJ'.repeat(20_000),
+      '://a:'.repeat(20_000),
+      '-----BEGIN '.repeat(5_000),
+      'sk-'.repeat(20_000),
+    ])
+      assert.equal(typeof maskSecrets(text), 'string');
+  });
+});
+
+describe('names', () => {
+  test('of secrets', () => {
+    for (const name of [
+      'WANDB_API_KEY',
+      'hfToken',
+      'password',
+      'apiKey',
+      'client_secret',
+      'key',
+      'aws_access_key_id',
+    ])
+      assert.ok(isSecretName(name), name);
+  });
+
+  test('of trainings', () => {
+    for (const name of [
+      'tokenizer',
+      'max_tokens',
+      'maxPromptTokens',
+      'eos_token',
+      'token_level',
+      'keyboard',
+      'pad_token_id',
+    ])
+      assert.ok(!isSecretName(name), name);
+  });
+});
+
+describe('values under a secret name', () => {
+  test('may be secrets', () => {
+    assert.ok(mayBeSecret('password', 'hunter2'));
+    assert.ok(mayBeSecret('api_key', '0123456789abcdef0123456789abcdef01234567'));
+    assert.ok(looksRandom('Zm9vYmFyMTIzNDU2Nzg5MA'));
+  });
+
+  test('may be placeholders, words and paths', () => {
+    for (const value of ['', 'none', '$'.concat('{HF_TOKEN}'), '***', 'a sentence of words', 'Qwen2', '512'])
+      assert.ok(!mayBeSecret('api_key', value), value);
+  });
+});
