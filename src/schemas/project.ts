@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Retention } from './retention.ts';
 import { Name, strict } from './spec-parts.ts';
 
 /** Layout version of stored projects. */
@@ -15,7 +16,7 @@ const Weight = Type.Number({
 const GpuQuota = Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
   description: 'GPUs that its experiments hold at once at most; null: no limit',
 });
-const Retention = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
+const ProjectRetention = Type.Union([Type.Object(Retention.properties, strict), Type.Null()], {
   description: 'How long what its experiments leave is kept; null: the defaults',
 });
 
@@ -26,7 +27,7 @@ export const Project = Type.Object(
     name: Name,
     weight: Weight,
     gpuQuota: GpuQuota,
-    retention: Retention,
+    retention: ProjectRetention,
     createdAt: Type.Integer({ description: 'Milliseconds since 1970; 0: it was always there' }),
   },
   { ...strict, $id: 'Project' },
@@ -39,7 +40,7 @@ export const ProjectChange = Type.Object(
   {
     weight: Type.Optional(Weight),
     gpuQuota: Type.Optional(GpuQuota),
-    retention: Type.Optional(Retention),
+    retention: Type.Optional(ProjectRetention),
   },
   { ...strict, $id: 'ProjectChange' },
 );

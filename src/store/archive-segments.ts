@@ -76,13 +76,21 @@ export function compareIds(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Where in the fields the payload of a batch part stands, and how its kind is told. */
+/** Where in the fields the event stands; for a batch part, how its payload's kind is told, and the payload. */
+const EVENT = 5;
 const KIND = 6;
 const PAYLOAD = 7;
 
 /** True where the entry carries bytes of a batch itself. */
 export function hasBytes({ fields }: RawEntry): boolean {
   return fields[KIND]?.toString() === 'b';
+}
+
+/** Bytes of a batch part that the archive has under a name of their own; 0 where the entry refers to none. */
+export function longBytes({ fields }: RawEntry): number {
+  if (fields[KIND]?.toString() !== 'k') return 0;
+  const { bytes } = JSON.parse(fields[EVENT]!.toString()) as { bytes?: number };
+  return typeof bytes === 'number' && bytes > 0 ? Math.trunc(bytes) : 0;
 }
 
 /** Bytes that an entry takes in a segment. */

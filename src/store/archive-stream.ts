@@ -1,4 +1,5 @@
 import {
+  longBytes,
   packSegment,
   type RawEntry,
   readSegments,
@@ -28,6 +29,8 @@ export function createArchiveStreams(
     async archiveStream(id) {
       for (let tries = 0; tries < TRIES; tries++) {
         const outcome = await archiveOnce(context, id);
+        // Deleted in the meantime: what was just put there is nobody's.
+        if (outcome === 'gone') await context.archive.remove(id);
         if (outcome !== 'changed') return outcome;
       }
       return 'waiting';
@@ -49,7 +52,8 @@ async function archiveOnce(context: StoreContext, id: string): Promise<ArchiveOu
   const before = index ?? '';
   const segments = readSegments(before);
   const known = segments.length;
-  if (state) for await (const segment of packStream(context, id)) segments.push(segment);
+  const long = { bytes: 0 };
+  if (state) for await (const segment of packStream(context, id, long)) segments.push(segment);
   const made = segments.slice(known);
   return (await run('archive-stream', [
     id,
@@ -59,16 +63,25 @@ async function archiveOnce(context: StoreContext, id: string): Promise<ArchiveOu
     before,
     segments.reduce((sum, { entries }) => sum + entries.bytes, 0),
     segments.reduce((sum, { parts }) => sum + (parts?.bytes ?? 0), 0),
+    long.bytes,
   ])) as ArchiveOutcome | 'changed';
 }
 
-/** Puts the stream's entries into the archive, segment by segment. Memory: one segment and one reading step. */
-async function* packStream(context: StoreContext, id: string): AsyncGenerator<Segment, void, undefined> {
+/**
+ * Puts the stream's entries into the archive, segment by segment, and adds up the bytes that are there already. Memory:
+ * one segment and one reading step.
+ */
+async function* packStream(
+  context: StoreContext,
+  id: string,
+  long: { bytes: number },
+): AsyncGenerator<Segment, void, undefined> {
   let entries: RawEntry[] = [];
   let size = 0;
   for await (const entry of rawEntries(context, id)) {
     entries.push(entry);
     size += sizeOf(entry);
+    long.bytes += longBytes(entry);
     if (size < SEGMENT_BYTES) continue;
     yield await putSegment(context, id, entries);
     entries = [];

@@ -35,7 +35,13 @@ export function createBatches(
 
     batch: (id, attempt, batch) => load(id, `${attempt}:${batch}`),
 
-    batchBytes: (record) => readBytes(context, record),
+    async batchBytes(record) {
+      try {
+        return await readBytes(context, record);
+      } catch (error) {
+        return await readKept(context, record, error);
+      }
+    },
 
     async takePending(limit, leaseMs) {
       const members = (await run('take-pending', [limit, leaseMs])) as string[];
@@ -71,6 +77,25 @@ export function createBatches(
 
     backlog: () => guarded(redis.zcard(keys.pending)),
   };
+}
+
+/** Where retention deleted the parts, a batch that is kept has an object of its own. Otherwise throws `error`. */
+async function readKept(
+  { redis, keys, archive }: StoreContext,
+  { experiment, attempt, batch, digest }: BatchRecord,
+  error: unknown,
+): Promise<Uint8Array> {
+  const readable = error instanceof EchelonError && ['not-found', 'not-verifiable'].includes(error.code);
+  if (!readable || !(await guarded(redis.hget(keys.experiment(experiment), 'batchesExpired')))) throw error;
+  try {
+    return await archive.get(experiment, digest);
+  } catch (cause) {
+    if (!(cause instanceof EchelonError) || cause.code !== 'not-found') throw cause;
+    throw new EchelonError(
+      'expired',
+      `The bytes of batch ${batch} of attempt ${attempt} of ${experiment} were deleted by its project's retention`,
+    );
+  }
 }
 
 async function readBytes(context: StoreContext, record: BatchRecord): Promise<Uint8Array> {

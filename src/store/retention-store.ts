@@ -1,8 +1,19 @@
-/** What retention deletes of a finished experiment, in this order. */
-export type RetentionStage = 'batches' | 'streams' | 'records';
+import type { RetentionStage } from '../schemas/retention.ts';
 
 /** What became of a stream that was to be archived. */
 export type ArchiveOutcome = 'archived' | 'waiting' | 'gone';
+
+/** What is due of a project at a stage. */
+export interface DueFigures {
+  experiments: number;
+  /** What the archive has of it; of the ones that ended first only, where `complete` is false. */
+  bytes: number;
+  complete: boolean;
+  /** The ones that ended first. */
+  first: string[];
+  /** Batches of those counted in `bytes` that are kept whatever retention says. */
+  kept: number;
+}
 
 /** The part of the store that moves what is finished into the archive, and deletes what need not be kept. */
 export interface RetentionStore {
@@ -16,4 +27,27 @@ export interface RetentionStore {
    * a batch has no report yet. May be repeated, also at the same time by another: the entries stay readable throughout.
    */
   archiveStream(id: string): Promise<ArchiveOutcome>;
+  /**
+   * Puts up to `limit` finished experiments that were not archived, and that nothing will archive, among those that
+   * are: an earlier version ended them. `cursor` is null for the first call; null at the end.
+   */
+  seedArchiving(cursor: string | null, limit: number): Promise<{ added: number; next: string | null }>;
+
+  /** True while this dispatcher is the one that applies retention; to be asked again before `leaseMs` are over. */
+  holdRetention(dispatcher: string, leaseMs: number): Promise<boolean>;
+  /** Experiments of a project that ended before `endedBefore` and lose `stage` next, those that ended first. */
+  due(
+    stage: RetentionStage,
+    project: string,
+    options: { endedBefore: number; limit: number },
+  ): Promise<string[]>;
+  /** What retention would delete of a project at a stage, those included that are to lose something else first. */
+  dueFigures(stage: RetentionStage, project: string, endedBefore: number): Promise<DueFigures>;
+  /**
+   * Deletes `stage` of a finished experiment. Batches that are kept stay, with their reports, and so does the record
+   * that has any. Whoever dies on the way leaves it due; a repetition finishes. `waiting`: it is not archived.
+   */
+  expire(stage: RetentionStage, id: string): Promise<'expired' | 'waiting' | 'gone'>;
+  /** Deletes what the archive has of up to `limit` experiments that are gone; returns how many. */
+  collectGarbage(limit: number): Promise<number>;
 }

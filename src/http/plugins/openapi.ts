@@ -2,8 +2,12 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TSchema } from 'typebox';
 import * as api from '../../schemas/api.ts';
+import * as audit from '../../schemas/audit.ts';
 import { AddCluster, Command } from '../../schemas/clusters.ts';
 import { Experiment } from '../../schemas/experiment.ts';
+import * as key from '../../schemas/key.ts';
+import * as project from '../../schemas/project.ts';
+import { RetentionPreview } from '../../schemas/retention.ts';
 import { SPEC_BY_ENGINE } from '../../schemas/spec.ts';
 import * as sweep from '../../schemas/sweep.ts';
 import type { App, Limits, RouteDeps } from '../deps.ts';
@@ -15,7 +19,8 @@ const SHARED: readonly TSchema[] = [
   Experiment,
   AddCluster,
   Command,
-  ...[...Object.values(api), ...Object.values(sweep)].filter(isShared),
+  RetentionPreview,
+  ...[api, sweep, project, key, audit].flatMap((schemas) => Object.values<unknown>(schemas)).filter(isShared),
 ];
 
 /** A schema that answers refer to by its name. */
@@ -81,6 +86,7 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
         { name: 'verification', description: 'What was found of its advantages' },
         { name: 'queue', description: 'The line and the clusters' },
         { name: 'clusters', description: 'Ray clusters: add, drain, remove' },
+        { name: 'access', description: 'Projects, API keys, the audit log' },
         { name: 'service', description: 'This program itself' },
       ],
       components: {

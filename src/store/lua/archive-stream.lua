@@ -5,7 +5,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 id of the last entry that was read ('' where the stream was empty), 3 entries read,
 --           4 index of all archived segments, 5 the index as it was, 6 bytes of the entries in the archive,
---           7 bytes of batch parts there
+--           7 bytes of batch parts that stood in the entries, 8 bytes of batch parts that these entries refer to
 -- Returns   'archived' | 'changed': read again | 'waiting': reports are missing, or it has not ended | 'gone'
 
 local root, id = KEYS[1], ARGV[1]
@@ -16,12 +16,15 @@ if not record[6] then
   return 'gone'
 end
 if not record[1] or (record[2] or '0') ~= (record[3] or '0') then return 'waiting' end
+-- Rules still look at the stream.
+if redis.call('ZSCORE', root .. ':signals', id) then return 'waiting' end
 if (record[4] or '') ~= ARGV[5] then return 'changed' end
 local events = x .. ':events'
 local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
 if (last and last[1] or '') ~= ARGV[2] or redis.call('XLEN', events) ~= tonumber(ARGV[3]) then return 'changed' end
 if ARGV[2] ~= '' then
   redis.call('HSET', x, 'segments', ARGV[4], 'eventBytes', ARGV[6], 'partBytes', ARGV[7])
+  redis.call('HINCRBY', x, 'longBytes', ARGV[8])
   redis.call('XTRIM', events, 'MAXLEN', 0)
 end
 redis.call('ZREM', root .. ':archiving', id)

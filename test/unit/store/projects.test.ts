@@ -37,11 +37,11 @@ test('changes at one time are not lost', async () => {
   await Promise.all([
     store.changeProject('busy', { weight: 7 }),
     store.changeProject('busy', { gpuQuota: 7 }),
-    store.changeProject('busy', { retention: { a: 1 } }),
+    store.changeProject('busy', { retention: { batchesDays: 1 } }),
   ]);
   assert.deepEqual(await store.project('busy'), {
     ...newProject({ name: 'busy' }, 1),
-    ...{ weight: 7, gpuQuota: 7, retention: { a: 1 } },
+    ...{ weight: 7, gpuQuota: 7, retention: { batchesDays: 1 } },
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RetentionStore } from '../../../src/store/retention-store.ts';
-import { type TestStore, storeFor } from '../../support/store.ts';
+import { storeFor, type TestStore } from '../../support/store.ts';
 
 test('the store does what retention needs', async (t) => {
   const { store }: TestStore = await storeFor(t);

@@ -1,0 +1,128 @@
+import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../schemas/retention.ts';
+import type { Store } from '../store/store.ts';
+import type { Log } from './log.ts';
+import { createLoop, type Loop } from './loop.ts';
+
+/** Streams archived, and experiments that lose something, in one step; the lease is held for several of them. */
+const AT_ONCE = 50;
+const LEASE_MS = 10 * 60_000;
+/** Experiments looked at in one step for what an earlier version ended. */
+const SEEDED_AT_ONCE = 1_000;
+/** So often the whole list is walked for those. */
+const SEED_MS = 24 * 3600 * 1000;
+
+type RetentionNeeds = Pick<
+  Store,
+  | 'takeArchiving'
+  | 'archiveStream'
+  | 'seedArchiving'
+  | 'holdRetention'
+  | 'projects'
+  | 'due'
+  | 'expire'
+  | 'collectGarbage'
+>;
+
+/** What archiving and retention need. */
+export interface RetentionDeps {
+  store: RetentionNeeds;
+  /** Names this process: one at a time applies retention. */
+  dispatcher: string;
+  everyMs: number;
+  /** An experiment's stream stays in Redis for so long after its end. */
+  archiveAfterMs: number;
+  now: () => number;
+  log: Log;
+}
+
+/**
+ * Moves the streams of finished experiments into the archive (every dispatcher does), and deletes what its project does
+ * not keep any longer (one dispatcher at a time). In bounded steps; what fails for one experiment stops no other and is
+ * tried again.
+ */
+export function createRetention(deps: RetentionDeps): Loop {
+  const { store, log } = deps;
+  let stopping = false;
+  let seededAt = Number.NEGATIVE_INFINITY;
+
+  /** Does something for each; one that fails is logged. Returns how many were done. */
+  async function each(
+    ids: readonly string[],
+    what: string,
+    work: (id: string) => Promise<boolean>,
+  ): Promise<number> {
+    let done = 0;
+    for (const experiment of ids) {
+      if (stopping) break;
+      try {
+        if (await work(experiment)) done += 1;
+      } catch (error) {
+        log.warn({ err: error, experiment }, `${what} failed; it is tried again`);
+      }
+    }
+    return done;
+  }
+
+  async function archive(): Promise<void> {
+    for (let more = true; more && !stopping; ) {
+      const { archiveAfterMs } = deps;
+      const ids = await store.takeArchiving({ limit: AT_ONCE, leaseMs: LEASE_MS, afterMs: archiveAfterMs });
+      await each(ids, 'archiving a stream', async (id) => (await store.archiveStream(id)) === 'archived');
+      more = ids.length === AT_ONCE;
+    }
+  }
+
+  async function seed(): Promise<void> {
+    if (deps.now() - seededAt < SEED_MS) return;
+    let cursor: string | null = null;
+    do {
+      const { added, next } = await store.seedArchiving(cursor, SEEDED_AT_ONCE);
+      if (added > 0) log.info({ experiments: added }, 'experiments that ended earlier will be archived');
+      cursor = next;
+    } while (cursor !== null && !stopping);
+    seededAt = deps.now();
+  }
+
+  const held = () => store.holdRetention(deps.dispatcher, LEASE_MS);
+
+  async function expire(project: string, stage: RetentionStage, endedBefore: number): Promise<void> {
+    for (let more = true; more && !stopping && (await held()); ) {
+      const ids = await store.due(stage, project, { endedBefore, limit: AT_ONCE });
+      const done = await each(
+        ids,
+        'deleting what is not kept',
+        async (id) => (await store.expire(stage, id)) !== 'waiting',
+      );
+      if (done > 0) log.info({ project, what: stage, experiments: done }, 'retention deleted');
+      // Those that cannot be done now come first again: no further than them.
+      more = ids.length === AT_ONCE && done === ids.length;
+    }
+  }
+
+  const loop = createLoop({
+    name: 'retention',
+    everyMs: deps.everyMs,
+    log,
+    async run() {
+      await archive();
+      if (stopping || !(await held())) return;
+      await seed();
+      while (!stopping && (await store.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
+      for (const { name, retention } of await store.projects()) {
+        const cutoffs = cutoffsOf(policyOf(retention), deps.now());
+        for (const stage of RETENTION_STAGES) {
+          const endedBefore = cutoffs[stage];
+          if (endedBefore !== null && !stopping) await expire(name, stage, endedBefore);
+        }
+      }
+    },
+  });
+  return {
+    start: loop.start,
+    poke: loop.poke,
+    async stop() {
+      stopping = true;
+      await loop.stop();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import { sees } from '../../core/scopes.ts';
+import { cutoffsOf, policyOf, RETENTION_STAGES } from '../../schemas/retention.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { problems } from '../responses.ts';
+import { strict } from './common.ts';
+
+const Params = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
+
+/** GET /v1/projects/:name/retention/preview. */
+export function addRetention(app: App, { store, clock }: RouteDeps): void {
+  app.get(
+    '/v1/projects/:name/retention/preview',
+    {
+      schema: {
+        operationId: 'previewRetention',
+        summary: 'What retention would delete of a project now, and what it keeps for how long',
+        tags: ['projects'],
+        params: Params,
+        response: { 200: { $ref: 'RetentionPreview#' }, ...problems('not-found') },
+      },
+    },
+    async (request) => {
+      const { name } = request.params;
+      const project = sees(request.caller, name) ? await store.project(name) : undefined;
+      if (project === undefined) {
+        throw new EchelonError('not-found', `There is no project ${name.slice(0, 80)}.`);
+      }
+      const at = clock.now();
+      const policy = policyOf(project.retention);
+      const cutoffs = cutoffsOf(policy, at);
+      const stages = await Promise.all(
+        RETENTION_STAGES.map(async (what) => {
+          const endedBefore = cutoffs[what];
+          const figures =
+            endedBefore === null
+              ? { experiments: 0, bytes: 0, complete: true, first: [], kept: 0 }
+              : await store.dueFigures(what, name, endedBefore);
+          return { what, days: policy[what], endedBefore, ...figures };
+        }),
+      );
+      const kept = stages[0]!.kept;
+      return { project: name, at, stages: stages.map(({ kept: _kept, ...stage }) => stage), kept };
+    },
+  );
+}

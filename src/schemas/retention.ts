@@ -1,0 +1,93 @@
+import { type Static, Type } from 'typebox';
+
+const strict = { additionalProperties: false } as const;
+const DAY_MS = 24 * 3600 * 1000;
+
+/** What retention deletes, in the order in which it may go: a thing never outlives the one that it belongs to. */
+export const RETENTION_STAGES = ['batches', 'streams', 'records'] as const;
+/** One of {@link RETENTION_STAGES}. */
+export type RetentionStage = (typeof RETENTION_STAGES)[number];
+
+const Days = (what: string) =>
+  Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: 36_500 }), Type.Null()], {
+      description: `Days after an experiment's end for which ${what}; null: for ever`,
+    }),
+  );
+
+/** How long a project keeps what its experiments leave; what is left out has its default. */
+export const Retention = Type.Object(
+  {
+    batchesDays: Days('the bytes of its batches are kept (default 30)'),
+    streamsDays: Days('its events, logs, metrics and reports are kept (default 90)'),
+    recordsDays: Days('its record is kept (default null)'),
+  },
+  strict,
+);
+/** See {@link Retention}. */
+export type Retention = Static<typeof Retention>;
+
+/** What holds where a project says nothing. */
+export const DEFAULT_RETENTION = { batchesDays: 30, streamsDays: 90, recordsDays: null } as const;
+
+/** A policy without gaps: days by stage, null for ever. */
+export type RetentionPolicy = Record<RetentionStage, number | null>;
+
+/**
+ * What holds for a project: its own values over the defaults. What belongs to something goes with it at the latest:
+ * batches with their stream, a stream with its record.
+ */
+export function policyOf(retention: unknown): RetentionPolicy {
+  const given = { ...DEFAULT_RETENTION, ...(retention as Retention | null) };
+  const records = given.recordsDays ?? null;
+  const streams = shorter(given.streamsDays ?? null, records);
+  return { batches: shorter(given.batchesDays ?? null, streams), streams, records };
+}
+
+function shorter(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+/** For each stage the time (ms) before which an experiment must have ended; null: nothing is due. */
+export function cutoffsOf(policy: RetentionPolicy, now: number): Record<RetentionStage, number | null> {
+  const cutoff = (days: number | null) => (days === null ? null : now - days * DAY_MS);
+  return {
+    batches: cutoff(policy.batches),
+    streams: cutoff(policy.streams),
+    records: cutoff(policy.records),
+  };
+}
+
+const Count = Type.Integer({ minimum: 0 });
+
+/** What retention would delete of a project now. */
+export const RetentionPreview = Type.Object(
+  {
+    project: Type.String(),
+    at: Type.Integer({ description: 'When this was so, in ms since 1970' }),
+    stages: Type.Array(
+      Type.Object(
+        {
+          what: Type.Enum([...RETENTION_STAGES], { type: 'string' }),
+          days: Type.Union([Count, Type.Null()], { description: 'The policy that holds; null: for ever' }),
+          endedBefore: Type.Union([Type.Integer(), Type.Null()], {
+            description: 'Experiments that ended before are due, in ms since 1970; null: none ever is',
+          }),
+          experiments: Type.Integer({ minimum: 0, description: 'How many experiments lose it' }),
+          bytes: Type.Integer({ minimum: 0, description: 'What the archive has of it, in bytes' }),
+          complete: Type.Boolean({ description: 'False: `bytes` counts only those that ended first' }),
+          first: Type.Array(Type.String(), { description: 'The ones that ended first, at most ten' }),
+        },
+        strict,
+      ),
+    ),
+    kept: Type.Integer({
+      minimum: 0,
+      description: 'Batches among these that stay, because a rule keeps them',
+    }),
+  },
+  { ...strict, $id: 'RetentionPreview' },
+);
+/** See {@link RetentionPreview}. */
+export type RetentionPreview = Static<typeof RetentionPreview>;

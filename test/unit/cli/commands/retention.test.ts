@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { retentionCommand, retentionTable } from '../../../../src/cli/commands/retention.ts';
+import type { RetentionPreview } from '../../../../src/schemas/retention.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+
+const { connection } = await apiFor({ after });
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  return { output, ...(await runCommand([retentionCommand(output)], ['retention', ...argv, ...connection])) };
+}
+
+test('shows the policy of a project, and that nothing is due', async () => {
+  const { output } = await run('preview');
+  assert.match(output.lines.join('\n'), /bytes of batches +30 d +0 +0 B\n.* 90 d .*\nrecords +ever +0/);
+  assert.equal((await run('preview', '--json')).output.json<RetentionPreview>().project, 'default');
+});
+
+test('an unknown project is said to be none', async () => {
+  const { error, exitCode } = await run('preview', 'nobody');
+  assert.notEqual(exitCode, 0);
+  assert.match(String(error), /no project nobody/);
+});
+
+test('bytes are in units that people read', () => {
+  const stage = { what: 'batches', days: 3, endedBefore: 1, experiments: 2, first: ['a', 'b', 'c'] } as const;
+  const shown = [999, 1000, 12_345_678, 2e15].map((bytes) =>
+    retentionTable({ stages: [{ ...stage, first: [...stage.first], bytes, complete: bytes < 2e15 }] }),
+  );
+  assert.deepEqual(
+    shown.map((text) => /(over )?\d[\d.]* [kMGT]?B/.exec(text)?.[0]),
+    ['999 B', '1.0 kB', '12.3 MB', 'over 2000.0 TB'],
+  );
+});

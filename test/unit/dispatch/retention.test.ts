@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createRetention, type RetentionDeps } from '../../../src/dispatch/retention.ts';
+import { newProject } from '../../../src/schemas/project.ts';
+import type { RetentionStage } from '../../../src/schemas/retention.ts';
+import { QUIET, until } from '../../support/dispatch.ts';
+
+const DAY = 24 * 3600 * 1000;
+const NOW = 1000 * DAY;
+
+/** A store of which only retention asks: what is due by stage and project, and what was done. */
+function fakeStore(setup: {
+  due?: Record<string, string[]>;
+  finished?: string[];
+  held?: boolean;
+  broken?: string[];
+}) {
+  const { due = {}, finished = [], held = true, broken = [] } = setup;
+  const did: string[] = [];
+  const asked: Record<string, number> = {};
+  let rounds = 0;
+  const store: RetentionDeps['store'] = {
+    takeArchiving: async ({ limit }) => finished.splice(0, limit),
+    async archiveStream(id) {
+      if (broken.includes(id)) throw new Error('broken');
+      did.push(`archive ${id}`);
+      return 'archived';
+    },
+    seedArchiving: async (cursor) => ({ added: 0, next: cursor === null ? 'x' : null }),
+    holdRetention: async () => held,
+    projects: async () => [
+      newProject({ name: 'default' }, 0),
+      newProject({ name: 'short', retention: { batchesDays: 1, streamsDays: 2, recordsDays: 3 } }, 0),
+    ],
+    async due(stage, project, { endedBefore, limit }) {
+      asked[`${stage} ${project}`] = (NOW - endedBefore) / DAY;
+      return (due[`${stage} ${project}`] ?? []).slice(0, limit);
+    },
+    async expire(stage: RetentionStage, id: string) {
+      if (broken.includes(id)) throw new Error('broken');
+      for (const ids of Object.values(due)) if (ids.includes(id)) ids.splice(ids.indexOf(id), 1);
+      did.push(`${stage} ${id}`);
+      return 'expired';
+    },
+    async collectGarbage() {
+      rounds += 1;
+      return 0;
+    },
+  };
+  return { store, did, asked, rounds: () => rounds };
+}
+
+async function once(fake: ReturnType<typeof fakeStore>, done: () => boolean) {
+  const loop = createRetention({
+    ...{ store: fake.store, dispatcher: 'one', everyMs: 3_600_000, archiveAfterMs: 0 },
+    ...{ now: () => NOW, log: QUIET },
+  });
+  loop.start();
+  await until(done, 'retention was applied');
+  await loop.stop();
+}
+
+describe('retention', () => {
+  test('asks each project by its own policy, and never for what is kept for ever', async () => {
+    const fake = fakeStore({ due: { 'records short': ['exp-a'] } });
+    await once(fake, () => fake.did.length === 1 && 'records short' in fake.asked);
+    assert.deepEqual(fake.asked, {
+      'batches default': 30,
+      'streams default': 90,
+      'batches short': 1,
+      'streams short': 2,
+      'records short': 3,
+    });
+  });
+
+  test('works through more than one step, and passes over what fails', async () => {
+    const finished = Array.from({ length: 120 }, (_v, at) => `exp-${at}`);
+    const ids = Array.from({ length: 130 }, (_v, at) => `exp-d${at}`);
+    const fake = fakeStore({ due: { 'batches default': ids }, finished, broken: ['exp-7'] });
+    await once(fake, () => fake.did.length === 119 + 130);
+    assert.ok(!fake.did.includes('archive exp-7'));
+  });
+
+  test('does not turn round for ever where the first ones fail', async () => {
+    const ids = Array.from({ length: 60 }, (_v, at) => `exp-d${at}`);
+    const fake = fakeStore({ due: { 'batches default': ids }, broken: ids });
+    await once(fake, () => 'records short' in fake.asked);
+    assert.deepEqual(fake.did, []);
+  });
+
+  /* Fails without the question who holds it. */
+  test('archives, but deletes nothing where another dispatcher applies retention', async () => {
+    const fake = fakeStore({ due: { 'batches default': ['exp-a'] }, finished: ['exp-b'], held: false });
+    await once(fake, () => fake.did.length > 0);
+    assert.deepEqual([fake.did, fake.rounds()], [['archive exp-b'], 0]);
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { newProject } from '../../../../src/schemas/project.ts';
+import { appFor } from '../../../support/http-app.ts';
+import { storeFor, submitInput } from '../../../support/store.ts';
+
+const DAY = 24 * 3600 * 1000;
+const scope = { after };
+const { store } = await storeFor(scope);
+const { call } = await appFor(scope, { store, now: () => Date.now() + 40 * DAY });
+
+test('the preview names what goes, by the policy of the project', async () => {
+  await store.createProject(newProject({ name: 'vision', retention: { streamsDays: 20 } }, 1));
+  const { id } = await store.submit(submitInput({ project: 'vision' }));
+  const { id: other } = await store.submit(submitInput());
+  for (const one of [id, other]) {
+    await store.cancel(one, 'not needed');
+    await store.archiveStream(one);
+  }
+  const preview = (await call('GET', '/v1/projects/vision/retention/preview')).json();
+  assert.deepEqual(
+    preview.stages.map((stage: Record<string, unknown>) => [
+      stage.what,
+      stage.days,
+      stage.experiments,
+      stage.first,
+    ]),
+    [
+      ['batches', 20, 1, [id]],
+      ['streams', 20, 1, [id]],
+      ['records', null, 0, []],
+    ],
+  );
+  assert.ok(preview.stages[1].bytes > 0);
+  const ofDefault = (await call('GET', '/v1/projects/default/retention/preview')).json();
+  assert.deepEqual(
+    ofDefault.stages.map((stage: { days: number; experiments: number }) => [stage.days, stage.experiments]),
+    [
+      [30, 1],
+      [90, 0],
+      [null, 0],
+    ],
+  );
+  assert.equal((await store.read(id, undefined, 10)).length, 2, 'a preview deletes nothing');
+});
+
+test('an unknown project is not found', async () => {
+  assert.equal((await call('GET', '/v1/projects/nobody/retention/preview')).statusCode, 404);
+});

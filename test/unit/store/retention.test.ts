@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { NumberedEvent } from '../../../src/core/events.ts';
+import { createKeys } from '../../../src/store/keys.ts';
+import type { Archive, BatchRecord, Store } from '../../../src/store/store.ts';
+import { archiveFor, coded, running, type Scope, storeFor } from '../../support/store.ts';
+
+const keys = createKeys('echelon');
+const LATER = Date.now() + 1_000_000;
+const SHORT = Buffer.from('short');
+const LONG = Buffer.alloc(400, 'long ');
+
+function batchOf(sequence: number, batch: number, data: Buffer): NumberedEvent {
+  const digest = createHash('sha256').update(data).digest('hex');
+  const event = {
+    type: 'batch',
+    step: 1,
+    batch,
+    index: 0,
+    count: 1,
+    rows: 3,
+    digest,
+    bytes: data.length,
+  } as const;
+  return { sequence, at: 0, event, data };
+}
+
+/** An archived experiment with a short and a long batch, each with its report. */
+async function archived(store: Store): Promise<{ id: string; records: BatchRecord[] }> {
+  const lease = await running(store);
+  await store.append(lease, [batchOf(1, 1, SHORT), batchOf(2, 2, LONG), batchOf(3, 3, Buffer.from('third'))]);
+  await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+  const id = lease.experiment;
+  for (const record of await store.takePending(5, 60_000)) {
+    const counts = { rows: 3, exact: 3, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true };
+    await store.report(
+      record,
+      { type: 'verification', attempt: 1, batch: record.batch, step: 1, ...counts },
+      { ok: 1 },
+    );
+  }
+  await store.dropSignals(id);
+  assert.equal(await store.archiveStream(id), 'archived');
+  return { id, records: await store.batches(id) };
+}
+
+/** An archive that tells what it has, and may lose its power before a removal. */
+async function watched(t: Scope) {
+  const directory = await archiveFor(t);
+  const has = new Map<string, Set<string>>();
+  const power = { on: true };
+  const archive: Archive = {
+    async put(owner, digest, bytes) {
+      has.set(owner, (has.get(owner) ?? new Set()).add(digest));
+      await directory.put(owner, digest, bytes);
+    },
+    get: directory.get,
+    async remove(owner, except = new Set()) {
+      if (!power.on) throw new Error('the power is off');
+      for (const digest of has.get(owner) ?? []) if (!except.has(digest)) has.get(owner)?.delete(digest);
+      await directory.remove(owner, except);
+    },
+  };
+  return { ...(await storeFor(t, { archive, limits: { inlineBytes: 256 } })), has, power };
+}
+
+const dueAt = async (store: Store) =>
+  await Promise.all(
+    (['batches', 'streams', 'records'] as const).map((stage) =>
+      store.due(stage, 'default', { endedBefore: LATER, limit: 10 }),
+    ),
+  );
+
+describe('retention', () => {
+  test('batches go first, then the stream, then the record', async (t) => {
+    const { store, has, redis } = await watched(t);
+    const { id, records } = await archived(store);
+    const events = await store.read(id, undefined, 100);
+    assert.deepEqual(await dueAt(store), [[id], [], []]);
+    assert.deepEqual(await store.due('batches', 'default', { endedBefore: 1, limit: 10 }), []);
+    const figures = await store.dueFigures('records', 'default', LATER);
+    assert.deepEqual([figures.experiments, figures.first, figures.complete], [1, [id], true]);
+    assert.ok((await store.dueFigures('batches', 'default', LATER)).bytes > LONG.length);
+
+    assert.equal(await store.expire('batches', id), 'expired');
+    assert.deepEqual(await dueAt(store), [[], [id], []]);
+    assert.deepEqual(await store.read(id, undefined, 100), events);
+    for (const record of records) await assert.rejects(store.batchBytes(record), coded('expired'));
+    assert.equal(has.get(id)?.size, 1);
+    assert.equal((await store.dueFigures('batches', 'default', LATER)).bytes, 0);
+
+    assert.equal(await store.expire('streams', id), 'expired');
+    assert.deepEqual(await dueAt(store), [[], [], [id]]);
+    assert.deepEqual(await store.read(id, undefined, 100), []);
+    assert.deepEqual(await store.batches(id), []);
+    assert.equal(has.get(id)?.size, 0);
+    const record = await store.get(id);
+    assert.ok(record?.expired.batchesAt && record.expired.streamAt);
+    assert.equal(record.verification.batchesVerified, 3);
+
+    assert.equal(await store.expire('records', id), 'expired');
+    assert.equal(await store.get(id), undefined);
+    assert.equal(await store.collectGarbage(10), 1);
+    assert.equal(await store.collectGarbage(10), 0);
+    const left = await redis.keys('*');
+    assert.deepEqual(
+      left.filter((key) => key.includes(id)),
+      [],
+    );
+    assert.deepEqual(await dueAt(store), [[], [], []]);
+  });
+
+  /* Fails without keepWhole. */
+  test('a batch that a rule keeps stays, with its report and its record', async (t) => {
+    const { store, redis } = await watched(t);
+    const { id, records } = await archived(store);
+    await redis.sadd(`${keys.experiment(id)}:kept`, '1:1', '1:2', '1:99');
+    assert.equal((await store.dueFigures('batches', 'default', LATER)).kept, 3);
+    for (const stage of ['batches', 'streams', 'records'] as const) {
+      assert.equal(await store.expire(stage, id), 'expired');
+      assert.deepEqual(Buffer.from(await store.batchBytes(records[0]!)), SHORT);
+      assert.deepEqual(Buffer.from(await store.batchBytes(records[1]!)), LONG);
+      await assert.rejects(store.batchBytes(records[2]!), coded('expired'));
+    }
+    assert.deepEqual(
+      (await store.batches(id)).map(({ batch, report }) => [batch, report]),
+      [
+        [1, { ok: 1 }],
+        [2, { ok: 1 }],
+      ],
+    );
+    assert.deepEqual(await dueAt(store), [[], [], []]);
+  });
+
+  test('whoever dies on the way leaves it due, and a repetition finishes', async (t) => {
+    const { store, has, power } = await watched(t);
+    const { id, records } = await archived(store);
+    power.on = false;
+    await assert.rejects(store.expire('batches', id));
+    assert.deepEqual(await dueAt(store), [[id], [], []]);
+    power.on = true;
+    assert.equal(await store.expire('batches', id), 'expired');
+    assert.deepEqual(await dueAt(store), [[], [id], []]);
+    assert.equal(has.get(id)?.size, 1);
+    await assert.rejects(store.batchBytes(records[0]!), coded('expired'));
+  });
+
+  test('nothing of what has not ended, or is not archived, goes', async (t) => {
+    const { store } = await watched(t);
+    const lease = await running(store);
+    await store.append(lease, [batchOf(1, 1, SHORT)]);
+    for (const stage of ['batches', 'streams', 'records'] as const) {
+      assert.equal(await store.expire(stage, lease.experiment), 'waiting');
+    }
+    await store.end(lease, { to: 'failed', reason: 'exit code 1' });
+    assert.equal(await store.expire('batches', lease.experiment), 'waiting');
+    assert.equal((await store.batchBytes((await store.batches(lease.experiment))[0]!)).byteLength, 5);
+    assert.equal(await store.expire('streams', 'exp-00000000000000000000'), 'gone');
+  });
+
+  test('an experiment that is deleted while it is archived leaves nothing behind', async (t) => {
+    const { store, has } = await watched(t);
+    const { id } = await archived(store);
+    assert.equal(await store.deleteExperiment(id), 'deleted');
+    assert.equal(await store.collectGarbage(10), 1);
+    assert.equal(has.get(id)?.size, 0);
+    assert.equal(await store.archiveStream(id), 'gone');
+  });
+});
+
+describe('who applies retention', () => {
+  test('one dispatcher at a time, until it has been silent', async (t) => {
+    const { store, redis } = await storeFor(t);
+    assert.equal(await store.holdRetention('one', 60_000), true);
+    assert.equal(await store.holdRetention('two', 60_000), false);
+    assert.equal(await store.holdRetention('one', 60_000), true);
+    await redis.del('{echelon}:retention'); // as the server does when the time is over
+    assert.equal(await store.holdRetention('two', 60_000), true);
+  });
+});
+
+describe('what an earlier version ended', () => {
+  test('is found and archived like the rest', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) {
+      const lease = await running(store);
+      ids.push(lease.experiment);
+      if (count < 3) await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+    }
+    await redis.del(keys.archiving);
+    await store.archiveStream(ids[0]!);
+    let added = 0;
+    for (let cursor: string | null = null, first = true; first || cursor !== null; first = false) {
+      const step: { added: number; next: string | null } = await store.seedArchiving(cursor, 2);
+      added += step.added;
+      cursor = step.next;
+    }
+    assert.equal(added, 2);
+    const taken = await store.takeArchiving({ limit: 10, leaseMs: 1000, afterMs: 0 });
+    assert.deepEqual(taken.sort(), ids.slice(1, 3).sort());
+  });
+});
