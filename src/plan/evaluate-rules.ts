@@ -1,5 +1,6 @@
 import type { ControllerEvent, ExperimentEvent, MetricValue } from '../core/events.ts';
-import type { ResolvedRule, RuleAction, RuleCondition, RuleEvidence, RuleFired } from '../schemas/rules.ts';
+import type { ResolvedRule, RuleAction, RuleCondition, RuleFired } from '../schemas/rules.ts';
+import { holds, type Subject } from './rule-conditions.ts';
 import { conditionInWords } from './rules.ts';
 
 /*
@@ -38,17 +39,6 @@ interface AttemptMemory {
   /** Rows that were reported on or dropped, and those of them that were verified. */
   seen: number;
   verified: number;
-}
-
-type Value = RuleEvidence['values'][number];
-
-interface Subject {
-  streak: number;
-  /** The last values of the streak. */
-  last: Value[];
-  /** plateau only. */
-  best?: Value;
-  idle?: number;
 }
 
 /** A rule that fires now, for the first time in its attempt. */
@@ -277,31 +267,6 @@ function firingOf(rule: ResolvedRule, place: Place, { last, best }: Subject): Fi
   const reason = `rule ${rule.name}: ${name} was ${inFigures(value)} ${where} (${condition})`;
   const values = best === undefined ? last : [best, ...last].slice(-VALUES_KEPT);
   return { rule: rule.name, do: rule.do, ...place, reason, evidence: { condition, values } };
-}
-
-function holds(when: RuleCondition, subject: Subject, shown: Value): boolean {
-  const { value } = shown;
-  if (when.errors !== undefined) return value !== '';
-  const number = Number(value);
-  if (when.notFinite) return !Number.isFinite(number);
-  if (when.plateau) return isFlat(when.plateau, subject, shown);
-  if (when.above !== undefined) return number > when.above;
-  return when.below !== undefined && number < when.below;
-}
-
-/** Counts values since the best one; one that is not a number is no improvement. */
-function isFlat(
-  { window, minDelta, goal = 'max' }: NonNullable<RuleCondition['plateau']>,
-  subject: Subject,
-  shown: Value,
-): boolean {
-  const number = Number(shown.value);
-  const best = subject.best === undefined ? undefined : Number(subject.best.value);
-  const gain = best === undefined ? Number.POSITIVE_INFINITY : goal === 'max' ? number - best : best - number;
-  const better = Number.isFinite(number) && gain > minDelta;
-  if (better) subject.best = shown;
-  subject.idle = better ? 0 : (subject.idle ?? 0) + 1;
-  return subject.idle >= window;
 }
 
 /** Six figures are enough to read; the value itself is in the evidence. */
