@@ -22,6 +22,7 @@ import { addClusters } from './routes/clusters.ts';
 import { addErrorPages } from './routes/errors.ts';
 import { addEvents } from './routes/events.ts';
 import { addExperiments } from './routes/experiments.ts';
+import { addFeeds } from './routes/feeds.ts';
 import { addHealth } from './routes/health.ts';
 import { addKeys } from './routes/keys.ts';
 import { addLogin } from './routes/login.ts';
@@ -36,6 +37,7 @@ import { addSweeps } from './routes/sweeps.ts';
 import { addVerification } from './routes/verification.ts';
 import { createSessions } from './sessions.ts';
 import { withDeadline } from './store-deadline.ts';
+import { createStreams } from './streams.ts';
 
 /**
  * The whole API over a store: it writes intent, reads state and never waits on a cluster. The caller listens and
@@ -77,7 +79,9 @@ export async function createApp(input: AppDeps): Promise<App> {
     addErrorPages(routes);
     addExperiments(routes, deps);
     addSweeps(routes, deps);
-    addEvents(routes, deps);
+    const streams = createStreams(routes, deps);
+    addEvents(routes, deps, streams);
+    addFeeds(routes, deps, streams);
     addMetrics(routes, deps);
     addLogs(routes, deps);
     addVerification(routes, deps);

@@ -65,9 +65,10 @@ export function createLine(
       }
     },
 
-    async counts() {
+    async counts(project) {
       const commands = redis.pipeline();
-      for (const state of STATES) commands.zcard(keys.index({ state }));
+      const of = project === undefined ? {} : { project };
+      for (const state of STATES) commands.zcard(keys.index({ ...of, state }));
       const replies = await runAll(commands);
       return Object.fromEntries(STATES.map((state, at) => [state, Number(replies[at])])) as Record<
         State,

@@ -1,3 +1,4 @@
+import { newKeyId, newKeyToken } from '../../src/http/callers.ts';
 import { newProject, type ProjectInput } from '../../src/schemas/project.ts';
 import type { StoredKey } from '../../src/store/access-store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -15,4 +16,15 @@ export function storedKey(changes: Partial<StoredKey> = {}): StoredKey {
 /** Makes projects of these names. */
 export async function makeProjects(store: Store, ...names: ProjectInput['name'][]): Promise<void> {
   for (const name of names) await store.createProject(newProject({ name }, 1));
+}
+
+/** Makes an API key; its token is what a caller sends. */
+export async function makeKey(
+  store: Store,
+  changes: Partial<StoredKey> = {},
+): Promise<{ id: string; token: string }> {
+  const id = newKeyId();
+  const { token, digest } = newKeyToken(id);
+  await store.createKey(storedKey({ id, digest, ...changes }));
+  return { id, token };
 }

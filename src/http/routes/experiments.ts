@@ -1,42 +1,55 @@
-import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
-import { newExperimentId } from '../../core/ids.ts';
 import { STATES } from '../../core/states.ts';
-import { resolveSpec } from '../../plan/resolve-spec.ts';
-import type { Accepted, ExperimentDetail } from '../../schemas/api.ts';
+import type { ExperimentDetail } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import { canonicalJson } from '../../schemas/json.ts';
-import { nearestName } from '../../schemas/nearest.ts';
-import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
-import { invalidSpec } from '../../schemas/validate-spec.ts';
+import { DEFAULT_PROJECT } from '../../schemas/project.ts';
+import type { ExperimentSpec } from '../../schemas/spec.ts';
+import { validateSpec } from '../../schemas/validate-spec.ts';
+import type { ExperimentFilter } from '../../store/records-store.ts';
 import type { Store } from '../../store/store.ts';
+import { acceptExperiment } from '../accept-experiment.ts';
+import { listedProject } from '../caller-projects.ts';
 import { type ClusterViewDeps, withSilence } from '../cluster-views.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { fingerprintOf } from '../fingerprint-of.ts';
+import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
 import { ExperimentParams, experimentOf, notFound, strict } from './common.ts';
 
-/** An accepted request waits this long for its job; what takes longer goes on by itself. */
-const JOIN_MS = 200;
-
 const SpecBody = Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' });
 
-const IdempotencyKey = Type.Optional(
-  Type.String({
-    pattern: '^[\\x21-\\x7e]{1,255}$',
-    description: 'A request that is repeated with its key and body is answered as the first one was',
-  }),
-);
+/** What an accepted experiment is answered. */
+const accepted = {
+  202: {
+    description: 'Accepted; it waits in the line',
+    headers: { Location: { type: 'string', description: 'Path of the experiment' } },
+    content: { 'application/json': { schema: { $ref: 'Accepted#' } } },
+  },
+} as const;
 
 const ListQuery = Type.Object(
   {
     cursor: Type.Optional(Type.String({ maxLength: 1000 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
-    state: Type.Optional(Type.Enum([...STATES], { type: 'string' })),
+    state: Type.Optional(
+      Type.Array(Type.Enum([...STATES], { type: 'string' }), {
+        maxItems: STATES.length,
+        description: 'Any of these states; separated by commas, or repeated',
+      }),
+    ),
     project: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+    sweep: Type.Optional(Type.String({ maxLength: 63, description: 'Id of a sweep: its children' })),
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: 'What the name begins with, to the letter' }),
+    ),
+    submittedFrom: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Submitted at this time or later; ms since 1970' }),
+    ),
+    submittedBefore: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Submitted before this time; ms since 1970' }),
+    ),
   },
   strict,
 );
@@ -50,9 +63,11 @@ const CancelBody = Type.Object(
   strict,
 );
 
-/** POST and GET /v1/experiments, GET one, POST its cancel. */
+/** POST and GET /v1/experiments, GET and DELETE one, POST its rerun and its cancel. */
 export function addExperiments(app: App, deps: RouteDeps): void {
   addSubmit(app, deps);
+  addRerun(app, deps);
+  addDelete(app, deps);
   addRead(app, deps);
   addList(app, deps);
   addCancel(app, deps);
@@ -62,23 +77,18 @@ function addSubmit(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/experiments',
     {
+      config: { idempotency: 'own' },
       schema: {
         operationId: 'submitExperiment',
         summary: 'Submit an experiment',
         description:
           'An answer of 202 means that it is on disk. Where the answer is lost, repeat it with its key.',
         tags: ['experiments'],
-        headers: Type.Object({ 'idempotency-key': IdempotencyKey }),
         body: SpecBody,
         response: {
-          202: {
-            description: 'Accepted; it waits in the line',
-            headers: { Location: { type: 'string', description: 'Path of the experiment' } },
-            content: { 'application/json': { schema: { $ref: 'Accepted#' } } },
-          },
+          ...accepted,
           ...problems(
             'invalid-spec',
-            'idempotency-conflict',
             'body-too-large',
             'unsupported-media-type',
             'store-full',
@@ -88,66 +98,78 @@ function addSubmit(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const resolved = resolveSpec(request.body);
-      await requireCluster(deps.store, resolved.spec.cluster);
-      const key = request.headers['idempotency-key'];
-      const { id, created } = await submit(deps.store, { spec: request.body, resolved, key });
-      if (created) await join(deps, id, resolved.spec.priority);
-      const self = `/v1/experiments/${id}`;
-      const accepted: Accepted = { id, self, events: `${self}/events` };
-      return reply.code(202).header('location', self).send(accepted);
+      const { caller, body: spec } = request;
+      const answer = await acceptExperiment(deps, { caller, spec, key: idempotencyKey(request) });
+      return reply.code(202).header('location', answer.self).send(answer);
     },
   );
 }
 
-function submit(
-  store: Store,
-  input: { spec: ExperimentSpec; resolved: ResolvedSpec; key: string | undefined },
-) {
-  const { spec, resolved, key } = input;
-  return store.submit({
-    id: newExperimentId(),
-    project: resolved.spec.project,
-    name: resolved.spec.name,
-    priority: resolved.spec.priority,
-    cluster: resolved.spec.cluster,
-    gpus: resolved.spec.resources.gpus,
-    cpus: resolved.spec.resources.cpus,
-    submitted: spec,
-    resolved: resolved.spec,
-    defaults: resolved.defaults,
-    fingerprint: fingerprintOf(resolved.spec),
-    ...(key === undefined
-      ? {}
-      : { idempotency: { key, digest: createHash('sha256').update(canonicalJson(spec)).digest('hex') } }),
-  });
+function addRerun(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/experiments/:id/rerun',
+    {
+      config: { idempotency: 'own' },
+      schema: {
+        operationId: 'rerunExperiment',
+        summary: 'Run an experiment again, as a new one',
+        description:
+          'From the spec as it was submitted, checked and filled in as a new one is; it starts from the beginning, and `rerunOf` of the new one names the old one. Takes no body.',
+        tags: ['experiments'],
+        params: ExperimentParams,
+        response: { ...accepted, ...problems('not-found', 'invalid-spec', 'store-full', 'store-unfit') },
+      },
+    },
+    async (request, reply) => {
+      if (request.body !== undefined)
+        throw new EchelonError('invalid-request', 'This request takes no body.');
+      const { id, submitted, project } = await experimentOf(deps.store, request, request.params.id);
+      const answer = await acceptExperiment(deps, {
+        caller: request.caller,
+        // Which project is meant where none is named depends on who asks.
+        spec: { ...validateSpec(submitted), ...(project !== DEFAULT_PROJECT && { project }) },
+        key: idempotencyKey(request),
+        rerunOf: id,
+      });
+      return reply.code(202).header('location', answer.self).send(answer);
+    },
+  );
 }
 
-/** A name that no cluster has would wait for ever: it is refused, with the nearest one. */
-async function requireCluster(store: Store, name: string | null): Promise<void> {
-  if (name === null) return;
-  const known = (await store.clusters()).map((cluster) => cluster.name);
-  if (known.includes(name)) return;
-  const near = nearestName(name, known);
-  const hint = near ? `did you mean ${near}?` : `known: ${known.join(', ') || 'none'}; leave it out for any`;
-  throw invalidSpec([{ field: '/cluster', message: `is not the name of a cluster; ${hint}` }]);
-}
-
-/**
- * The experiment is accepted already: a job that fails or takes its time is no reason to say otherwise, since the
- * reconciler gives a job to everyone who waits without one.
- */
-async function join({ line, log }: RouteDeps, id: string, priority: number): Promise<void> {
-  const settled = (async () => line.join(id, priority))().catch((err: unknown) => {
-    log.warn({ err, experiment: id }, 'no job yet for an accepted experiment; the reconciler adds it');
-  });
-  await Promise.race([settled, pause(JOIN_MS, undefined, { ref: false })]);
+function addDelete(app: App, { store }: RouteDeps): void {
+  app.delete(
+    '/v1/experiments/:id',
+    {
+      schema: {
+        operationId: 'deleteExperiment',
+        summary: 'Delete an experiment that has ended',
+        description:
+          'With its events, metrics, batches and reports; what it left on the cluster stays there. The counts of its sweep stay as they are.',
+        tags: ['experiments'],
+        params: ExperimentParams,
+        response: { 204: { description: 'Deleted', type: 'null' }, ...problems('not-found', 'not-ended') },
+      },
+    },
+    async (request, reply) => {
+      const { id, state } = await experimentOf(store, request, request.params.id);
+      const outcome = await store.deleteExperiment(id);
+      if (outcome === 'not-found') throw notFound(id);
+      if (outcome === 'not-ended') {
+        throw new EchelonError(
+          'not-ended',
+          `The experiment is ${state}; cancel it, and delete it when it has ended.`,
+        );
+      }
+      return reply.code(204).send(undefined);
+    },
+  );
 }
 
 function addRead(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/experiments/:id',
     {
+      config: { etag: true },
       schema: {
         operationId: 'getExperiment',
         summary: 'One experiment',
@@ -182,14 +204,21 @@ function addList(app: App, deps: RouteDeps): void {
       schema: {
         operationId: 'listExperiments',
         summary: 'Experiments, newest first',
+        description:
+          'A filter by name may have to look at many: a page can hold fewer than `limit`, or none, and still have a `next`.',
         tags: ['experiments'],
         querystring: ListQuery,
         response: { 200: { $ref: 'ExperimentPage#' }, ...problems('invalid-cursor') },
       },
     },
     async (request) => {
-      const { cursor, limit = 50, state, project } = request.query;
-      const filter = { ...(state && { state }), ...(project && { project }) };
+      const { cursor, limit = 50, name, project: asked, ...query } = request.query;
+      const project = listedProject(request.caller, asked);
+      const filter: ExperimentFilter = {
+        ...query,
+        ...(name !== undefined && { namePrefix: name }),
+        ...(project && { project }),
+      };
       const scope = `experiments ${canonicalJson(filter)}`;
       const before = cursor === undefined ? {} : { before: cursors.open(scope, cursor) };
       const page = await store.list({ ...filter, ...before, limit });
@@ -228,7 +257,9 @@ function addCancel(app: App, deps: RouteDeps): void {
           'The experiment has already ended; there is nothing to cancel.',
         );
       }
-      await detail(deps, await experimentOf(store, request, id)).then((answer) => reply.code(202).send(answer));
+      await detail(deps, await experimentOf(store, request, id)).then((answer) =>
+        reply.code(202).send(answer),
+      );
       return reply;
     },
   );

@@ -38,11 +38,12 @@ function addLoginPage(
   app.get(
     '/login',
     {
-      config: { public: true },
+      config: { public: true, audit: true },
       // A look at the head must not use a code up.
       exposeHeadRoute: false,
       schema: {
         hide: true,
+        operationId: 'signInByLink',
         querystring: Type.Object(
           { next: Next, code: Type.Optional(Type.String({ maxLength: 200 })) },
           strict,

@@ -1,17 +1,18 @@
 import { Type } from 'typebox';
 import { commandLine } from '../../plan/command-line.ts';
 import { compilePlan } from '../../plan/compile-plan.ts';
-import { resolveSpec } from '../../plan/resolve-spec.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
-import type { App } from '../deps.ts';
+import { resolveFor } from '../caller-projects.ts';
+import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
 import { problems } from '../responses.ts';
 
 /** POST /v1/plans: a dry run, which stores nothing. */
-export function addPlans(app: App): void {
+export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
   app.post(
     '/v1/plans',
     {
+      config: { scope: 'read', idempotency: 'none' },
       schema: {
         operationId: 'planExperiment',
         summary: 'What a spec would run, without running it',
@@ -24,7 +25,7 @@ export function addPlans(app: App): void {
       },
     },
     async (request) => {
-      const resolved = resolveSpec(request.body);
+      const resolved = await resolveFor(store, request.caller, request.body);
       const plan = compilePlan(resolved.spec);
       return {
         resolved: resolved.spec,

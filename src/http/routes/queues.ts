@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import type { Caller } from '../../core/scopes.ts';
+import { seenClusters } from '../caller-projects.ts';
 import { clusterViews } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
@@ -21,20 +23,24 @@ export function addQueues(app: App, deps: RouteDeps): void {
       schema: {
         operationId: 'getQueue',
         summary: 'The line: counts, who waits and why, what the clusters have',
+        description:
+          'A key that is bound to a project sees the counts and the waiting of that one, at their places in the whole line.',
         tags: ['queue'],
         querystring: Query,
         response: { 200: { $ref: 'Queue#' }, ...problems() },
       },
     },
-    async (request) => queueView(deps, request.query.limit ?? 100),
+    async ({ caller, query }) => queueView(deps, caller, query.limit ?? 100),
   );
 }
 
-async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, limit: number) {
+async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Caller, limit: number) {
   const { store } = deps;
-  const [counts, waiting, backlog, pressure, clusters] = await Promise.all([
-    store.counts(),
-    store.waiting(limit),
+  const { project } = caller;
+  const [counts, { length }, waiting, backlog, pressure, clusters] = await Promise.all([
+    store.counts(project ?? undefined),
+    store.position(''),
+    project === null ? store.waiting(limit) : store.waitingOf(project, limit),
     store.backlog(),
     store.pressure(),
     clusterViews(deps),
@@ -42,9 +48,9 @@ async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, limit: number
   return {
     counts,
     accepting: pressure.accepting,
-    length: counts.queued,
+    length,
     waiting: waiting.map((one, index) => ({
-      position: index + 1,
+      position: 'rank' in one ? one.rank : index + 1,
       experiment: one.experiment,
       name: one.name,
       project: one.project,
@@ -56,6 +62,6 @@ async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, limit: number
       reason: one.reason,
     })),
     verificationBacklog: backlog,
-    clusters,
+    clusters: await seenClusters(store, caller, clusters),
   };
 }

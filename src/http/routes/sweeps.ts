@@ -7,6 +7,7 @@ import { childValues, makeChild } from '../../plan/sweep.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
 import type { SweepChild, SweepRecord } from '../../store/sweep-store.ts';
+import { listedProject } from '../caller-projects.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
@@ -72,7 +73,8 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { cursor, limit = 50, project } = request.query;
+      const { cursor, limit = 50 } = request.query;
+      const project = listedProject(request.caller, request.query.project);
       const scope = `sweeps ${project ?? ''}`;
       const { items, next } = await store.sweeps({
         limit,

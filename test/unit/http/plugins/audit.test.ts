@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import type { AuditEntry } from '../../../../src/schemas/audit.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { makeKey } from '../../../support/access.ts';
+import { until } from '../../../support/dispatch.ts';
+import { appFor, REPLAY, TOKEN } from '../../../support/http-app.ts';
+import { storeFor } from '../../../support/store.ts';
+
+const { store } = await storeFor({ after });
+const { call } = await appFor({ after }, { store, limits: { failedSignIns: 10_000 } });
+
+/** The newest entry. */
+async function newest(): Promise<AuditEntry | undefined> {
+  return (await store.auditLog(1, undefined))[0];
+}
+
+describe('the audit log', () => {
+  test('says who did what to which, and nothing of the body', async () => {
+    const { id: caller, token } = await makeKey(store, { scopes: ['read', 'submit'], name: 'ci' });
+    const made = await call('POST', '/v1/experiments', { token, body: { ...REPLAY, name: 'PRIVATE' } });
+    const { id } = made.json();
+    const entry = await newest();
+    assert.deepEqual(
+      { ...entry, id: undefined, at: undefined, requestId: undefined },
+      {
+        ...{ id: undefined, at: undefined, requestId: undefined, address: '127.0.0.1', note: null },
+        ...{ caller, name: 'ci', project: null, action: 'submitExperiment', target: id, status: 202 },
+        ...{ outcome: 'done', code: null },
+      },
+    );
+    // Fails where the entry is written behind the answer.
+    await call('POST', `/v1/experiments/${id}/cancel`, { token });
+    assert.deepEqual([(await newest())?.action, (await newest())?.target], ['cancelExperiment', id]);
+    await call('POST', `/v1/experiments/${id}/cancel`, { token });
+    const again = await newest();
+    assert.deepEqual([again?.outcome, again?.code, again?.status], ['refused', 'already-final', 409]);
+    const all = JSON.stringify(await store.auditLog(100, undefined));
+    for (const secret of ['PRIVATE', token.slice(-43), TOKEN]) assert.ok(!all.includes(secret));
+  });
+
+  test('has no reading, no dry run and no unknown path', async () => {
+    const before = (await newest())?.id;
+    await call('GET', '/v1/experiments');
+    await call('POST', '/v1/plans', { body: REPLAY });
+    await call('POST', '/v1/nothing', { body: {} });
+    assert.equal((await newest())?.id, before);
+  });
+
+  test('has sign-ins', async () => {
+    await call('POST', '/login', { token: null, body: { token: TOKEN } });
+    assert.deepEqual([(await newest())?.action, (await newest())?.outcome], ['signIn', 'done']);
+  });
+
+  test('has refusals of every request, with a token in the query pointed out', async () => {
+    const { id: caller, token } = await makeKey(store, { scopes: ['read'] });
+    const before = (await newest())?.id;
+    const since = async () => (await store.auditLog(10, undefined)).filter(({ id }) => id > (before ?? ''));
+    await call('GET', `/v1/experiments?access_token=${TOKEN}`, { token: null });
+    await call('POST', '/v1/experiments', { token, body: REPLAY });
+    const [second, first] = await until(async () => {
+      const entries = await since();
+      return entries.length === 2 && entries;
+    }, 'both refusals are there');
+    assert.deepEqual([first?.caller, first?.status, first?.code], [null, 401, 'unauthenticated']);
+    assert.match(first?.note ?? '', /token seems to have come in the query/);
+    assert.deepEqual([second?.caller, second?.status, second?.action], [caller, 403, 'submitExperiment']);
+  });
+
+  test('is not filled by who guesses: refusals are bounded, and those left out are counted', async () => {
+    let now = 10 * 60_000;
+    const guessed = await appFor({ after }, { store, now: () => now, limits: { failedSignIns: 10_000 } });
+    const count = async () => (await store.auditLog(1000, undefined)).length;
+    const before = await count();
+    for (let at = 0; at < 200; at += 1) await guessed.call('GET', '/v1/sweeps', { token: 'wrong' });
+    // Fails without REFUSALS_A_MINUTE.
+    await until(async () => (await count()) - before === 60, 'sixty entries are there');
+    now += 60_000;
+    await guessed.call('GET', '/v1/sweeps', { token: 'wrong' });
+    await until(async () => /140 refusals/.test((await newest())?.note ?? ''), 'the others are counted');
+  });
+});
+
+test('an entry that cannot be stored is logged, and the answer goes out', async () => {
+  const broken = new Proxy(store, {
+    get: (target, name) =>
+      name === 'audit'
+        ? async () => {
+            throw new Error('away');
+          }
+        : Reflect.get(target, name),
+  }) as Store;
+  const { call: send, logged } = await appFor({ after }, { store: broken });
+  assert.equal((await send('POST', '/v1/experiments', { body: REPLAY })).statusCode, 202);
+  const line = logged.find(({ audit }) => audit !== undefined);
+  assert.equal((line?.audit as AuditEntry | undefined)?.action, 'submitExperiment');
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { newKeyId } from '../../../../src/http/callers.ts';
+import { makeProjects } from '../../../support/access.ts';
+import { appFor, LOCAL } from '../../../support/http-app.ts';
+import { storeFor } from '../../../support/store.ts';
+
+const { store, redis } = await storeFor({ after });
+await makeProjects(store, 'team');
+let now = 1_000_000;
+const { call, logged } = await appFor({ after }, { store, now: () => now });
+
+async function make(body: object = {}) {
+  const response = await call('POST', '/v1/keys', { body: { name: 'a key', scopes: ['read'], ...body } });
+  assert.equal(response.statusCode, 201, response.body);
+  return response.json() as { key: { id: string; expiresAt: number | null }; token: string };
+}
+const status = async (token: string) => (await call('POST', '/v1/plans', { token, body: LOCAL })).statusCode;
+
+describe('a key', () => {
+  test('works as soon as it is made, and is shown once', async () => {
+    const { key, token } = await make({ project: 'team', expiresInSeconds: 60 });
+    assert.equal(token.split('_')[1], key.id);
+    assert.equal(key.expiresAt, now + 60_000);
+    assert.equal(await status(token), 200);
+    const secret = token.split('_').slice(2).join('_');
+    const list = await call('GET', '/v1/keys');
+    assert.ok(list.body.includes(key.id) && !list.body.includes(secret) && !list.body.includes('digest'));
+    for (const name of await redis.keys('*')) {
+      const value = await redis.dump(name);
+      assert.ok(!String(value).includes(secret), name);
+    }
+    assert.ok(!JSON.stringify(logged).includes(secret));
+  });
+
+  test('is not repeated to whoever sends the same Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': 'the-same' };
+    const body = { name: 'a key', scopes: ['read'] };
+    const first = await call('POST', '/v1/keys', { body, headers });
+    const second = await call('POST', '/v1/keys', { body, headers });
+    assert.deepEqual([first.statusCode, second.statusCode], [201, 409]);
+    for (const name of await redis.keys('*')) {
+      const value = await redis.dump(name);
+      assert.ok(!String(value).includes(first.json().token.slice(-43)), name);
+    }
+  });
+
+  test('is refused where it could not be what it says', async () => {
+    const refused = async (body: object) => {
+      const response = await call('POST', '/v1/keys', { body: { name: 'a', ...body } });
+      assert.equal(response.statusCode, 400, JSON.stringify(body));
+      return response.json().problems[0].field;
+    };
+    assert.equal(await refused({ scopes: ['read'], project: 'taem' }), '/project');
+    assert.equal(await refused({ scopes: ['admin'], project: 'team' }), '/scopes');
+    assert.equal(await refused({ scopes: [] }), '/scopes');
+    assert.equal(await refused({ scopes: ['root'] }), '/scopes/0');
+  });
+
+  test('ends at once when it is revoked, and in its time', async () => {
+    const [revoked, expiring] = [await make(), await make({ expiresInSeconds: 5 })];
+    const answer = await call('DELETE', `/v1/keys/${revoked.key.id}`);
+    assert.equal(answer.json().revokedAt, now);
+    assert.equal(await status(revoked.token), 401);
+    now += 5000;
+    assert.equal(await status(expiring.token), 401);
+    assert.equal((await call('DELETE', `/v1/keys/${revoked.key.id}`)).json().revokedAt, now - 5000);
+    assert.equal((await call('DELETE', `/v1/keys/${newKeyId()}`)).statusCode, 404);
+  });
+
+  test('is rotated, with an overlap where one is asked for', async () => {
+    const { key, token } = await make();
+    const rotate = (body?: object) =>
+      call('POST', `/v1/keys/${key.id}/rotate`, body === undefined ? {} : { body });
+    const second = (await rotate({ overlapSeconds: 10 })).json();
+    assert.deepEqual([await status(token), await status(second.token)], [200, 200]);
+    now += 10_000;
+    assert.deepEqual([await status(token), await status(second.token)], [401, 200]);
+    const third = (await rotate({})).json();
+    assert.deepEqual([await status(second.token), await status(third.token)], [401, 200]);
+    assert.equal((await rotate({ overlapSeconds: 8 * 24 * 3600 })).statusCode, 400);
+    await call('DELETE', `/v1/keys/${key.id}`);
+    assert.equal((await rotate({})).statusCode, 404);
+  });
+});
+
+test('its use is listed', async () => {
+  const { key, token } = await make();
+  await status(token);
+  const { items } = (await call('GET', '/v1/keys')).json();
+  const found = items.find(({ id }: { id: string }) => id === key.id);
+  assert.equal(found.lastUsedAt, now);
+});
