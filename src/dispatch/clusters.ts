@@ -1,4 +1,4 @@
-import type { ChoiceCluster } from '../queue/choose.ts';
+import type { ChoiceCluster } from '../queue/choose-nodes.ts';
 import type { RayWorkerDescription } from '../rpc/ray-worker.ts';
 import type { Cluster, ClusterNode, Seen, Store } from '../store/store.ts';
 import type { Log } from './log.ts';

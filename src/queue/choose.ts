@@ -1,28 +1,46 @@
-import type { ClusterNode, Reservation, Waiting } from '../store/store.ts';
+import type { Reservation, Waiting } from '../store/store.ts';
+import { type Backfill, createBackfill } from './choose-backfill.ts';
+import {
+  bestNode,
+  type ChoiceCluster,
+  couldFitOn,
+  EPSILON,
+  type FreeNode,
+  fits,
+  type OpenCluster,
+  openClusters,
+  type Span,
+  take,
+} from './choose-nodes.ts';
+import { capacityOf, createOrder, holdings } from './choose-order.ts';
+import { createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './choose-quotas.ts';
+import { closed, frees, freest, needInWords, nowhere, tooLarge } from './choose-words.ts';
 
 /*
- * What always holds: on no node is more handed out than it has; on a cluster without backfill nothing starts past
- * an experiment that waits for that cluster and could fit it one day.
+ * What always holds: on no node is more handed out than it has, and to no project more GPUs than its quota; on a
+ * cluster without backfill nothing starts past an experiment that waits for that cluster and could fit it one day; on
+ * one with backfill nothing starts that delays the estimated start of the first of those.
  */
-
-/** A cluster as the choice sees it. */
-export interface ChoiceCluster {
-  name: string;
-  backfill: boolean;
-  /** Whether its ray-worker answered lately; on one that did not, nothing is started. */
-  answering: boolean;
-  /** Nothing new starts there. */
-  draining?: boolean;
-  nodes: readonly ClusterNode[];
-}
 
 /** What the choice is made from. */
 export interface ChoiceInput {
-  /** In the order of the line. */
+  /** In the order of the line: by priority, then by arrival. */
   waiting: readonly Waiting[];
   clusters: readonly ChoiceCluster[];
   /** What was handed out, by cluster name. */
   reservations: ReadonlyMap<string, readonly Reservation[]>;
+  /** Weights and quotas; a project that is missing has weight 1 and no quota. */
+  projects?: ReadonlyMap<string, ProjectPolicy>;
+  /** Nothing starts: why, in words that follow "the line is paused". */
+  paused?: string | null;
+  /** Projects of which more wait than are given here. */
+  truncated?: ReadonlySet<string>;
+  /** When those that run are expected to end; missing: nobody knows. */
+  ends?: ReadonlyMap<string, Span>;
+  /** How long those that wait are expected to run; missing: nobody knows. */
+  lengths?: ReadonlyMap<string, Span>;
+  /** Instant that `ends` refer to. */
+  now?: number;
 }
 
 /** One experiment that can start now, and where. */
@@ -38,175 +56,206 @@ export interface Start {
 export interface Choice {
   start: Start[];
   reasons: Map<string, string>;
+  /** Those whose turn was looked at, in the order of their turns, whether they start or not. */
+  order: Waiting[];
   open: string[];
+  /** The project whose window was used up, so that nobody behind was looked at; null where all were. */
+  dry: string | null;
 }
 
-/** Resources are sums of decimal fractions: differences below this are rounding. */
-const EPSILON = 1e-6;
-
-interface FreeNode {
-  id: string;
-  cpusTotal: number;
-  gpusTotal: number;
-  cpus: number;
-  gpus: number;
+/** Where experiments that ask for the same may start; found once for all of them. */
+export interface Places {
+  /** Why none of them starts in this round, whatever happens; null where one may. Such ones hold nobody up. */
+  refusal: string | null;
+  taking: OpenCluster[];
+  /** Why the next of them waits, once one did and room only becomes less. */
+  later: string | null;
 }
 
-interface OpenCluster {
-  name: string;
-  backfill: boolean;
-  answering: boolean;
-  draining: boolean;
-  nodes: FreeNode[];
-  /** The experiment that holds the place in front of all others; null while there is none. */
-  blocker: string | null;
+/** What a choice knows while it is made. */
+export interface Round {
+  clusters: OpenCluster[];
+  /** By cluster, from when somebody holds its place. */
+  guards: Map<OpenCluster, Backfill>;
+  quotas: Quotas;
+  lengths: ReadonlyMap<string, Span>;
+  now: number;
+  placesOf(item: Waiting): Places;
+  /** Why nothing of its project starts; null where it may. */
+  pausedFor(item: Waiting): string | null;
 }
 
 /**
- * What is free on a node: total − max(used in Ray, handed out by us). Ray's figure contains what we placed, ours
- * also what is not placed yet.
+ * Chooses who starts now. In their order (see choose-order.ts), each experiment takes the fullest node that has room
+ * for all of its GPUs and CPUs; one that does not fit holds its place on every cluster where it could, and those behind
+ * wait there, unless the cluster allows backfill and they delay nobody (choose-backfill.ts). One that can never fit, is
+ * paused or is over its project's quota (choose-quotas.ts) says so and holds nobody up.
  */
-export function freeOn(
-  node: ClusterNode,
-  reservations: readonly Reservation[],
-): { gpus: number; cpus: number } {
-  const ours = reservations.filter((item) => item.node === node.id);
-  const gpus = ours.reduce((sum, item) => sum + item.gpus, 0);
-  const cpus = ours.reduce((sum, item) => sum + item.cpus, 0);
-  return {
-    gpus: Math.max(0, node.gpusTotal - Math.max(node.gpusUsed, gpus)),
-    cpus: Math.max(0, node.cpusTotal - Math.max(node.cpusUsed, cpus)),
+export function choose(input: ChoiceInput): Choice {
+  const { round, order } = beginRound(input);
+  const choice: Choice = { start: [], reasons: new Map(), order: [], open: [], dry: null };
+  for (let item = order.next(); item !== undefined; item = order.next()) {
+    const placed = place(item, round);
+    choice.order.push(item);
+    if (placed.start !== undefined) choice.start.push(placed.start);
+    else choice.reasons.set(item.experiment, placed.reason);
+    if (placed.counts) order.count(item);
+  }
+  choice.open = input.paused == null ? round.clusters.filter(isOpen).map(({ name }) => name) : [];
+  choice.dry = order.dry();
+  return choice;
+}
+
+/** A round of choice, before anybody had a turn. */
+export function beginRound(input: ChoiceInput) {
+  const { waiting, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
+  const clusters = openClusters({ ...input, ends: input.ends ?? new Map() });
+  const held = holdings(clusters);
+  const policyOf = (project: string): ProjectPolicy => projects.get(project) ?? DEFAULT_POLICY;
+  const somePaused = [...projects.values()].some((policy) => policy.paused != null);
+  const someQuota = [...projects.values()].some((policy) => policy.gpuQuota !== null);
+  const weightOf = (project: string) => policyOf(project).weight;
+  const order = createOrder({ waiting, held, capacity: capacityOf(clusters), weightOf, truncated });
+  const round: Round = {
+    ...{ clusters, now, guards: new Map(), quotas: someQuota ? createQuotas(held, policyOf) : NO_QUOTAS },
+    lengths: input.lengths ?? new Map(),
+    placesOf: createPlaces(clusters),
+    pausedFor({ project }) {
+      if (paused !== null) return `the line is paused${paused}`;
+      if (!somePaused) return null;
+      const why = policyOf(project).paused ?? null;
+      return why === null ? null : `the queue of ${project} is paused${why}`;
+    },
+  };
+  return { round, order };
+}
+
+/** Whether somebody could still start there. */
+function isOpen({ answering, draining, paused, blocker, backfill, nodes }: OpenCluster): boolean {
+  if (!answering || draining || paused !== null || (blocker !== null && !backfill)) return false;
+  // A cluster that has not been seen yet has no nodes.
+  return nodes.length === 0 || nodes.some(({ cpus }) => cpus > EPSILON);
+}
+
+function createPlaces(clusters: OpenCluster[]): Round['placesOf'] {
+  const known = new Map<string, Places>();
+  return (item) => {
+    const { cluster, labels, gpus, cpus } = item;
+    const key = `${cluster ?? ''} ${gpus} ${cpus}${labels ? ` ${JSON.stringify(labels)}` : ''}`;
+    const places = known.get(key) ?? findPlaces(item, clusters);
+    known.set(key, places);
+    return places;
   };
 }
 
-function fits(need: { gpus: number; cpus: number }, has: { gpus: number; cpus: number }): boolean {
-  return need.gpus <= has.gpus + EPSILON && need.cpus <= has.cpus + EPSILON;
+/** Whether a cluster is one that the experiment asks for. */
+export function isWanted(
+  { cluster, labels }: Pick<Waiting, 'cluster' | 'labels'>,
+  has: OpenCluster,
+): boolean {
+  if (cluster !== null && cluster !== has.name) return false;
+  return Object.entries(labels ?? {}).every(([key, value]) => has.labels[key] === value);
 }
 
-/** The fullest node that still has room, so that large holes stay whole; ties go to the lower id. */
-function bestNode(need: Waiting, nodes: readonly FreeNode[]): FreeNode | undefined {
-  let best: FreeNode | undefined;
-  for (const node of nodes) {
-    if (!fits(need, node)) continue;
-    if (
-      best === undefined ||
-      node.gpus < best.gpus ||
-      (node.gpus === best.gpus && (node.cpus < best.cpus || (node.cpus === best.cpus && node.id < best.id)))
-    )
-      best = node;
-  }
-  return best;
-}
-
-function couldFit(need: Waiting, cluster: OpenCluster): boolean {
+function findPlaces(item: Waiting, clusters: OpenCluster[]): Places {
+  const refused = (refusal: string): Places => ({ refusal, taking: [], later: null });
+  const wanted = clusters.filter((cluster) => isWanted(item, cluster));
+  if (wanted.length === 0) return refused(nowhere(item, clusters));
   // A cluster that has not been seen yet has no nodes: nothing is known, so nothing is ruled out.
-  if (cluster.nodes.length === 0) return true;
-  return cluster.nodes.some((node) => fits(need, { gpus: node.gpusTotal, cpus: node.cpusTotal }));
-}
-
-function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
-}
-
-function needInWords({ gpus, cpus }: Waiting): string {
-  return gpus > 0 ? `${plural(gpus, 'GPU')} and ${plural(cpus, 'CPU')}` : plural(cpus, 'CPU');
-}
-
-function tooLarge(item: Waiting, clusters: readonly OpenCluster[]): string {
-  const where = item.cluster === null ? 'any cluster' : `cluster ${item.cluster}`;
-  const nodes = clusters.flatMap((cluster) => cluster.nodes);
-  const gpus = nodes.reduce((most, node) => Math.max(most, node.gpusTotal), 0);
-  const cpus = nodes.reduce((most, node) => Math.max(most, node.cpusTotal), 0);
-  return (
-    `can never fit: needs ${needInWords(item)} on one node; the nodes of ${where} have at most ` +
-    `${plural(gpus, 'GPU')} and ${plural(cpus, 'CPU')}`
+  const possible = wanted.filter(
+    ({ nodes }) => nodes.length === 0 || nodes.some((node) => couldFitOn(item, node)),
   );
+  if (possible.length === 0) return refused(tooLarge(item, wanted));
+  const taking = possible.filter(({ draining, paused }) => !draining && paused === null);
+  return taking.length === 0 ? refused(closed(possible)) : { refusal: null, taking, later: null };
 }
 
-function freest(clusters: readonly OpenCluster[], need: Waiting): string {
-  const nodes = clusters.flatMap((cluster) => cluster.nodes);
-  // GPUs are what is short where they are asked for; else CPUs.
-  const most = nodes.toSorted((a, b) =>
-    need.gpus > 0 ? b.gpus - a.gpus || b.cpus - a.cpus : b.cpus - a.cpus,
-  )[0];
-  if (most === undefined) return 'no node is known';
-  const cpus = Number(most.cpus.toFixed(2));
-  return need.gpus > 0
-    ? `the freest node has ${plural(most.gpus, 'GPU')} and ${plural(cpus, 'CPU')} free`
-    : `the freest node has ${plural(cpus, 'CPU')} free`;
-}
+type Placed = { start: Start; counts: true } | { start?: undefined; reason: string; counts: boolean };
 
-function drained(clusters: readonly OpenCluster[]): string {
-  const names = clusters.map((cluster) => cluster.name).join(', ');
-  return clusters.length === 1
-    ? `cluster ${names} is draining: nothing new starts there`
-    : `the clusters ${names} are draining: nothing new starts there`;
-}
-
-/** Why it waits although it is at the front, or undefined where it does not. Takes the room where there is some. */
-function place(item: Waiting, eligible: readonly OpenCluster[]): Start | string {
-  if (eligible.length === 0)
-    return item.cluster === null ? 'no cluster is known yet' : `there is no cluster ${item.cluster}`;
-  const possible = eligible.filter((cluster) => couldFit(item, cluster));
-  if (possible.length === 0) return tooLarge(item, eligible);
-  const taking = possible.filter((cluster) => !cluster.draining);
-  if (taking.length === 0) return drained(possible);
-  for (const cluster of taking) {
-    if (!cluster.answering || (cluster.blocker !== null && !cluster.backfill)) continue;
-    const node = bestNode(item, cluster.nodes);
+/** Starts it where there is room and it is its turn; else says why not. `counts`: it had its turn. */
+function place(item: Waiting, round: Round): Placed {
+  const places = round.placesOf(item);
+  const refusal = places.refusal ?? round.pausedFor(item) ?? round.quotas.refusal(item);
+  if (refusal !== null) return { reason: refusal, counts: false };
+  if (places.later !== null) return { reason: places.later, counts: true };
+  const takes = round.lengths.get(item.experiment) ?? null;
+  for (const cluster of places.taking) {
+    const node = nodeFor(item, cluster, takes, round);
     if (node === undefined) continue;
-    node.gpus -= item.gpus;
-    node.cpus -= item.cpus;
-    return {
-      experiment: item.experiment,
-      cluster: cluster.name,
-      node: node.id,
-      gpus: item.gpus,
-      cpus: item.cpus,
-    };
+    if (cluster.blocker !== null) round.guards.get(cluster)!.take(item, node, takes);
+    take(node, item, takes && plus(round.now, takes));
+    round.quotas.take(item);
+    const { experiment, gpus, cpus } = item;
+    return { start: { experiment, cluster: cluster.name, node: node.id, gpus, cpus }, counts: true };
   }
+  const reason = whyNot(item, places, { round, takes });
+  hold(item, places.taking, round);
+  return { reason, counts: true };
+}
+
+function nodeFor(
+  item: Waiting,
+  cluster: OpenCluster,
+  takes: Span | null,
+  { guards }: Round,
+): FreeNode | undefined {
+  if (!cluster.answering) return undefined;
+  if (cluster.blocker === null) return bestNode(item, cluster.nodes);
+  if (!cluster.backfill) return undefined;
+  const guard = guards.get(cluster)!;
+  return bestNode(item, cluster.nodes, (node) => guard.allows(item, node, takes));
+}
+
+/** It holds its place wherever it could one day run and nobody ahead of it does. */
+function hold(item: Waiting, taking: readonly OpenCluster[], { guards, quotas, now }: Round): void {
+  let isFirst = false;
+  for (const cluster of taking) {
+    if (cluster.blocker !== null) continue;
+    cluster.blocker = item;
+    guards.set(cluster, createBackfill(item, cluster.nodes, now));
+    isFirst = true;
+  }
+  if (isFirst) quotas.keep(item);
+}
+
+function whyNot(
+  item: Waiting,
+  places: Places,
+  { round, takes }: { round: Round; takes: Span | null },
+): string {
+  const { taking } = places;
   const answering = taking.filter((cluster) => cluster.answering);
-  const blocked = answering.find((cluster) => cluster.blocker !== null && !cluster.backfill);
-  const reason =
-    answering.length === 0
-      ? `the ray-worker of ${taking.map((cluster) => cluster.name).join(', ')} does not answer`
-      : blocked !== undefined
-        ? `waits behind ${blocked.blocker}, which is ahead in the line of ${blocked.name}`
-        : `needs ${needInWords(item)} on one node; ${freest(answering, item)}`;
-  // It holds its place wherever it could one day run.
-  for (const cluster of taking) cluster.blocker ??= item.experiment;
+  if (answering.length === 0)
+    return later(places, `the ray-worker of ${taking.map(({ name }) => name).join(', ')} does not answer`);
+  const strict = answering.find((cluster) => cluster.blocker !== null && !cluster.backfill);
+  if (strict !== undefined)
+    return later(
+      places,
+      `waits behind ${strict.blocker!.experiment}, which is ahead in the line of ${strict.name}`,
+    );
+  const filled = answering.find(
+    ({ blocker, nodes }) => blocker !== null && nodes.some((node) => fits(item, node)),
+  );
+  if (filled !== undefined) {
+    const reason = `would delay ${filled.blocker!.experiment}, which is next on ${filled.name}`;
+    return takes === null ? later(places, `${reason}: nobody knows yet how long this one runs`) : reason;
+  }
+  const reason = `needs ${needInWords(item)} on one node; ${freest(answering, item)}`;
+  if (answering.some(({ blocker }) => blocker !== null)) return later(places, reason);
+  const room = answering
+    .map(({ nodes }) => createBackfill(item, nodes, round.now).head)
+    .filter((head) => head !== null)
+    .toSorted((a, b) => a.at.likely - b.at.likely)[0];
+  return room === undefined ? reason : `${reason}; ${frees(item, room, round.now)}`;
+}
+
+/** The reason holds for all that ask for the same: room only becomes less while a choice is made. */
+function later(places: Places, reason: string): string {
+  places.later = reason;
   return reason;
 }
 
-/**
- * Chooses who starts now. In the order of the line, each experiment takes the fullest node that has room for all of
- * its GPUs and CPUs; one that does not fit holds its place on every cluster where it could, and those behind wait
- * there, unless the cluster allows backfill. One that can never fit says so and holds nobody up.
- */
-export function choose({ waiting, clusters, reservations }: ChoiceInput): Choice {
-  const all: OpenCluster[] = clusters.map((cluster) => ({
-    name: cluster.name,
-    backfill: cluster.backfill,
-    answering: cluster.answering,
-    draining: cluster.draining === true,
-    blocker: null,
-    nodes: cluster.nodes.map((node) => ({
-      id: node.id,
-      cpusTotal: node.cpusTotal,
-      gpusTotal: node.gpusTotal,
-      ...freeOn(node, reservations.get(cluster.name) ?? []),
-    })),
-  }));
-  const start: Start[] = [];
-  const reasons = new Map<string, string>();
-  for (const item of waiting) {
-    const eligible = item.cluster === null ? all : all.filter((cluster) => cluster.name === item.cluster);
-    const placed = place(item, eligible);
-    if (typeof placed === 'string') reasons.set(item.experiment, placed);
-    else start.push(placed);
-  }
-  const open = all.filter(
-    ({ answering, draining, blocker, backfill }) => answering && !draining && (blocker === null || backfill),
-  );
-  return { start, reasons, open: open.map((cluster) => cluster.name) };
+/** A length from `now` on, as instants. */
+export function plus(now: number, { early, likely, late }: Span): Span {
+  return { early: now + early, likely: now + likely, late: now + late };
 }

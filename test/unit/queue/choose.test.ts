@@ -1,31 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type ChoiceCluster, choose, freeOn } from '../../../src/queue/choose.ts';
-import type { ClusterNode, Reservation, Waiting } from '../../../src/store/store.ts';
-
-function node(id: string, gpus: number, cpus: number, used: Partial<ClusterNode> = {}): ClusterNode {
-  return { id, gpusTotal: gpus, cpusTotal: cpus, gpusUsed: 0, cpusUsed: 0, ...used };
-}
-
-function cluster(name: string, nodes: ClusterNode[], more: Partial<ChoiceCluster> = {}): ChoiceCluster {
-  return { name, backfill: false, answering: true, nodes, ...more };
-}
-
-function waits(experiment: string, gpus: number, cpus = 1, more: Partial<Waiting> = {}): Waiting {
-  return {
-    experiment,
-    name: experiment,
-    project: 'p',
-    priority: 0,
-    cluster: null,
-    gpus,
-    cpus,
-    submittedAt: 0,
-    reason: null,
-    ...more,
-  };
-}
+import { choose } from '../../../src/queue/choose.ts';
+import { type ChoiceCluster, freeOn } from '../../../src/queue/choose-nodes.ts';
+import type { Reservation, Waiting } from '../../../src/store/store.ts';
+import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 const none = new Map<string, Reservation[]>();
 const started = (choice: ReturnType<typeof choose>) => choice.start.map((start) => start.experiment);
@@ -68,12 +47,82 @@ describe('choose', () => {
     const strict = choose({ waiting, clusters: [cluster('a', nodes)], reservations: none });
     assert.deepEqual(started(strict), []);
     assert.match(strict.reasons.get('small') ?? '', /waits behind large/);
-    const filled = choose({
-      waiting,
-      clusters: [cluster('a', nodes, { backfill: true })],
-      reservations: none,
-    });
-    assert.deepEqual(started(filled), ['small']);
+    const clusters = [cluster('a', nodes, { backfill: true })];
+    const held = { experiment: 'o', node: 'n', gpus: 2, cpus: 1 };
+    const ends = new Map([['o', exactly(100)]]);
+    const filled = (length: number) =>
+      choose({
+        ...{ waiting, clusters, ends, reservations: new Map([['a', [held]]]) },
+        lengths: new Map([['small', exactly(length)]]),
+      });
+    assert.deepEqual(started(filled(100)), ['small']);
+    assert.deepEqual(started(filled(101)), []);
+    assert.equal(filled(101).reasons.get('small'), 'would delay large, which is next on a');
+    const unknown = choose({ waiting, clusters, ends, reservations: new Map([['a', [held]]]) });
+    assert.match(unknown.reasons.get('small') ?? '', /would delay large, .*: nobody knows yet how long/);
+  });
+
+  test('takes the experiments of projects in turn, and says whose GPUs are used up', () => {
+    const clusters = [cluster('a', [node('n', 4, 16)])];
+    const waiting = [
+      ...['a1', 'a2', 'a3', 'a4'].map((id) => waits(id, 1, 1, { project: 'a' })),
+      ...['b1', 'b2', 'b3'].map((id) => waits(id, 1, 1, { project: 'b' })),
+    ];
+    const fair = choose({ waiting, clusters, reservations: none });
+    assert.deepEqual(started(fair), ['a1', 'b1', 'a2', 'b2']);
+    const projects = new Map([['a', { weight: 1, gpuQuota: 1 }]]);
+    const bound = choose({ waiting, clusters, reservations: none, projects });
+    assert.deepEqual(started(bound), ['a1', 'b1', 'b2', 'b3']);
+    assert.equal(bound.reasons.get('a2'), 'needs 1 GPU; project a holds 1 of the 1 that it may hold');
+    assert.match(
+      bound.reasons.get('a3') ?? '',
+      /waits behind a2, which waits for the GPU quota of project a/,
+    );
+  });
+
+  test('starts nothing while the line, a project or a cluster is paused, and says by whom', () => {
+    const clusters = [cluster('a', [node('n', 4, 16)])];
+    const waiting = [waits('x', 1), waits('y', 1, 1, { project: 'q' })];
+    const line = choose({ waiting, clusters, reservations: none, paused: ' by ann: upgrade' });
+    assert.deepEqual([started(line), line.open], [[], []]);
+    assert.equal(line.reasons.get('x'), 'the line is paused by ann: upgrade');
+    const projects = new Map([['p', { weight: 1, gpuQuota: null, paused: ' by ann' }]]);
+    const project = choose({ waiting, clusters, reservations: none, projects });
+    assert.deepEqual(started(project), ['y']);
+    assert.equal(project.reasons.get('x'), 'the queue of p is paused by ann');
+    const paused = [cluster('a', [node('n', 4, 16)], { paused: ' by ann' })];
+    const one = choose({ waiting, clusters: paused, reservations: none });
+    assert.deepEqual([started(one), one.reasons.get('x')], [[], 'cluster a is paused by ann']);
+  });
+
+  test('takes clusters whose labels are all those that are asked for', () => {
+    const clusters = [
+      cluster('a', [node('n', 4, 16)], { labels: { gpu: 'h100', zone: 'x' } }),
+      cluster('b', [node('n', 4, 16)], { labels: { gpu: 'h200', zone: 'x' } }),
+    ];
+    const waiting = [
+      waits('x', 1, 1, { labels: { gpu: 'h200', zone: 'x' } }),
+      waits('y', 1, 1, { labels: { gpu: 'h200', zone: 'y' } }),
+      waits('z', 8, 1, { labels: { gpu: 'h100' } }),
+    ];
+    const choice = choose({ waiting, clusters, reservations: none });
+    assert.deepEqual(
+      choice.start.map((start) => [start.experiment, start.cluster]),
+      [['x', 'b']],
+    );
+    assert.equal(choice.reasons.get('y'), 'no cluster has the labels gpu=h200, zone=y');
+    assert.match(choice.reasons.get('z') ?? '', /the nodes of cluster a have at most 4 GPUs/);
+  });
+
+  test('stops where the window of a project is used up, and tells which', () => {
+    const clusters = [cluster('a', [node('n', 8, 16)])];
+    const waiting = [
+      waits('a1', 1, 1, { project: 'a' }),
+      waits('b1', 1, 1, { project: 'b' }),
+      waits('b2', 1, 1, { project: 'b' }),
+    ];
+    const choice = choose({ waiting, clusters, reservations: none, truncated: new Set(['a']) });
+    assert.deepEqual([started(choice), choice.dry, choice.open], [['a1'], 'a', ['a']]);
   });
 
   test('lets nobody be held up by an experiment for another cluster', () => {

@@ -1,0 +1,82 @@
+import type { Waiting } from '../store/store.ts';
+import type { Amount, FreeNode, OpenCluster, Span } from './choose-nodes.ts';
+
+/** "1 GPU", "2 GPUs". */
+export function plural(count: number, word: string): string {
+  return `${Number(count.toFixed(2))} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** What an experiment asks for. */
+export function needInWords({ gpus, cpus }: Amount): string {
+  return gpus > 0 ? `${plural(gpus, 'GPU')} and ${plural(cpus, 'CPU')}` : plural(cpus, 'CPU');
+}
+
+/** No cluster is one that it asks for. */
+export function nowhere({ cluster, labels }: Waiting, known: readonly OpenCluster[]): string {
+  if (cluster !== null && !known.some(({ name }) => name === cluster))
+    return `there is no cluster ${cluster}`;
+  if (known.length === 0) return 'no cluster is known yet';
+  const wanted = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  return `${cluster === null ? 'no cluster has' : `cluster ${cluster} does not have`} the labels ${wanted.join(', ')}`;
+}
+
+/** No node of those clusters is large enough. */
+export function tooLarge(item: Waiting, clusters: readonly OpenCluster[]): string {
+  const names = clusters.map(({ name }) => name).join(', ');
+  const asks = item.cluster !== null || Object.keys(item.labels ?? {}).length > 0;
+  const where = asks ? `${clusters.length === 1 ? 'cluster' : 'the clusters'} ${names}` : 'any cluster';
+  const nodes = clusters.flatMap((cluster) => cluster.nodes);
+  const gpus = nodes.reduce((most, node) => Math.max(most, node.gpusTotal), 0);
+  const cpus = nodes.reduce((most, node) => Math.max(most, node.cpusTotal), 0);
+  return (
+    `can never fit: needs ${needInWords(item)} on one node; the nodes of ${where} have at most ` +
+    `${plural(gpus, 'GPU')} and ${plural(cpus, 'CPU')}`
+  );
+}
+
+/** Nothing new starts on any of those clusters. */
+export function closed(clusters: readonly OpenCluster[]): string {
+  const draining = clusters.filter(({ paused }) => paused === null).map(({ name }) => name);
+  const paused = clusters.flatMap(({ name, paused: why }) =>
+    why === null ? [] : [`cluster ${name} is paused${why}`],
+  );
+  const names = draining.join(', ');
+  const drained =
+    draining.length === 1 ? `cluster ${names} is draining` : `the clusters ${names} are draining`;
+  return [...(draining.length > 0 ? [`${drained}: nothing new starts there`] : []), ...paused].join('; ');
+}
+
+/** What is free where most is free, of what it is short of. */
+export function freest(clusters: readonly OpenCluster[], need: Amount): string {
+  const nodes = clusters.flatMap((cluster) => cluster.nodes);
+  // GPUs are what is short where they are asked for; else CPUs.
+  const most = nodes.toSorted((a, b) =>
+    need.gpus > 0 ? b.gpus - a.gpus || b.cpus - a.cpus : b.cpus - a.cpus,
+  )[0];
+  if (most === undefined) return 'no node is known';
+  return need.gpus > 0
+    ? `the freest node has ${plural(most.gpus, 'GPU')} and ${plural(most.cpus, 'CPU')} free`
+    : `the freest node has ${plural(most.cpus, 'CPU')} free`;
+}
+
+/** Where and when there will be room. */
+export function frees(need: Amount, { node, at }: { node: FreeNode; at: Span }, now: number): string {
+  const what = need.gpus > 0 ? plural(need.gpus, 'GPU') : plural(need.cpus, 'CPU');
+  return `node ${shortNode(node.id)} has ${what} free ${inAbout(at.likely - now)}`;
+}
+
+/** The first letters of a node's id, where it is one of Ray's long ones. */
+export function shortNode(id: string): string {
+  return /^[0-9a-f]{32,}$/.test(id) ? id.slice(0, 8) : id;
+}
+
+/** A time from now, as coarse as an estimate is: its words change seldom. */
+export function inAbout(ms: number): string {
+  const minutes = ms / 60_000;
+  if (minutes < 1) return 'in less than a minute';
+  if (minutes < 20) return `in about ${Math.round(minutes)} min`;
+  if (minutes < 90) return `in about ${5 * Math.round(minutes / 5)} min`;
+  const hours = minutes / 60;
+  if (hours < 36) return `in about ${Math.round(hours)} h`;
+  return `in about ${Math.round(hours / 24)} days`;
+}

@@ -1,0 +1,130 @@
+import { type Choice, type ChoiceInput, choose } from '../../src/queue/choose.ts';
+import type { ChoiceCluster, Span } from '../../src/queue/choose-nodes.ts';
+import type { ProjectPolicy } from '../../src/queue/choose-quotas.ts';
+import type { ClusterNode, Reservation, Waiting } from '../../src/store/store.ts';
+
+/** A node of a cluster. */
+export function node(id: string, gpus: number, cpus: number, used: Partial<ClusterNode> = {}): ClusterNode {
+  return { id, gpusTotal: gpus, cpusTotal: cpus, gpusUsed: 0, cpusUsed: 0, ...used };
+}
+
+/** A cluster that answers. */
+export function cluster(
+  name: string,
+  nodes: ClusterNode[],
+  more: Partial<ChoiceCluster> = {},
+): ChoiceCluster {
+  return { name, backfill: false, answering: true, nodes, ...more };
+}
+
+/** An experiment that waits. */
+export function waits(experiment: string, gpus: number, cpus = 1, more: Partial<Waiting> = {}): Waiting {
+  return {
+    experiment,
+    name: experiment,
+    project: 'p',
+    priority: 0,
+    cluster: null,
+    gpus,
+    cpus,
+    submittedAt: 0,
+    reason: null,
+    ...more,
+  };
+}
+
+/** A time that is known exactly. */
+export const exactly = (ms: number): Span => ({ early: ms, likely: ms, late: ms });
+
+/** One that will arrive, and how long it then really runs. */
+export interface Arrival {
+  at: number;
+  item: Waiting;
+  length: number;
+}
+
+/** One that runs, until `ends`, which is the truth. */
+export interface Running extends Reservation {
+  project: string;
+  cluster: string;
+  ends: number;
+  startedAt: number;
+}
+
+/** What a step of a simulation was chosen from and what came of it. */
+export interface Step {
+  now: number;
+  input: ChoiceInput;
+  choice: Choice;
+  /** Before the choice, and after it. */
+  before: Running[];
+  after: Running[];
+  lengths: ReadonlyMap<string, number>;
+}
+
+/**
+ * Plays arrivals and ends in their true times; after each the choice is made and carried out, as a dispatcher does.
+ * `known`: whether the choice is told the end and length of an experiment. Returns when each of them started, and those
+ * that still wait when nothing happens any more.
+ */
+export function play({
+  clusters,
+  arrivals,
+  projects = new Map(),
+  known,
+  until = Number.POSITIVE_INFINITY,
+  check,
+}: {
+  clusters: ChoiceCluster[];
+  arrivals: Arrival[];
+  projects?: ReadonlyMap<string, ProjectPolicy>;
+  known: (experiment: string) => boolean;
+  until?: number;
+  check?: (step: Step) => void;
+}): { started: Map<string, number>; waiting: Waiting[] } {
+  const coming = arrivals.toSorted((a, b) => a.at - b.at);
+  const lengths = new Map(arrivals.map(({ item, length }) => [item.experiment, length]));
+  const started = new Map<string, number>();
+  let waiting: Waiting[] = [];
+  let running: Running[] = [];
+  for (;;) {
+    const now = Math.min(coming[0]?.at ?? Number.POSITIVE_INFINITY, ...running.map(({ ends }) => ends));
+    if (now === Number.POSITIVE_INFINITY || now > until) return { started, waiting };
+    running = running.filter(({ ends }) => ends > now);
+    while (coming[0] !== undefined && coming[0].at <= now) waiting = joined(waiting, coming.shift()!);
+    const input: ChoiceInput = {
+      ...{ waiting, clusters, projects, now },
+      reservations: Map.groupBy(running, (item) => item.cluster),
+      ends: new Map(running.filter(isKnown).map(({ experiment, ends }) => [experiment, exactly(ends)])),
+      lengths: new Map(
+        waiting.filter(isKnown).map(({ experiment }) => [experiment, exactly(lengthOf(experiment))]),
+      ),
+    };
+    const choice = choose(input);
+    const before = running;
+    const projectOf = new Map(waiting.map(({ experiment, project }) => [experiment, project]));
+    const starts = choice.start.map((start) => {
+      started.set(start.experiment, now);
+      const ends = now + lengthOf(start.experiment);
+      return { ...start, project: projectOf.get(start.experiment)!, ends, startedAt: now };
+    });
+    running = [...running, ...starts];
+    waiting = waiting.filter(({ experiment }) => !started.has(experiment));
+    check?.({ now, input, choice, before, after: running, lengths });
+  }
+
+  function isKnown({ experiment }: { experiment: string }): boolean {
+    return known(experiment);
+  }
+
+  function lengthOf(experiment: string): number {
+    return lengths.get(experiment)!;
+  }
+}
+
+/** The line with one more, as the store keeps it: by priority, then by arrival. */
+function joined(waiting: Waiting[], { item, at }: Arrival): Waiting[] {
+  return [...waiting, { ...item, submittedAt: at }].toSorted(
+    (a, b) => b.priority - a.priority || a.submittedAt - b.submittedAt,
+  );
+}
