@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { StreamEntry } from '../core/events.ts';
 
 /** How a stream of events came to its end. */
 export type StreamEnd = 'complete' | 'gone' | 'stalled' | 'failed' | 'refused';
@@ -8,8 +7,8 @@ export type StreamEnd = 'complete' | 'gone' | 'stalled' | 'failed' | 'refused';
 export interface EventStreamOptions {
   /** The response; its head must have been written. */
   response: ServerResponse;
-  /** The entries, until they are complete or the signal aborts. */
-  entries: (signal: AbortSignal) => AsyncIterable<StreamEntry>;
+  /** The entries as they are sent, until they are complete or the signal aborts. */
+  frames: (signal: AbortSignal) => AsyncIterable<{ bytes: Buffer }>;
   /** Aborts when the server shuts down: the client comes back elsewhere with its cursor. */
   closing: AbortSignal;
   /** Aborts when the client may no longer read; its reason, a sentence, is sent as the last event, `closed`. */
@@ -38,9 +37,9 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
   }, options.heartbeatMs);
   try {
     response.write('retry: 2000\n\n');
-    for await (const entry of options.entries(signal)) {
+    for await (const { bytes } of options.frames(signal)) {
       if (signal.aborted) break;
-      response.write(formatEntry(entry));
+      response.write(bytes);
       if (
         response.writableNeedDrain &&
         response.writableLength > bufferBytes &&
@@ -79,7 +78,7 @@ async function refuse(response: ServerResponse, { reason }: AbortSignal, stallMs
 }
 
 /** An entry as a server-sent event; JSON has no line breaks, so `data` is one line. */
-export function formatEntry(entry: StreamEntry): string {
+export function formatEntry(entry: { id: string; event: { type: string } }): string {
   return `id: ${entry.id}\nevent: ${entry.event.type}\ndata: ${JSON.stringify(entry)}\n\n`;
 }
 

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { EVENT_TYPES } from '../core/events.ts';
+import { EVENT_TYPES, FEED_TYPES } from '../core/events.ts';
 import { STATES } from '../core/states.ts';
 import { Experiment } from './experiment.ts';
 
@@ -107,6 +107,27 @@ export const EventMessage = Type.Object(
     ),
   },
   { ...strict, $id: 'EventMessage' },
+);
+
+/** An event of a feed as `data` of a server-sent event; its `id` and `event` lines repeat the id and the type. */
+export const FeedMessage = Type.Object(
+  {
+    id: Type.String({ description: 'Send it back as Last-Event-ID to go on behind this event' }),
+    at: Instant,
+    project: Type.String(),
+    experiment: nullable(Type.String({ description: 'Null: of a sweep' })),
+    name: Type.String({ description: 'Of the experiment or the sweep' }),
+    sweep: nullable(Type.String({ description: 'The sweep, or that of the experiment' })),
+    event: Type.Object(
+      { type: Type.Enum([...FEED_TYPES], { type: 'string' }) },
+      {
+        additionalProperties: true,
+        description:
+          'As in the stream of the experiment; `sweep`: its state, and its children counted by theirs',
+      },
+    ),
+  },
+  { ...strict, $id: 'FeedMessage' },
 );
 
 /** Values of metrics, by name, in the order in which they were recorded. */

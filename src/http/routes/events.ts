@@ -1,18 +1,26 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { Type } from 'typebox';
-import { EchelonError } from '../../core/errors.ts';
+import type { StreamEntry } from '../../core/events.ts';
 import { isFinal } from '../../core/states.ts';
+import { compareIds } from '../../store/archive-segments.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { createFanOut, type Source } from '../fan-out.ts';
 import { problems } from '../responses.ts';
-import { sendEvents } from '../sse.ts';
+import { formatEntry } from '../sse.ts';
+import type { Streams } from '../streams.ts';
 import { AfterParam, ExperimentParams, experimentOf, streamPlace, strict } from './common.ts';
 
 /** GET /v1/experiments/:id/events: the experiment's stream as server-sent events. */
-export function addEvents(app: App, deps: RouteDeps): void {
-  const { store, limits, log, callers } = deps;
-  const closing = new AbortController();
-  const open = new Map<string, number>();
-  app.addHook('preClose', async () => closing.abort());
+export function addEvents(app: App, { store, limits }: RouteDeps, streams: Streams): void {
+  const fanOut = createFanOut<StreamEntry>({
+    compare: compareIds,
+    encode: formatEntry,
+    bufferBytes: limits.streamBufferBytes,
+  });
+  const sourceOf = (id: string): Source<StreamEntry> => ({
+    newest: async () => (await store.tail(id, 1))[0]?.id,
+    read: (after, limit) => store.read(id, after, limit),
+    follow: (after, signal) => store.follow(id, after, signal),
+  });
 
   app.get(
     '/v1/experiments/:id/events',
@@ -50,48 +58,10 @@ export function addEvents(app: App, deps: RouteDeps): void {
         const rest = await store.read(experiment.id, after, 1);
         if (rest.length === 0) return reply.code(204).send(null);
       }
-      const release = takeSlot(open, request.caller.id, limits.streams);
-      const watch = callers.watch(request.credential);
-      try {
-        reply.hijack();
-        reply.raw.writeHead(200, {
-          ...(reply.getHeaders() as OutgoingHttpHeaders),
-          'content-type': 'text/event-stream; charset=utf-8',
-          'x-accel-buffering': 'no',
-          // A stream that has ended must not keep a server from closing.
-          connection: 'close',
-        });
-        const { end, error } = await sendEvents({
-          response: reply.raw,
-          entries: (signal) => store.follow(experiment.id, after, signal),
-          closing: closing.signal,
-          refused: watch.signal,
-          heartbeatMs: limits.heartbeatMs,
-          stallMs: limits.stallMs,
-          bufferBytes: limits.streamBufferBytes,
-        });
-        if (end === 'failed') log.warn({ err: error, experiment: experiment.id }, 'event stream interrupted');
-        if (end === 'stalled')
-          log.info({ experiment: experiment.id }, 'event stream cut: the client did not read');
-      } finally {
-        release();
-        watch.release();
-      }
-      return reply;
+      return streams.send(request, reply, {
+        frames: (signal) => fanOut.frames(experiment.id, { source: sourceOf(experiment.id), after, signal }),
+        what: { experiment: experiment.id },
+      });
     },
   );
-}
-
-/** Counts an open stream; the answer gives it back. Throws EchelonError `rate-limited` at the limit. */
-function takeSlot(open: Map<string, number>, identity: string, most: number): () => void {
-  const count = open.get(identity) ?? 0;
-  if (count >= most) {
-    throw new EchelonError('rate-limited', `No more than ${most} event streams at once; close one first.`);
-  }
-  open.set(identity, count + 1);
-  return () => {
-    const left = (open.get(identity) ?? 1) - 1;
-    if (left === 0) open.delete(identity);
-    else open.set(identity, left);
-  };
 }

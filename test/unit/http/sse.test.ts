@@ -18,7 +18,12 @@ function entry(sequence: number, text = 'x'): StreamEntry {
 /** A server with one stream; `end` is how it came to its end. */
 async function serve(
   scope: Scope,
-  options: Partial<EventStreamOptions> & Pick<EventStreamOptions, 'entries'>,
+  {
+    entries,
+    ...options
+  }: Partial<EventStreamOptions> & {
+    entries: (signal: AbortSignal) => AsyncIterable<StreamEntry>;
+  },
 ) {
   const { promise: end, resolve } = Promise.withResolvers<{ end: StreamEnd; error?: unknown }>();
   const server = createServer((_request, response) => {
@@ -30,6 +35,9 @@ async function serve(
       stallMs: 60_000,
       bufferBytes: 64 * 1024,
       ...options,
+      async *frames(signal) {
+        for await (const one of entries(signal)) yield { bytes: Buffer.from(formatEntry(one)) };
+      },
     }).then(resolve);
   });
   server.listen(0, '127.0.0.1');

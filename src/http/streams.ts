@@ -1,0 +1,74 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EchelonError } from '../core/errors.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { sendEvents } from './sse.ts';
+
+/** Answers requests by streams of server-sent events, within the limits that all of them share. */
+export interface Streams {
+  /**
+   * Takes a place among the caller's open streams and answers with these frames; resolves when the stream has ended.
+   * Throws EchelonError `rate-limited` where the caller has too many open. `what` names the stream in the log.
+   */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    stream: {
+      frames: (signal: AbortSignal) => AsyncIterable<{ bytes: Buffer }>;
+      what: Record<string, string | null>;
+    },
+  ): Promise<FastifyReply>;
+}
+
+/** The streams of one app; they end when it closes. */
+export function createStreams(app: App, { limits, log, callers }: RouteDeps): Streams {
+  const closing = new AbortController();
+  const open = new Map<string, number>();
+  app.addHook('preClose', async () => closing.abort());
+
+  return {
+    async send(request, reply, { frames, what }) {
+      const release = takeSlot(open, request.caller.id, limits.streams);
+      const watch = callers.watch(request.credential);
+      try {
+        reply.hijack();
+        reply.raw.writeHead(200, {
+          ...(reply.getHeaders() as OutgoingHttpHeaders),
+          'content-type': 'text/event-stream; charset=utf-8',
+          'x-accel-buffering': 'no',
+          // A stream that has ended must not keep a server from closing.
+          connection: 'close',
+        });
+        const { end, error } = await sendEvents({
+          response: reply.raw,
+          frames,
+          closing: closing.signal,
+          refused: watch.signal,
+          heartbeatMs: limits.heartbeatMs,
+          stallMs: limits.stallMs,
+          bufferBytes: limits.streamBufferBytes,
+        });
+        if (end === 'failed') log.warn({ err: error, ...what }, 'event stream interrupted');
+        if (end === 'stalled') log.info(what, 'event stream cut: the client did not read');
+      } finally {
+        release();
+        watch.release();
+      }
+      return reply;
+    },
+  };
+}
+
+/** Counts an open stream; the answer gives it back. Throws EchelonError `rate-limited` at the limit. */
+function takeSlot(open: Map<string, number>, identity: string, most: number): () => void {
+  const count = open.get(identity) ?? 0;
+  if (count >= most) {
+    throw new EchelonError('rate-limited', `No more than ${most} event streams at once; close one first.`);
+  }
+  open.set(identity, count + 1);
+  return () => {
+    const left = (open.get(identity) ?? 1) - 1;
+    if (left === 0) open.delete(identity);
+    else open.set(identity, left);
+  };
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AttemptEvent } from '../../../src/core/events.ts';
+import { openStream } from '../../support/event-stream.ts';
+import { appFor, TOKEN } from '../../support/http-app.ts';
+import { running, storeFor } from '../../support/store.ts';
+
+const { store } = await storeFor({ after });
+const log = (text: string): AttemptEvent => ({ type: 'log', source: 'stdout', lines: [text], cutBytes: 0 });
+
+test('200 clients of one experiment are one reader of it, and each has everything', async (t) => {
+  let reads = 0;
+  const counted = new Proxy(store, {
+    get(target, name) {
+      if (name === 'read' || name === 'follow' || name === 'tail') reads++;
+      return Reflect.get(target, name);
+    },
+  });
+  const { app } = await appFor(t, { store: counted, limits: { streams: 1000 } });
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  const lease = await running(store);
+  const last = (await store.tail(lease.experiment, 1))[0]!.id;
+  const url = `${origin}/v1/experiments/${lease.experiment}/events?after=${last}`;
+  const clients = await Promise.all(Array.from({ length: 200 }, () => openStream(t, url)));
+  reads = 0;
+  for (let sequence = 1; sequence <= 30; sequence++) {
+    await store.append(lease, [{ sequence, at: 0, event: log(`line ${sequence}`) }]);
+  }
+  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  for (const events of await Promise.all(clients.map((client) => client.rest()))) {
+    assert.equal(events.length, 32);
+    assert.equal(events.at(-1)?.event, 'end');
+  }
+  // Fails where each client reads for itself: that would be thousands.
+  assert.ok(reads < 20, `${reads} calls of the store`);
+});
+
+test('a client that stops reading is cut, costs little until then, and goes on where it was', async (t) => {
+  const { app, logged } = await appFor(t, { store, limits: { stallMs: 300 } });
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  const lease = await running(store);
+  const path = `/v1/experiments/${lease.experiment}/events`;
+  const { port } = app.server.address() as { port: number };
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  let received = '';
+  socket.on('data', (data) => {
+    received += data.toString();
+    if (received.includes('line 3 ')) socket.pause();
+  });
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`);
+  const good = await openStream(t, origin + path);
+  const all = good.rest();
+  const count = 2000;
+  for (let first = 1; first <= count; first += 100) {
+    const events = Array.from({ length: 100 }, (_, index) => ({
+      sequence: first + index,
+      at: 0,
+      event: log(`line ${first + index} ${'x'.repeat(16_000)}`),
+    }));
+    await store.append(lease, events);
+  }
+  while (!logged.some(({ msg }) => msg === 'event stream cut: the client did not read')) await pause(5);
+  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  // Others are not held up by it.
+  assert.equal((await all).filter(({ event }) => event === 'log').length, count);
+  const id = [...received.matchAll(/^id: (\S+)$/gm)].at(-1)![1]!;
+  const rest = await (await openStream(t, origin + path, { 'last-event-id': id })).rest();
+  const recorded = (await store.read(lease.experiment, id, 10_000)).map((entry) => entry.id);
+  assert.deepEqual(
+    rest.slice(0, -1).map((event) => event.id),
+    recorded,
+  );
+});
