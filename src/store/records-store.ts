@@ -33,6 +33,8 @@ export interface KeptAnswer {
   /** Of those headers that a repetition must be told. */
   headers: Record<string, string>;
   body: string;
+  /** It held a secret: only that there was an answer is kept. */
+  withheld?: true;
 }
 
 /** What a request that carries an Idempotency-Key is: the first one, or which repetition. */

@@ -39,7 +39,7 @@ function specCheck(input: unknown) {
 
 function invalid(problems: FieldProblem[], texts: boolean): EchelonError {
   const named = texts
-    ? problems.map(({ field, message }) => ({ field: field.replace(/^\//, ''), message }))
+    ? problems.map(({ field, message }) => ({ field: field.replace(/^\/([^/]*).*$/, '$1'), message }))
     : problems;
   const fields = named.map(({ field }) => field || 'the body').join(', ');
   return new EchelonError('invalid-request', `The request does not fit: ${fields}.`, { problems: named });

@@ -160,7 +160,7 @@ function addDelete(app: App, { store }: RouteDeps): void {
           `The experiment is ${state}; cancel it, and delete it when it has ended.`,
         );
       }
-      return reply.code(204).send(undefined);
+      return reply.code(204).send(null);
     },
   );
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { Type } from 'typebox';
 import { type Caller, hasScope } from '../../core/scopes.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
@@ -19,19 +18,13 @@ import type { Store } from '../../store/store.ts';
 import { inOwnProject, projectProblem } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
+import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
 
 /** Children judged before other requests get their turn. */
 const JUDGED_AT_ONCE = 100;
 /** Children shown by a preview. */
 const SHOWN = 10;
-
-const IdempotencyKey = Type.Optional(
-  Type.String({
-    pattern: '^[\\x21-\\x7e]{1,255}$',
-    description: 'A request that is repeated with its key and body is answered as the first one was',
-  }),
-);
 
 const REFUSALS = ['invalid-spec', 'body-too-large', 'unsupported-media-type'] as const;
 
@@ -45,13 +38,13 @@ function addSubmit(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/sweeps',
     {
+      config: { idempotency: 'own' },
       schema: {
         operationId: 'submitSweep',
         summary: 'Run one spec with many values',
         description:
           'Every child is checked first; one that is not valid refuses the sweep as a whole. An answer of 202 means that all of it is on disk; the children enter the line one after another.',
         tags: ['sweeps'],
-        headers: Type.Object({ 'idempotency-key': IdempotencyKey }),
         body: SweepRequest,
         response: {
           202: {
@@ -59,7 +52,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
             headers: { Location: { type: 'string', description: 'Path of the sweep' } },
             content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
           },
-          ...problems(...REFUSALS, 'idempotency-conflict', 'store-full', 'store-unfit'),
+          ...problems(...REFUSALS, 'store-full', 'store-unfit'),
         },
       },
     },
@@ -67,12 +60,12 @@ function addSubmit(app: App, { store }: RouteDeps): void {
       const { body, caller } = request;
       const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
       const { fingerprints, project } = await judge(store, caller, draft);
-      const key = request.headers['idempotency-key'];
+      const key = idempotencyKey(request);
       const { id } = await store.createSweep({
         ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
         earlyStopping: body.earlyStopping ?? null,
         ...{ seed: draft.seed, spec: draft.spec, axes: draft.axes, entries: draft.entries },
-        ...(key !== undefined && { idempotency: { key, digest: digestOf(body) } }),
+        ...(key !== undefined && { idempotency: { key, digest: digestOf(body), caller } }),
       });
       const self = `/v1/sweeps/${id}`;
       const accepted: SweepAccepted = { id, self, count: draft.entries.length };

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newExperimentId } from '../core/ids.ts';
+import type { Caller } from '../core/scopes.ts';
+import type { Accepted } from '../schemas/api.ts';
+import { canonicalJson } from '../schemas/json.ts';
+import { nearestName } from '../schemas/nearest.ts';
+import type { ExperimentSpec } from '../schemas/spec.ts';
+import { invalidSpec } from '../schemas/validate-spec.ts';
+import type { Store } from '../store/store.ts';
+import { resolveFor } from './caller-projects.ts';
+import type { RouteDeps } from './deps.ts';
+import { fingerprintOf } from './fingerprint-of.ts';
+
+/** An accepted request waits this long for its job; what takes longer goes on by itself. */
+const JOIN_MS = 200;
+
+/** What is to become an experiment, and who asks for it. */
+export interface Submission {
+  caller: Caller;
+  spec: ExperimentSpec;
+  /** The Idempotency-Key. */
+  key: string | undefined;
+  /** The experiment that it runs again. */
+  rerunOf?: string;
+}
+
+/**
+ * Checks a valid spec against what this installation has, stores it as an experiment and gives it its job. When it
+ * returns, the experiment is on disk; with a key that was used before, it is the one that was made then. Throws
+ * EchelonError `invalid-spec`, `idempotency-conflict`, `store-full`.
+ */
+export async function acceptExperiment(deps: RouteDeps, submission: Submission): Promise<Accepted> {
+  const { caller, spec, key, rerunOf } = submission;
+  const resolved = await resolveFor(deps.store, caller, spec);
+  const { project, name, priority, cluster, resources } = resolved.spec;
+  await requireCluster(deps.store, cluster);
+  const asked = rerunOf === undefined ? spec : { rerunOf };
+  const { id, created } = await deps.store.submit({
+    ...{
+      id: newExperimentId(),
+      project,
+      name,
+      priority,
+      cluster,
+      gpus: resources.gpus,
+      cpus: resources.cpus,
+    },
+    submitted: spec,
+    resolved: resolved.spec,
+    defaults: resolved.defaults,
+    fingerprint: fingerprintOf(resolved.spec),
+    ...(rerunOf !== undefined && { rerunOf }),
+    ...(key !== undefined && { idempotency: { key, digest: digestOf(asked), caller } }),
+  });
+  if (created) await join(deps, id, priority);
+  const self = `/v1/experiments/${id}`;
+  return { id, self, events: `${self}/events` };
+}
+
+function digestOf(asked: unknown): string {
+  return createHash('sha256').update(canonicalJson(asked)).digest('hex');
+}
+
+/** A name that no cluster has would wait for ever: it is refused, with the nearest one. */
+async function requireCluster(store: Store, name: string | null): Promise<void> {
+  if (name === null) return;
+  const known = (await store.clusters()).map((cluster) => cluster.name);
+  if (known.includes(name)) return;
+  const near = nearestName(name, known);
+  const hint = near ? `did you mean ${near}?` : `known: ${known.join(', ') || 'none'}; leave it out for any`;
+  throw invalidSpec([{ field: '/cluster', message: `is not the name of a cluster; ${hint}` }]);
+}
+
+/**
+ * The experiment is accepted already: a job that fails or takes its time is no reason to say otherwise, since the
+ * reconciler gives a job to everyone who waits without one.
+ */
+async function join({ line, log }: RouteDeps, id: string, priority: number): Promise<void> {
+  const settled = (async () => line.join(id, priority))().catch((err: unknown) => {
+    log.warn({ err, experiment: id }, 'no job yet for an accepted experiment; the reconciler adds it');
+  });
+  await Promise.race([settled, pause(JOIN_MS, undefined, { ref: false })]);
+}
