@@ -36,6 +36,7 @@ function addReads(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/clusters/:name',
     {
+      config: { etag: true },
       schema: {
         operationId: 'getCluster',
         summary: 'One cluster',
@@ -53,7 +54,7 @@ function addReads(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/commands/:id',
     {
-      config: { scope: 'admin' },
+      config: { etag: true, scope: 'admin' },
       schema: {
         operationId: 'getCommand',
         summary: 'A command on a cluster: what was done so far, and what was found',

@@ -39,6 +39,7 @@ function addReads(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/projects/:name',
     {
+      config: { etag: true },
       schema: {
         operationId: 'getProject',
         summary: 'One project',

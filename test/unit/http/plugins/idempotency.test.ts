@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import type { Store } from '../../../../src/store/store.ts';
+import { appFor, REPLAY } from '../../../support/http-app.ts';
+import { storeFor } from '../../../support/store.ts';
+
+const { store, redis } = await storeFor({ after });
+const { app, call } = await appFor({ after }, { store });
+
+async function submitted(): Promise<string> {
+  return (await call('POST', '/v1/experiments', { body: REPLAY })).json().id;
+}
+const cancel = (id: string, key: string, body?: object) =>
+  call('POST', `/v1/experiments/${id}/cancel`, {
+    headers: { 'idempotency-key': key },
+    ...(body !== undefined && { body }),
+  });
+
+describe('an Idempotency-Key', () => {
+  // Fails without the answer that is kept: the second cancel finds nothing to cancel.
+  test('repeats the answer and not the deed', async () => {
+    const id = await submitted();
+    const first = await cancel(id, 'repeat');
+    assert.equal(first.statusCode, 202);
+    assert.equal(first.headers['idempotency-replayed'], undefined);
+    const again = await cancel(id, 'repeat');
+    assert.equal(again.statusCode, 202);
+    assert.equal(again.body, first.body);
+    assert.equal(again.headers['content-type'], first.headers['content-type']);
+    assert.equal(again.headers['idempotency-replayed'], 'true');
+    assert.equal((await cancel(id, 'another')).statusCode, 409);
+  });
+
+  test('belongs to one request: path, body and all', async () => {
+    const [one, two] = [await submitted(), await submitted()];
+    await cancel(one, 'belongs', { reason: 'a' });
+    for (const [id, reason] of [
+      [two, 'a'],
+      [one, 'b'],
+    ] as const) {
+      const other = await cancel(id, 'belongs', { reason });
+      assert.deepEqual([other.statusCode, other.json().code], [409, 'idempotency-conflict']);
+    }
+    assert.equal((await store.get(two))?.state, 'queued');
+  });
+
+  test('keeps refusals that stay, and no faults', async () => {
+    const gone = 'exp-00000000000000000000';
+    const refused = await cancel(gone, 'refused');
+    assert.equal(refused.statusCode, 404);
+    const again = await cancel(gone, 'refused');
+    assert.deepEqual([again.body, again.headers['idempotency-replayed']], [refused.body, 'true']);
+
+    const id = await submitted();
+    let broken = true;
+    const faulty = new Proxy(store, {
+      get: (target, name) =>
+        name === 'cancel' && broken ? () => Promise.reject(new Error('broken')) : Reflect.get(target, name),
+    });
+    const { call: callFaulty } = await appFor({ after }, { store: faulty as Store });
+    const headers = { 'idempotency-key': 'faulty' };
+    assert.equal((await callFaulty('POST', `/v1/experiments/${id}/cancel`, { headers })).statusCode, 500);
+    broken = false;
+    const answer = await callFaulty('POST', `/v1/experiments/${id}/cancel`, { headers });
+    assert.deepEqual([answer.statusCode, answer.headers['idempotency-replayed']], [202, undefined]);
+  });
+
+  // Fails without the claim: then several are carried out.
+  test('lets one of many equal requests through, and tells the others to come back', async () => {
+    const id = await submitted();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => cancel(id, 'parallel')));
+    const fresh = answers.filter(
+      ({ statusCode, headers }) => statusCode === 202 && !headers['idempotency-replayed'],
+    );
+    assert.equal(fresh.length, 1);
+    for (const answer of answers) {
+      if (answer.statusCode === 202) assert.equal(answer.body, fresh[0]!.body);
+      else {
+        assert.deepEqual([answer.statusCode, answer.json().code], [409, 'idempotency-in-progress']);
+        assert.equal(answer.headers['retry-after'], '1');
+      }
+    }
+  });
+
+  test('is one text without spaces, of at most 255 characters', async () => {
+    for (const key of ['', 'a b', 'k'.repeat(256), 'é']) {
+      const answer = await cancel(await submitted(), key);
+      assert.deepEqual(
+        [answer.statusCode, answer.json().problems?.[0]?.field],
+        [400, 'idempotency-key'],
+        key,
+      );
+    }
+  });
+
+  test('of a request whose answer holds a secret keeps only that there was one', async () => {
+    const body = { name: 'a key', scopes: ['read'] };
+    const headers = { 'idempotency-key': 'secretive' };
+    const first = await call('POST', '/v1/keys', { body, headers });
+    assert.equal(first.statusCode, 201, first.body);
+    const again = await call('POST', '/v1/keys', { body, headers });
+    assert.deepEqual([again.statusCode, again.json().code], [409, 'idempotency-conflict']);
+    const kept: string[] = [];
+    for (const key of await redis.keys('*:answer:*')) kept.push(JSON.stringify(await redis.hgetall(key)));
+    assert.ok(kept.length > 3);
+    const { secret, key: whole } = first.json();
+    for (const text of kept) assert.ok(!text.includes(secret ?? whole), text);
+  });
+
+  test('has no effect where nothing is stored', async () => {
+    const headers = { 'idempotency-key': 'plan' };
+    assert.equal((await call('POST', '/v1/plans', { body: REPLAY, headers })).statusCode, 200);
+    assert.equal(
+      (await call('POST', '/v1/plans', { body: { ...REPLAY, name: 'b' }, headers })).statusCode,
+      200,
+    );
+  });
+
+  test('is kept for a day', async () => {
+    for (const key of await redis.keys('*:answer:*')) {
+      const left = await redis.pttl(key);
+      assert.ok(left > 0 && left <= 24 * 3600 * 1000, key);
+    }
+  });
+});
+
+test('every POST of the API documents it', () => {
+  const paths = app.swagger().paths as Record<string, Record<string, { parameters?: { name: string }[] }>>;
+  let posts = 0;
+  for (const [path, { post }] of Object.entries(paths)) {
+    if (post === undefined || !path.startsWith('/v1/')) continue;
+    posts += 1;
+    assert.ok(
+      post.parameters?.some(({ name }) => name === 'idempotency-key'),
+      path,
+    );
+  }
+  assert.ok(posts > 5);
+});
