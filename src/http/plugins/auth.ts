@@ -81,18 +81,28 @@ async function identify(
 }
 
 /**
- * Refuses a caller that lacks the route's scope, by EchelonError `forbidden` that names it. Added behind the limits, so
- * that refusals count as requests.
+ * Refuses a caller that lacks the route's scope, by EchelonError `forbidden` that names it; the document names the scope
+ * of every route. Added behind the limits, so that refusals count as requests.
  */
 export function addScopes(app: App): void {
+  app.addHook('onRoute', (route) => {
+    const schema = route.schema as { security?: object[] } | undefined;
+    if (schema === undefined || schema.security !== undefined || route.config?.public) return;
+    const needed = scopeOf(route.config, [route.method].flat()[0] ?? '');
+    schema.security = [{ token: [needed] }, { session: [needed] }];
+  });
   app.addHook('onRequest', async (request) => {
     const { config } = request.routeOptions;
     if (config?.public || request.is404) return;
-    const needed = config?.scope ?? (SAFE_METHODS.has(request.method) ? 'read' : 'submit');
+    const needed = scopeOf(config, request.method);
     if (hasScope(request.caller, needed)) return;
     const has = request.caller.scopes.join(', ') || 'none';
     throw new EchelonError('forbidden', `This needs the scope ${needed}; the scopes of this key: ${has}.`);
   });
+}
+
+function scopeOf(config: { scope?: Scope } | undefined, method: string): Scope {
+  return config?.scope ?? (SAFE_METHODS.has(method) ? 'read' : 'submit');
 }
 
 /** Throws EchelonError `forbidden` where the page behind the request is not ours. */

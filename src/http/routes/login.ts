@@ -111,7 +111,7 @@ function addLogout(app: App): void {
   app.post(
     '/logout',
     {
-      config: { form: true },
+      config: { form: true, scope: 'read' },
       schema: {
         operationId: 'signOut',
         summary: 'Forget the cookie',

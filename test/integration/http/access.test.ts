@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { newExperimentId } from '../../../src/core/ids.ts';
+import { SCOPES } from '../../../src/core/scopes.ts';
+import { newSweepId } from '../../../src/core/sweep-ids.ts';
+import { makeChild } from '../../../src/plan/sweep.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeKey, makeProjects } from '../../support/access.ts';
+import { everyRoute, type Route } from '../../support/every-route.ts';
+import { appFor, REPLAY } from '../../support/http-app.ts';
+import { running, storeFor, submitInput } from '../../support/store.ts';
+import { sweepInput, sweepRequest } from '../../support/sweep.ts';
+
+/*
+ * Every route of the OpenAPI document, those to come included: without a token, without its scope, and for things of
+ * another project. A new route that does not ask for its caller fails here.
+ */
+
+const { store } = await storeFor({ after });
+await makeProjects(store, 'mine', 'theirs');
+const asked: string[] = [];
+const spied = new Proxy(store, {
+  get(target, name) {
+    const member: unknown = Reflect.get(target, name);
+    if (typeof member !== 'function') return member;
+    return (...args: unknown[]) => {
+      asked.push(String(name));
+      return member.apply(target, args);
+    };
+  },
+}) as Store;
+const { app, call } = await appFor({ after }, { store: spied, limits: { failedSignIns: 1_000_000 } });
+const routes = everyRoute(app);
+const PUBLIC = ['health', 'readiness', 'signIn'];
+/** Refused by themselves, whatever the scope: what they show belongs to no project. */
+const UNBOUND_ONLY = ['streamAllEvents'];
+
+const ALL_SCOPES = [...SCOPES];
+const BOUND_SCOPES = ALL_SCOPES.filter((scope) => scope !== 'admin');
+const mine = await makeKey(store, { project: 'mine', scopes: BOUND_SCOPES });
+
+/** Bodies that routes need before they look for what their path names; others get an empty object. */
+const BODIES: Record<string, unknown> = {
+  changePriority: { priority: 1 },
+};
+
+async function ask(route: Route, token: string | null, values: Record<string, string>) {
+  const { method } = route;
+  // As most routes take no body, it is sent only where it was asked for.
+  const body = route.operationId in BODIES ? { body: BODIES[route.operationId] } : {};
+  return app.inject({
+    method: method as 'GET',
+    url: route.url(values),
+    headers: {
+      host: 'echelon.test',
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...('body' in body ? { 'content-type': 'application/json' } : {}),
+    },
+    ...('body' in body ? { payload: JSON.stringify(body.body) } : {}),
+  });
+}
+
+async function endedExperiment(project: string): Promise<string> {
+  const lease = await running(store, { input: { project, name: 'SECRET-NAME' } });
+  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  return lease.experiment;
+}
+
+async function sweepOf(project: string): Promise<string> {
+  const request = sweepRequest(2);
+  const { id } = await store.createSweep(sweepInput(request, { project, name: 'SECRET-NAME' }));
+  await store.expandSweep(id, makeChild);
+  return id;
+}
+
+test('the document states the scope of every route but the public ones', () => {
+  assert.ok(routes.length > 30);
+  assert.deepEqual(
+    routes.filter(({ scope }) => scope === null).map(({ operationId }) => operationId),
+    PUBLIC,
+  );
+  const changing = routes.filter(({ method, scope }) => method !== 'GET' && scope === 'read');
+  // What stores nothing, or ends one's own cookie. Anything else that is not a GET takes more than `read`.
+  const harmless = ['signOut', 'planExperiment', 'previewSweep'];
+  assert.deepEqual(
+    changing.map(({ operationId }) => operationId).filter((id) => !harmless.includes(id)),
+    [],
+  );
+});
+
+test('without a token every route but the public ones answers 401, all in the same words', async () => {
+  const bodies = new Set<string>();
+  const open: string[] = [];
+  for (const route of routes) {
+    const { statusCode, body } = await ask(route, null, {});
+    if (statusCode === 401) bodies.add(body);
+    else open.push(route.operationId);
+  }
+  assert.deepEqual(open, PUBLIC);
+  assert.equal(bodies.size, 1);
+});
+
+describe('without its scope a route answers 403 and names it', () => {
+  for (const scope of SCOPES) {
+    test(scope, async () => {
+      const { token } = await makeKey(store, { scopes: ALL_SCOPES.filter((one) => one !== scope) });
+      for (const route of routes.filter((one) => one.scope === scope)) {
+        const { statusCode, body } = await ask(route, token, {});
+        const place = `${route.method} ${route.path}: ${body}`;
+        assert.equal(statusCode, 403, place);
+        assert.match(body, new RegExp(`needs the scope ${scope};`), place);
+      }
+    });
+  }
+
+  test('admin, though the key says so, for a key that is bound to a project', async () => {
+    const { token } = await makeKey(store, { project: 'mine', scopes: ALL_SCOPES });
+    for (const route of routes.filter(({ scope }) => scope === 'admin')) {
+      assert.equal((await ask(route, token, {})).statusCode, 403, route.path);
+    }
+  });
+});
+
+/** The route's answers for a thing of another project and for one that is not there, less the id itself. */
+async function compared(route: Route, foreign: string, unknown: string) {
+  const one = async (id: string) => {
+    asked.length = 0;
+    const response = await ask(route, mine.token, { id, name: id, attempt: '1', batch: '1' });
+    // Every answer differs in its request's id and its time, and in what is left of a rate limit.
+    const headers = Object.entries(response.headers).filter(
+      ([name]) => !/^(?:date|x-ratelimit-.*)$/.test(name),
+    );
+    const calls = asked.filter((name) => !['accessVersion', 'keys', 'keyUsed', 'audit'].includes(name));
+    const text = response.body.replaceAll(id, 'ID');
+    return { status: response.statusCode, text, headers: Object.fromEntries(headers), calls };
+  };
+  return [await one(foreign), await one(unknown)] as const;
+}
+
+describe('for a key of one project, what belongs to another is not there', () => {
+  const below = (prefix: string) => routes.filter(({ path }) => path.startsWith(prefix));
+
+  test('experiments, on every route below them', async () => {
+    const found = below('/v1/experiments/{');
+    assert.ok(found.length > 8);
+    for (const route of found) {
+      const place = `${route.method} ${route.path}`;
+      const foreign = await endedExperiment('theirs');
+      const [theirs, none] = await compared(route, foreign, newExperimentId());
+      assert.equal(theirs.status, 404, `${place}: ${theirs.text} (does it need a body? see BODIES)`);
+      // The same words and headers, and the same questions to the store: so the same time.
+      assert.deepEqual(theirs, none, place);
+      assert.equal((await store.get(foreign))?.state, 'succeeded', place);
+      // The same request by its owner finds it: the 404 above was about the project.
+      const owner = await makeKey(store, { project: 'theirs', scopes: BOUND_SCOPES });
+      const own = await ask(route, owner.token, { id: foreign, attempt: '1', batch: '1' });
+      assert.ok(!own.body.includes('There is no experiment'), `${place}: ${own.body}`);
+    }
+  });
+
+  test('sweeps, on every route below them', async () => {
+    const found = below('/v1/sweeps/{');
+    assert.ok(found.length >= 4);
+    for (const route of found) {
+      const place = `${route.method} ${route.path}`;
+      const foreign = await sweepOf('theirs');
+      const [theirs, none] = await compared(route, foreign, newSweepId());
+      assert.equal(theirs.status, 404, `${place}: ${theirs.text}`);
+      assert.deepEqual(theirs, none, place);
+      assert.equal((await store.sweep(foreign))?.state, 'running', place);
+    }
+  });
+
+  test('projects themselves', async () => {
+    for (const route of below('/v1/projects/{')) {
+      const [theirs, none] = await compared(route, 'theirs', 'nobody');
+      assert.ok([403, 404].includes(theirs.status), route.path);
+      assert.deepEqual(theirs, none, route.path);
+    }
+  });
+
+  test('and nothing of it stands in any list', async () => {
+    const experiment = await endedExperiment('theirs');
+    const { id: waiting } = await store.submit(submitInput({ project: 'theirs', name: 'SECRET-NAME' }));
+    const sweep = await sweepOf('theirs');
+    await store.putCluster({
+      ...{ name: 'local', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
+      ...{ lastSeenAt: null, nodes: [] },
+    });
+    const { experiment: held } = await running(store, { input: { project: 'theirs', name: 'SECRET-NAME' } });
+    const lists = routes.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+    let seen = 0;
+    for (const route of lists) {
+      if (UNBOUND_ONLY.includes(route.operationId)) {
+        assert.equal((await ask(route, mine.token, {})).statusCode, 403, route.path);
+        continue;
+      }
+      const { body, statusCode } = await ask(route, mine.token, {});
+      for (const leak of [experiment, waiting, sweep, held, 'SECRET-NAME', 'theirs']) {
+        assert.ok(!body.includes(leak), `${route.path} shows ${leak}`);
+      }
+      if (statusCode === 200) seen += 1;
+    }
+    assert.ok(seen >= 5);
+    const project = (path: string) => app.inject({ url: path, headers: headersOf(mine.token) });
+    for (const list of ['experiments', 'sweeps']) {
+      const [theirs, none] = [
+        await project(`/v1/${list}?project=theirs`),
+        await project(`/v1/${list}?project=nobody`),
+      ];
+      assert.deepEqual(theirs.json().items, []);
+      assert.equal(theirs.body, none.body);
+    }
+  });
+
+  test('though its places in the line count', async () => {
+    const { id } = await store.submit(submitInput({ project: 'mine', priority: -100 }));
+    const { body } = await call('GET', '/v1/queues', { token: mine.token });
+    const queue = JSON.parse(body) as { length: number; waiting: { position: number; experiment: string }[] };
+    const { rank, length } = await store.position(id);
+    assert.deepEqual(
+      queue.waiting.map(({ position, experiment }) => [position, experiment]),
+      [[rank, id]],
+    );
+    assert.equal(queue.length, length);
+    assert.ok(rank! > 1);
+  });
+
+  test('nor is it made there', async () => {
+    const submit = (project: string) =>
+      call('POST', '/v1/experiments', { token: mine.token, body: { ...REPLAY, project } });
+    const [theirs, none] = [await submit('theirs'), await submit('nobody')];
+    assert.equal(theirs.statusCode, 400);
+    assert.equal(theirs.body, none.body);
+    const sweep = (project: string) => {
+      const request = sweepRequest(1);
+      const body = { ...request, spec: { ...request.spec, project } };
+      return call('POST', '/v1/sweeps', { token: mine.token, body });
+    };
+    const [first, second] = [await sweep('theirs'), await sweep('nobody')];
+    assert.equal(first.statusCode, 400);
+    assert.equal(first.body, second.body);
+    const made = await call('POST', '/v1/experiments', { token: mine.token, body: REPLAY });
+    assert.equal((await store.get(made.json().id))?.project, 'mine');
+    const { spec: _swept, ...request } = sweepRequest(1);
+    const body = { ...request, spec: { engine: 'replay' } };
+    const own = await call('POST', '/v1/sweeps', { token: mine.token, body });
+    const record = await store.sweep(own.json().id);
+    assert.equal(record?.project, 'mine');
+    const { made: children } = await store.expandSweep(record.id, makeChild);
+    const child = (await store.get(children[0]!.experiment))!;
+    assert.equal(child.project, 'mine');
+    assert.equal((child.resolved as { project: string }).project, 'mine');
+  });
+});
+
+function headersOf(token: string) {
+  return { host: 'echelon.test', authorization: `Bearer ${token}` };
+}

@@ -1,0 +1,45 @@
+import { SCOPES, type Scope } from '../../src/core/scopes.ts';
+import type { App } from '../../src/http/deps.ts';
+
+/** A route as the OpenAPI document describes it. */
+export interface Route {
+  method: string;
+  path: string;
+  operationId: string;
+  /** The scope that the document states; null: none is needed. */
+  scope: Scope | null;
+  /** The path and the query that it needs, with these values for the path's parameters. */
+  url(values: Record<string, string>): string;
+}
+
+interface Operation {
+  operationId: string;
+  security?: Record<string, Scope[]>[];
+  parameters?: { name: string; in: string; required?: boolean; schema?: { type?: string } }[];
+}
+
+/** Every route of the OpenAPI document. */
+export function everyRoute(app: App): Route[] {
+  const paths = (app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> }).paths;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...{ method: method.toUpperCase(), path, operationId: operation.operationId },
+      scope: scopeOf(operation),
+      url: (values: Record<string, string>) => urlOf(path, operation, values),
+    })),
+  );
+}
+
+function scopeOf({ security }: Operation): Scope | null {
+  const named = (security ?? []).flatMap((one) => Object.values(one).flat());
+  return SCOPES.find((scope) => named.includes(scope)) ?? null;
+}
+
+function urlOf(path: string, { parameters = [] }: Operation, values: Record<string, string>): string {
+  const needed = parameters.filter((one) => one.in === 'query' && one.required);
+  const query = new URLSearchParams(needed.map(({ name }): [string, string] => [name, values[name] ?? '1']));
+  const filled = path.replace(/\{([^}]+)\}/g, (_all, name: string) =>
+    encodeURIComponent(values[name] ?? '1'),
+  );
+  return needed.length === 0 ? filled : `${filled}?${query}`;
+}
