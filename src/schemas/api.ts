@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { EVENT_TYPES, FEED_TYPES } from '../core/events.ts';
+import { FEED_TYPES } from '../core/events.ts';
 import { STATES } from '../core/states.ts';
+import type { EventSchema } from './events.ts';
 import { Experiment } from './experiment.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -12,10 +13,6 @@ function nullable<T extends TSchema>(schema: T) {
 }
 
 const Cursor = nullable(Type.String({ description: 'Pass it on as `cursor`; null: there is no more' }));
-const After = Type.String({
-  description: 'Stream id of the last entry that was read; pass it on as `after`',
-});
-
 /** A problem document (RFC 9457): every answer of status 400 and above. */
 export const Problem = Type.Object(
   {
@@ -95,98 +92,6 @@ export const AttemptList = Type.Object(
   { items: Type.Array(Type.Unsafe<Static<typeof AttemptView>>({ $ref: 'Attempt#' })) },
   { ...strict, $id: 'AttemptList' },
 );
-
-/** An event as `data` of a server-sent event; its `id` and `event` lines repeat the id and the type. */
-export const EventMessage = Type.Object(
-  {
-    id: Type.String({ description: 'Send it back as Last-Event-ID to go on behind this event' }),
-    at: Instant,
-    event: Type.Object(
-      { type: Type.Enum([...EVENT_TYPES], { type: 'string' }) },
-      { additionalProperties: true },
-    ),
-  },
-  { ...strict, $id: 'EventMessage' },
-);
-
-/** An event of a feed as `data` of a server-sent event; its `id` and `event` lines repeat the id and the type. */
-export const FeedMessage = Type.Object(
-  {
-    id: Type.String({ description: 'Send it back as Last-Event-ID to go on behind this event' }),
-    at: Instant,
-    project: Type.String(),
-    experiment: nullable(Type.String({ description: 'Null: of a sweep' })),
-    name: Type.String({ description: 'Of the experiment or the sweep' }),
-    sweep: nullable(Type.String({ description: 'The sweep, or that of the experiment' })),
-    event: Type.Object(
-      { type: Type.Enum([...FEED_TYPES], { type: 'string' }) },
-      {
-        additionalProperties: true,
-        description:
-          'As in the stream of the experiment; `sweep`: its state, and its children counted by theirs',
-      },
-    ),
-  },
-  { ...strict, $id: 'FeedMessage' },
-);
-
-/** Values of metrics, by name, in the order in which they were recorded. */
-export const MetricSeries = Type.Object(
-  {
-    series: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          points: Type.Array(
-            Type.Object(
-              {
-                attempt: Count,
-                step: Count,
-                value: Type.Union([
-                  Type.Number(),
-                  Type.Enum(['NaN', 'Infinity', '-Infinity'], { type: 'string' }),
-                ]),
-              },
-              strict,
-            ),
-          ),
-        },
-        strict,
-      ),
-    ),
-    after: nullable(After),
-    more: Type.Boolean({ description: 'More is recorded behind `after` already' }),
-  },
-  { ...strict, $id: 'MetricSeries' },
-);
-/** See {@link MetricSeries}. */
-export type MetricSeries = Static<typeof MetricSeries>;
-
-/** Lines of the driver's output. */
-export const LogPage = Type.Object(
-  {
-    lines: Type.Array(
-      Type.Object(
-        {
-          id: Type.String({ description: 'Stream id of the event that carried it' }),
-          at: Instant,
-          attempt: Count,
-          source: Type.Enum(['stdout', 'stderr', 'gap'], {
-            type: 'string',
-            description: 'gap: lines were dropped here, the text says how many',
-          }),
-          text: Type.String(),
-        },
-        strict,
-      ),
-    ),
-    after: nullable(After),
-    more: Type.Boolean({ description: 'More is recorded behind `after` already' }),
-  },
-  { ...strict, $id: 'LogPage' },
-);
-/** See {@link LogPage}. */
-export type LogPage = Static<typeof LogPage>;
 
 /** The verification of an experiment: its counters, and a page of its batches with their reports. */
 export const Verification = Type.Object(

@@ -74,7 +74,10 @@ async function startService() {
   const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
   const app = await createApp({
     ...{ store, line, clock: Date, log: pino({ level: 'silent' }) },
-    ...{ verifier: { explain: async () => ({}) }, commands: { send: async () => {} } },
+    ...{
+      verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
+      commands: { send: async () => {} },
+    },
     settings: {
       ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
       ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 100_000_000 } },

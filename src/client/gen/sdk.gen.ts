@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AddClusterData, AddClusterErrors, AddClusterResponses, CancelExperimentData, CancelExperimentErrors, CancelExperimentResponses, CancelSweepData, CancelSweepErrors, CancelSweepResponses, CompareSweepData, CompareSweepErrors, CompareSweepResponses, DrainClusterData, DrainClusterErrors, DrainClusterResponses, ExplainRowData, ExplainRowErrors, ExplainRowResponses, GetClusterData, GetClusterErrors, GetClusterResponses, GetCommandData, GetCommandErrors, GetCommandResponses, GetExperimentData, GetExperimentErrors, GetExperimentResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetQueueData, GetQueueErrors, GetQueueResponses, GetSweepData, GetSweepErrors, GetSweepResponses, GetVerificationData, GetVerificationErrors, GetVerificationResponses, HealthData, HealthResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListClustersData, ListClustersErrors, ListClustersResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListSweepsData, ListSweepsErrors, ListSweepsResponses, PlanExperimentData, PlanExperimentErrors, PlanExperimentResponses, PreviewSweepData, PreviewSweepErrors, PreviewSweepResponses, ReadinessData, ReadinessErrors, ReadinessResponses, RemoveClusterData, RemoveClusterErrors, RemoveClusterResponses, RerunFailedData, RerunFailedErrors, RerunFailedResponses, SignInData, SignInErrors, SignInResponses, SignOutData, SignOutErrors, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, SubmitExperimentData, SubmitExperimentErrors, SubmitExperimentResponses, SubmitSweepData, SubmitSweepErrors, SubmitSweepResponses } from './types.gen.ts';
+import type { AddClusterData, AddClusterErrors, AddClusterResponses, CancelExperimentData, CancelExperimentErrors, CancelExperimentResponses, CancelSweepData, CancelSweepErrors, CancelSweepResponses, ChangeProjectData, ChangeProjectErrors, ChangeProjectResponses, CompareMetricsData, CompareMetricsErrors, CompareMetricsResponses, CompareSweepData, CompareSweepErrors, CompareSweepResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateProjectData, CreateProjectErrors, CreateProjectResponses, DeleteExperimentData, DeleteExperimentErrors, DeleteExperimentResponses, DrainClusterData, DrainClusterErrors, DrainClusterResponses, ExplainRowData, ExplainRowErrors, ExplainRowResponses, GetBundleData, GetBundleErrors, GetBundleResponses, GetClusterData, GetClusterErrors, GetClusterResponses, GetCommandData, GetCommandErrors, GetCommandResponses, GetExperimentData, GetExperimentErrors, GetExperimentResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMetricNamesData, GetMetricNamesErrors, GetMetricNamesResponses, GetMetricPointsData, GetMetricPointsErrors, GetMetricPointsResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetPreflightData, GetPreflightErrors, GetPreflightResponses, GetProjectData, GetProjectErrors, GetProjectResponses, GetQueueData, GetQueueErrors, GetQueueResponses, GetRulesData, GetRulesErrors, GetRulesResponses, GetSweepData, GetSweepErrors, GetSweepResponses, GetVerificationData, GetVerificationErrors, GetVerificationResponses, HealthData, HealthResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListClustersData, ListClustersErrors, ListClustersResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListProjectsData, ListProjectsErrors, ListProjectsResponses, ListRulePresetsData, ListRulePresetsErrors, ListRulePresetsResponses, ListSweepsData, ListSweepsErrors, ListSweepsResponses, PlanExperimentData, PlanExperimentErrors, PlanExperimentResponses, PreflightClusterData, PreflightClusterErrors, PreflightClusterResponses, PreflightData, PreflightErrors, PreflightResponses, PreviewRetentionData, PreviewRetentionErrors, PreviewRetentionResponses, PreviewSweepData, PreviewSweepErrors, PreviewSweepResponses, ReadinessData, ReadinessErrors, ReadinessResponses, RemoveClusterData, RemoveClusterErrors, RemoveClusterResponses, RemoveProjectData, RemoveProjectErrors, RemoveProjectResponses, RerunExperimentData, RerunExperimentErrors, RerunExperimentResponses, RerunFailedData, RerunFailedErrors, RerunFailedResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, RotateKeyData, RotateKeyErrors, RotateKeyResponses, SignInData, SignInErrors, SignInResponses, SignOutData, SignOutErrors, StreamAllEventsData, StreamAllEventsErrors, StreamAllEventsResponse, StreamAllEventsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamProjectEventsData, StreamProjectEventsErrors, StreamProjectEventsResponse, StreamProjectEventsResponses, SubmitExperimentData, SubmitExperimentErrors, SubmitExperimentResponses, SubmitSweepData, SubmitSweepErrors, SubmitSweepResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -55,6 +55,8 @@ export const signOut = <ThrowOnError extends boolean = false>(options?: Options<
 
 /**
  * Experiments, newest first
+ *
+ * A filter by name may have to look at many: a page can hold fewer than `limit`, or none, and still have a `next`.
  */
 export const listExperiments = <ThrowOnError extends boolean = false>(options?: Options<ListExperimentsData, ThrowOnError>): RequestResult<ListExperimentsResponses, ListExperimentsErrors, ThrowOnError> => (options?.client ?? client).get<ListExperimentsResponses, ListExperimentsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -83,6 +85,36 @@ export const submitExperiment = <ThrowOnError extends boolean = false>(options: 
         'Content-Type': 'application/json',
         ...options.headers
     }
+});
+
+/**
+ * Run an experiment again, as a new one
+ *
+ * From the spec as it was submitted, checked and filled in as a new one is; it starts from the beginning, and `rerunOf` of the new one names the old one. Takes no body.
+ */
+export const rerunExperiment = <ThrowOnError extends boolean = false>(options: Options<RerunExperimentData, ThrowOnError>): RequestResult<RerunExperimentResponses, RerunExperimentErrors, ThrowOnError> => (options.client ?? client).post<RerunExperimentResponses, RerunExperimentErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/rerun',
+    ...options
+});
+
+/**
+ * Delete an experiment that has ended
+ *
+ * With its events, metrics, batches and reports; what it left on the cluster stays there. The counts of its sweep stay as they are.
+ */
+export const deleteExperiment = <ThrowOnError extends boolean = false>(options: Options<DeleteExperimentData, ThrowOnError>): RequestResult<DeleteExperimentResponses, DeleteExperimentErrors, ThrowOnError> => (options.client ?? client).delete<DeleteExperimentResponses, DeleteExperimentErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}',
+    ...options
 });
 
 /**
@@ -227,7 +259,7 @@ export const rerunFailed = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Events as they arise (server-sent events)
  *
- * Each event has the stream id as its `id`. Send the last one back as Last-Event-ID (or `after`) to go on behind it: nothing is missed, nothing repeated. After the last event of an ended experiment comes an `end` event; a stream that stops without one is to be taken up again. 204: it has ended and you have everything.
+ * Each event has the stream id as its `id`. Send the last one back as Last-Event-ID (or `after`) to go on behind it: nothing is missed, nothing repeated. After the last event of an ended experiment comes an `end` event; a stream that stops without one is to be taken up again. 204: it has ended and you have everything. Where your key ends, the last event is `closed`, with the reason.
  */
 export const streamEvents = <ThrowOnError extends boolean = false>(options: Options<StreamEventsData, ThrowOnError, StreamEventsResponse>): Promise<ServerSentEventsResult<StreamEventsResponses>> => (options.client ?? client).sse.get<StreamEventsResponses, StreamEventsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -240,9 +272,39 @@ export const streamEvents = <ThrowOnError extends boolean = false>(options: Opti
 });
 
 /**
- * Values of metrics, by name
+ * What happens in a project, as it arises (server-sent events)
  *
- * At full precision. A page ends after 2,000 steps; go on with `after` while `more` is true.
+ * Changes of state, batches in which something is wrong, rules that fired, and the counts of sweeps, each once and in order. It begins with an event `start`, whose id is the place from which on it tells. Send the last id back as Last-Event-ID (or `after`) to go on behind it. The newest few thousand are kept: where what you ask for is not kept any more, the answer is 410 and says where to go on. It does not end by itself.
+ */
+export const streamProjectEvents = <ThrowOnError extends boolean = false>(options: Options<StreamProjectEventsData, ThrowOnError, StreamProjectEventsResponse>): Promise<ServerSentEventsResult<StreamProjectEventsResponses>> => (options.client ?? client).sse.get<StreamProjectEventsResponses, StreamProjectEventsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/projects/{name}/events',
+    ...options
+});
+
+/**
+ * What happens in all projects, as it arises (server-sent events)
+ *
+ * Changes of state, batches in which something is wrong, rules that fired, and the counts of sweeps, each once and in order. It begins with an event `start`, whose id is the place from which on it tells. Send the last id back as Last-Event-ID (or `after`) to go on behind it. The newest few thousand are kept: where what you ask for is not kept any more, the answer is 410 and says where to go on. It does not end by itself. For callers that are bound to no project; ids are not those of a project's feed.
+ */
+export const streamAllEvents = <ThrowOnError extends boolean = false>(options?: Options<StreamAllEventsData, ThrowOnError, StreamAllEventsResponse>): Promise<ServerSentEventsResult<StreamAllEventsResponses>> => (options?.client ?? client).sse.get<StreamAllEventsResponses, StreamAllEventsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/events',
+    ...options
+});
+
+/**
+ * Metrics over the steps, as a chart
+ *
+ * A point stands for one recorded value, or for several that follow each other: its steps, their first, last, smallest, largest and mean value, and how many. Values that are no finite numbers are counted, and shown where they are the first or the last. From the first step that a later attempt reports on, only its values stand. The answer costs the same for a hundred steps and a million. Names that are not known are left out.
  */
 export const getMetrics = <ThrowOnError extends boolean = false>(options: Options<GetMetricsData, ThrowOnError>): RequestResult<GetMetricsResponses, GetMetricsErrors, ThrowOnError> => (options.client ?? client).get<GetMetricsResponses, GetMetricsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -251,6 +313,49 @@ export const getMetrics = <ThrowOnError extends boolean = false>(options: Option
             type: 'apiKey'
         }],
     url: '/v1/experiments/{id}/metrics',
+    ...options
+});
+
+/**
+ * The same metrics of several experiments
+ *
+ * As the chart of each of them, on one resolution.
+ */
+export const compareMetrics = <ThrowOnError extends boolean = false>(options: Options<CompareMetricsData, ThrowOnError>): RequestResult<CompareMetricsResponses, CompareMetricsErrors, ThrowOnError> => (options.client ?? client).get<CompareMetricsResponses, CompareMetricsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/metrics',
+    ...options
+});
+
+/**
+ * Names of all metrics, with their last values
+ */
+export const getMetricNames = <ThrowOnError extends boolean = false>(options: Options<GetMetricNamesData, ThrowOnError>): RequestResult<GetMetricNamesResponses, GetMetricNamesErrors, ThrowOnError> => (options.client ?? client).get<GetMetricNamesResponses, GetMetricNamesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/metrics/names',
+    ...options
+});
+
+/**
+ * Every recorded value of metrics, page by page
+ *
+ * At full precision, of all attempts, in the order in which they were recorded. A page ends after 2,000 steps; go on with `after` while `more` is true.
+ */
+export const getMetricPoints = <ThrowOnError extends boolean = false>(options: Options<GetMetricPointsData, ThrowOnError>): RequestResult<GetMetricPointsResponses, GetMetricPointsErrors, ThrowOnError> => (options.client ?? client).get<GetMetricPointsResponses, GetMetricPointsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/metrics/points',
     ...options
 });
 
@@ -298,6 +403,49 @@ export const explainRow = <ThrowOnError extends boolean = false>(options: Option
 });
 
 /**
+ * A recorded batch as a file that can be verified anywhere
+ *
+ * JSON of the format echelon-batch/1 in gzip: the columns, the parameters and the provenance, and under `bundle` where it comes from and the stored report. `echelon verify FILE` gives the same report elsewhere; `echelon estimate` and `echelon compare` estimate it anew.
+ */
+export const getBundle = <ThrowOnError extends boolean = false>(options: Options<GetBundleData, ThrowOnError>): RequestResult<GetBundleResponses, GetBundleErrors, ThrowOnError> => (options.client ?? client).get<GetBundleResponses, GetBundleErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/batches/{attempt}/{batch}/bundle',
+    ...options
+});
+
+/**
+ * What an experiment is watched for, and what was found
+ *
+ * A rule fires at most once in an attempt; its evidence says on which values.
+ */
+export const getRules = <ThrowOnError extends boolean = false>(options: Options<GetRulesData, ThrowOnError>): RequestResult<GetRulesResponses, GetRulesErrors, ThrowOnError> => (options.client ?? client).get<GetRulesResponses, GetRulesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/rules',
+    ...options
+});
+
+/**
+ * Conditions that have a name
+ */
+export const listRulePresets = <ThrowOnError extends boolean = false>(options?: Options<ListRulePresetsData, ThrowOnError>): RequestResult<ListRulePresetsResponses, ListRulePresetsErrors, ThrowOnError> => (options?.client ?? client).get<ListRulePresetsResponses, ListRulePresetsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/rules/presets',
+    ...options
+});
+
+/**
  * Attempts of an experiment, from the first
  */
 export const listAttempts = <ThrowOnError extends boolean = false>(options: Options<ListAttemptsData, ThrowOnError>): RequestResult<ListAttemptsResponses, ListAttemptsErrors, ThrowOnError> => (options.client ?? client).get<ListAttemptsResponses, ListAttemptsErrors, ThrowOnError>({
@@ -328,7 +476,58 @@ export const planExperiment = <ThrowOnError extends boolean = false>(options: Op
 });
 
 /**
+ * Say what of a spec would fail, hang or be ignored, before a GPU is taken
+ *
+ * A dispatcher asks the ray-worker of the cluster that the spec names, else one on which it fits: poll the path until its state is final, then read `findings`. Nothing is submitted and no GPU is taken.
+ */
+export const preflight = <ThrowOnError extends boolean = false>(options: Options<PreflightData, ThrowOnError>): RequestResult<PreflightResponses, PreflightErrors, ThrowOnError> => (options.client ?? client).post<PreflightResponses, PreflightErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/preflight',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * What a preflight has found
+ *
+ * Kept for a week after its end.
+ */
+export const getPreflight = <ThrowOnError extends boolean = false>(options: Options<GetPreflightData, ThrowOnError>): RequestResult<GetPreflightResponses, GetPreflightErrors, ThrowOnError> => (options.client ?? client).get<GetPreflightResponses, GetPreflightErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/preflight/{id}',
+    ...options
+});
+
+/**
+ * Look at a cluster: its nodes, what they see, and what is installed there
+ *
+ * Takes no body, and no GPU.
+ */
+export const preflightCluster = <ThrowOnError extends boolean = false>(options: Options<PreflightClusterData, ThrowOnError>): RequestResult<PreflightClusterResponses, PreflightClusterErrors, ThrowOnError> => (options.client ?? client).post<PreflightClusterResponses, PreflightClusterErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/clusters/{name}/preflight',
+    ...options
+});
+
+/**
  * The line: counts, who waits and why, what the clusters have
+ *
+ * A key that is bound to a project sees the counts and the waiting of that one, at their places in the whole line.
  */
 export const getQueue = <ThrowOnError extends boolean = false>(options?: Options<GetQueueData, ThrowOnError>): RequestResult<GetQueueResponses, GetQueueErrors, ThrowOnError> => (options?.client ?? client).get<GetQueueResponses, GetQueueErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -337,6 +536,19 @@ export const getQueue = <ThrowOnError extends boolean = false>(options?: Options
             type: 'apiKey'
         }],
     url: '/v1/queues',
+    ...options
+});
+
+/**
+ * What retention would delete of a project now, and what it keeps for how long
+ */
+export const previewRetention = <ThrowOnError extends boolean = false>(options: Options<PreviewRetentionData, ThrowOnError>): RequestResult<PreviewRetentionResponses, PreviewRetentionErrors, ThrowOnError> => (options.client ?? client).get<PreviewRetentionResponses, PreviewRetentionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/projects/{name}/retention/preview',
     ...options
 });
 
@@ -425,5 +637,167 @@ export const drainCluster = <ThrowOnError extends boolean = false>(options: Opti
             type: 'apiKey'
         }],
     url: '/v1/clusters/{name}/drain',
+    ...options
+});
+
+/**
+ * Projects, by name
+ *
+ * A key that is bound to a project sees that one.
+ */
+export const listProjects = <ThrowOnError extends boolean = false>(options?: Options<ListProjectsData, ThrowOnError>): RequestResult<ListProjectsResponses, ListProjectsErrors, ThrowOnError> => (options?.client ?? client).get<ListProjectsResponses, ListProjectsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/projects',
+    ...options
+});
+
+/**
+ * Make a project
+ */
+export const createProject = <ThrowOnError extends boolean = false>(options: Options<CreateProjectData, ThrowOnError>): RequestResult<CreateProjectResponses, CreateProjectErrors, ThrowOnError> => (options.client ?? client).post<CreateProjectResponses, CreateProjectErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/projects',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Remove a project that has no experiments, sweeps and valid keys
+ *
+ * The project `default` is always there.
+ */
+export const removeProject = <ThrowOnError extends boolean = false>(options: Options<RemoveProjectData, ThrowOnError>): RequestResult<RemoveProjectResponses, RemoveProjectErrors, ThrowOnError> => (options.client ?? client).delete<RemoveProjectResponses, RemoveProjectErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/projects/{name}',
+    ...options
+});
+
+/**
+ * One project
+ */
+export const getProject = <ThrowOnError extends boolean = false>(options: Options<GetProjectData, ThrowOnError>): RequestResult<GetProjectResponses, GetProjectErrors, ThrowOnError> => (options.client ?? client).get<GetProjectResponses, GetProjectErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/projects/{name}',
+    ...options
+});
+
+/**
+ * Change the weight, GPU quota or retention of a project
+ *
+ * What is left out stays. Counts from the next choice of an experiment on.
+ */
+export const changeProject = <ThrowOnError extends boolean = false>(options: Options<ChangeProjectData, ThrowOnError>): RequestResult<ChangeProjectResponses, ChangeProjectErrors, ThrowOnError> => (options.client ?? client).patch<ChangeProjectResponses, ChangeProjectErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/projects/{name}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * API keys, the newest first, without their secrets
+ *
+ * Keys that were revoked or have expired are shown for another 90 days.
+ */
+export const listKeys = <ThrowOnError extends boolean = false>(options?: Options<ListKeysData, ThrowOnError>): RequestResult<ListKeysResponses, ListKeysErrors, ThrowOnError> => (options?.client ?? client).get<ListKeysResponses, ListKeysErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/keys',
+    ...options
+});
+
+/**
+ * Make an API key
+ *
+ * The key is in this answer and nowhere else: only its digest is stored. Where the answer is lost, revoke the key and make another.
+ */
+export const createKey = <ThrowOnError extends boolean = false>(options: Options<CreateKeyData, ThrowOnError>): RequestResult<CreateKeyResponses, CreateKeyErrors, ThrowOnError> => (options.client ?? client).post<CreateKeyResponses, CreateKeyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/keys',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Give an API key a new secret
+ *
+ * Name, project, scopes and expiry stay. The old secret is accepted for `overlapSeconds` more; streams and cookies that began with it end then.
+ */
+export const rotateKey = <ThrowOnError extends boolean = false>(options: Options<RotateKeyData, ThrowOnError>): RequestResult<RotateKeyResponses, RotateKeyErrors, ThrowOnError> => (options.client ?? client).post<RotateKeyResponses, RotateKeyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/keys/{id}/rotate',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Revoke an API key
+ *
+ * From this answer on it is refused; its open event streams end within 5 seconds.
+ */
+export const revokeKey = <ThrowOnError extends boolean = false>(options: Options<RevokeKeyData, ThrowOnError>): RequestResult<RevokeKeyResponses, RevokeKeyErrors, ThrowOnError> => (options.client ?? client).delete<RevokeKeyResponses, RevokeKeyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/keys/{id}',
+    ...options
+});
+
+/**
+ * Who changed what, and who was refused; the newest first
+ *
+ * The last 100,000 entries of 365 days. A page looks at 5000 entries at most: with a filter it may be short, and `next` leads on.
+ */
+export const listAudit = <ThrowOnError extends boolean = false>(options?: Options<ListAuditData, ThrowOnError>): RequestResult<ListAuditResponses, ListAuditErrors, ThrowOnError> => (options?.client ?? client).get<ListAuditResponses, ListAuditErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/audit',
     ...options
 });

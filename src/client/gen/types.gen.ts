@@ -36,6 +36,98 @@ export type LocalSpec = {
      * Between SIGTERM and SIGKILL
      */
     gracePeriodSeconds?: number;
+    /**
+     * What is to happen by itself; where it is left out: mark wrong rows and losses that are not finite
+     */
+    rules?: Array<{
+        /**
+         * Lower-case letters, digits and hyphens, at most 40
+         */
+        name?: string;
+        /**
+         * In the place of `when`
+         */
+        preset?: 'wrong-rows' | 'error-findings' | 'not-finite' | 'kl-high' | 'kl-drift' | 'gradient-norm' | 'entropy-collapse' | 'plateau' | 'rounding' | 'unverifiable' | 'coverage';
+        when?: {
+            /**
+             * Names of metrics as the trainer logs them; any of them
+             */
+            metric?: Array<string>;
+            /**
+             * Of each verified batch; coverage: rows verified of all rows that were reported on or dropped so far in the attempt
+             */
+            verification?: 'wrongRows' | 'wrongShare' | 'roundingShare' | 'unverifiableShare' | 'coverage';
+            /**
+             * Codes of error findings of a verified batch; any of them
+             */
+            errors?: Array<'any' | 'wrong-rows' | 'rows-missing' | 'rows-surplus' | 'row-duplicated' | 'steps-out-of-order' | 'step-gap' | 'trajectory-in-two-groups' | 'grouped-by-trajectory' | 'group-size' | 'group-count' | 'returns-mismatch' | 'score-mismatch' | 'non-finite-input' | 'not-verifiable'>;
+            /**
+             * Holds where the value is greater
+             */
+            above?: number;
+            /**
+             * Holds where the value is less
+             */
+            below?: number;
+            /**
+             * metric only: holds where the value is NaN or infinite
+             */
+            notFinite?: true;
+            /**
+             * metric only: holds where the best value has not improved for a while
+             */
+            plateau?: {
+                /**
+                 * Values in a row that brought no improvement
+                 */
+                window: number;
+                /**
+                 * What counts as an improvement: more than this
+                 */
+                minDelta: number;
+                /**
+                 * max where it is left out
+                 */
+                goal?: 'max' | 'min';
+            };
+        };
+        /**
+         * mark: it is shown; stop: the attempt is ended as by a cancel; stop-at-checkpoint: at its next checkpoint. mark where it is left out
+         */
+        do?: 'mark' | 'stop' | 'stop-at-checkpoint';
+        /**
+         * Times in a row; 1 where it is left out
+         */
+        for?: number;
+        /**
+         * Only steps greater than this count
+         */
+        after?: number;
+        /**
+         * stop-at-checkpoint only: the stop comes at the latest after so many steps, or so many minutes
+         */
+        within?: {
+            /**
+             * The trainer's steps
+             */
+            steps?: number;
+            minutes?: number;
+        };
+    }>;
+    /**
+     * An attempt that runs longer is stopped, and the experiment has failed
+     */
+    timeoutSeconds?: number;
+    /**
+     * Instant (RFC 3339, e.g. 2027-01-31T18:00:00Z): one that has not started by then has failed, one that runs is stopped
+     */
+    deadline?: string;
+    /**
+     * Variables of the driver's environment that get their values on the cluster
+     */
+    secrets?: {
+        [key: string]: string;
+    };
     engine: 'local';
     estimator: {
         name: 'hgpo' | 'gigpo' | 'grpo';
@@ -148,6 +240,98 @@ export type ReplaySpec = {
      * Between SIGTERM and SIGKILL
      */
     gracePeriodSeconds?: number;
+    /**
+     * What is to happen by itself; where it is left out: mark wrong rows and losses that are not finite
+     */
+    rules?: Array<{
+        /**
+         * Lower-case letters, digits and hyphens, at most 40
+         */
+        name?: string;
+        /**
+         * In the place of `when`
+         */
+        preset?: 'wrong-rows' | 'error-findings' | 'not-finite' | 'kl-high' | 'kl-drift' | 'gradient-norm' | 'entropy-collapse' | 'plateau' | 'rounding' | 'unverifiable' | 'coverage';
+        when?: {
+            /**
+             * Names of metrics as the trainer logs them; any of them
+             */
+            metric?: Array<string>;
+            /**
+             * Of each verified batch; coverage: rows verified of all rows that were reported on or dropped so far in the attempt
+             */
+            verification?: 'wrongRows' | 'wrongShare' | 'roundingShare' | 'unverifiableShare' | 'coverage';
+            /**
+             * Codes of error findings of a verified batch; any of them
+             */
+            errors?: Array<'any' | 'wrong-rows' | 'rows-missing' | 'rows-surplus' | 'row-duplicated' | 'steps-out-of-order' | 'step-gap' | 'trajectory-in-two-groups' | 'grouped-by-trajectory' | 'group-size' | 'group-count' | 'returns-mismatch' | 'score-mismatch' | 'non-finite-input' | 'not-verifiable'>;
+            /**
+             * Holds where the value is greater
+             */
+            above?: number;
+            /**
+             * Holds where the value is less
+             */
+            below?: number;
+            /**
+             * metric only: holds where the value is NaN or infinite
+             */
+            notFinite?: true;
+            /**
+             * metric only: holds where the best value has not improved for a while
+             */
+            plateau?: {
+                /**
+                 * Values in a row that brought no improvement
+                 */
+                window: number;
+                /**
+                 * What counts as an improvement: more than this
+                 */
+                minDelta: number;
+                /**
+                 * max where it is left out
+                 */
+                goal?: 'max' | 'min';
+            };
+        };
+        /**
+         * mark: it is shown; stop: the attempt is ended as by a cancel; stop-at-checkpoint: at its next checkpoint. mark where it is left out
+         */
+        do?: 'mark' | 'stop' | 'stop-at-checkpoint';
+        /**
+         * Times in a row; 1 where it is left out
+         */
+        for?: number;
+        /**
+         * Only steps greater than this count
+         */
+        after?: number;
+        /**
+         * stop-at-checkpoint only: the stop comes at the latest after so many steps, or so many minutes
+         */
+        within?: {
+            /**
+             * The trainer's steps
+             */
+            steps?: number;
+            minutes?: number;
+        };
+    }>;
+    /**
+     * An attempt that runs longer is stopped, and the experiment has failed
+     */
+    timeoutSeconds?: number;
+    /**
+     * Instant (RFC 3339, e.g. 2027-01-31T18:00:00Z): one that has not started by then has failed, one that runs is stopped
+     */
+    deadline?: string;
+    /**
+     * Variables of the driver's environment that get their values on the cluster
+     */
+    secrets?: {
+        [key: string]: string;
+    };
     engine: 'replay';
     replay?: {
         fault?: 'none' | 'shuffled-rows' | 'sample-std' | 'zero-levels-kept' | 'groups-of-one' | 'wrong-gamma' | 'off-by-one-weights';
@@ -208,6 +392,98 @@ export type VerlAgentSpec = {
      * Between SIGTERM and SIGKILL
      */
     gracePeriodSeconds?: number;
+    /**
+     * What is to happen by itself; where it is left out: mark wrong rows and losses that are not finite
+     */
+    rules?: Array<{
+        /**
+         * Lower-case letters, digits and hyphens, at most 40
+         */
+        name?: string;
+        /**
+         * In the place of `when`
+         */
+        preset?: 'wrong-rows' | 'error-findings' | 'not-finite' | 'kl-high' | 'kl-drift' | 'gradient-norm' | 'entropy-collapse' | 'plateau' | 'rounding' | 'unverifiable' | 'coverage';
+        when?: {
+            /**
+             * Names of metrics as the trainer logs them; any of them
+             */
+            metric?: Array<string>;
+            /**
+             * Of each verified batch; coverage: rows verified of all rows that were reported on or dropped so far in the attempt
+             */
+            verification?: 'wrongRows' | 'wrongShare' | 'roundingShare' | 'unverifiableShare' | 'coverage';
+            /**
+             * Codes of error findings of a verified batch; any of them
+             */
+            errors?: Array<'any' | 'wrong-rows' | 'rows-missing' | 'rows-surplus' | 'row-duplicated' | 'steps-out-of-order' | 'step-gap' | 'trajectory-in-two-groups' | 'grouped-by-trajectory' | 'group-size' | 'group-count' | 'returns-mismatch' | 'score-mismatch' | 'non-finite-input' | 'not-verifiable'>;
+            /**
+             * Holds where the value is greater
+             */
+            above?: number;
+            /**
+             * Holds where the value is less
+             */
+            below?: number;
+            /**
+             * metric only: holds where the value is NaN or infinite
+             */
+            notFinite?: true;
+            /**
+             * metric only: holds where the best value has not improved for a while
+             */
+            plateau?: {
+                /**
+                 * Values in a row that brought no improvement
+                 */
+                window: number;
+                /**
+                 * What counts as an improvement: more than this
+                 */
+                minDelta: number;
+                /**
+                 * max where it is left out
+                 */
+                goal?: 'max' | 'min';
+            };
+        };
+        /**
+         * mark: it is shown; stop: the attempt is ended as by a cancel; stop-at-checkpoint: at its next checkpoint. mark where it is left out
+         */
+        do?: 'mark' | 'stop' | 'stop-at-checkpoint';
+        /**
+         * Times in a row; 1 where it is left out
+         */
+        for?: number;
+        /**
+         * Only steps greater than this count
+         */
+        after?: number;
+        /**
+         * stop-at-checkpoint only: the stop comes at the latest after so many steps, or so many minutes
+         */
+        within?: {
+            /**
+             * The trainer's steps
+             */
+            steps?: number;
+            minutes?: number;
+        };
+    }>;
+    /**
+     * An attempt that runs longer is stopped, and the experiment has failed
+     */
+    timeoutSeconds?: number;
+    /**
+     * Instant (RFC 3339, e.g. 2027-01-31T18:00:00Z): one that has not started by then has failed, one that runs is stopped
+     */
+    deadline?: string;
+    /**
+     * Variables of the driver's environment that get their values on the cluster
+     */
+    secrets?: {
+        [key: string]: string;
+    };
     engine: 'verl-agent';
     recipe: 'qwen2.5_1.5b_alfworld_train' | 'qwen2.5_1.5b_alfworld_eval' | 'qwen2.5_1.5b_webshop_train' | 'qwen2.5_1.5b_webshop_eval' | 'qwen2.5_7b_alfworld_train' | 'qwen2.5_7b_alfworld_eval' | 'qwen2.5_7b_webshop_train' | 'qwen2.5_7b_webshop_eval';
     /**
@@ -604,6 +880,76 @@ export type Experiment = {
         dropped: number;
     };
     /**
+     * The experiment that it runs again
+     */
+    rerunOf: string | null;
+    /**
+     * Its rules, and when they fired
+     */
+    rules: Array<{
+        name: string;
+        do: 'mark' | 'stop' | 'stop-at-checkpoint';
+        fired: Array<{
+            attempt: number;
+            step: number;
+            /**
+             * Milliseconds since 1970
+             */
+            at: number;
+            /**
+             * The batch that it is about; it is kept, and can be had as a bundle
+             */
+            batch: number | null;
+            /**
+             * What happened, in a sentence
+             */
+            reason: string;
+            evidence: {
+                /**
+                 * In words
+                 */
+                condition: string;
+                /**
+                 * The last ones that met the condition, oldest first
+                 */
+                values: Array<{
+                    /**
+                     * Of the metric, the figure or the finding
+                     */
+                    name: string;
+                    step: number;
+                    /**
+                     * NaN, Infinity and -Infinity as texts
+                     */
+                    value: number | string;
+                    batch: number | null;
+                }>;
+            };
+        }>;
+    }>;
+    /**
+     * Times that a rule fired
+     */
+    marks: number;
+    /**
+     * The rule that ended it; null: it ended otherwise, or has not
+     */
+    stoppedBy: {
+        /**
+         * Name of the rule; early-stopping: that of its sweep
+         */
+        rule: string;
+        reason: string;
+        /**
+         * Milliseconds since 1970
+         */
+        at: number;
+    } | null;
+    /**
+     * It failed because it ended a part of the service again and again; the reason has the evidence
+     */
+    quarantined: boolean;
+    /**
      * Id of the sweep that it belongs to
      */
     sweep: string | null;
@@ -611,6 +957,13 @@ export type Experiment = {
      * Its place among the children of the sweep, from 0
      */
     sweepIndex: number | null;
+    /**
+     * When retention deleted the bytes of its batches, and its events, logs and reports
+     */
+    expired: {
+        batchesAt: number | null;
+        streamAt: number | null;
+    };
     checkpoint: {
         step: number;
         path: string;
@@ -674,7 +1027,7 @@ export type AddCluster = {
 export type Command = {
     id: string;
     cluster: string;
-    kind: 'add' | 'drain' | 'remove';
+    kind: 'add' | 'drain' | 'remove' | 'preflight';
     state: 'queued' | 'running' | 'succeeded' | 'failed';
     /**
      * What was done so far, a sentence each
@@ -689,10 +1042,194 @@ export type Command = {
         mend: string;
     }>;
     /**
+     * Of a preflight, errors first; empty for others
+     */
+    findings: Array<{
+        severity: 'ok' | 'warning' | 'error';
+        /**
+         * What was looked at, in a word or two
+         */
+        check: string;
+        message: string;
+        /**
+         * What to do about it; empty: nothing
+         */
+        mend: string;
+    }>;
+    /**
      * Milliseconds since 1970
      */
     createdAt: number;
     endedAt: number | null;
+};
+
+export type RetentionPreview = {
+    project: string;
+    /**
+     * When this was so, in ms since 1970
+     */
+    at: number;
+    stages: Array<{
+        what: 'batches' | 'streams' | 'records';
+        /**
+         * The policy that holds; null: for ever
+         */
+        days: number | null;
+        /**
+         * Experiments that ended before are due, in ms since 1970; null: none ever is
+         */
+        endedBefore: number | null;
+        /**
+         * How many experiments lose it
+         */
+        experiments: number;
+        /**
+         * What the archive has of it, in bytes
+         */
+        bytes: number;
+        /**
+         * False: `bytes` counts only those that ended first
+         */
+        complete: boolean;
+        /**
+         * The ones that ended first, at most ten
+         */
+        first: Array<string>;
+    }>;
+    /**
+     * Batches among these that stay, because a rule keeps them
+     */
+    kept: number;
+};
+
+export type ExperimentEvent = {
+    type: 'started';
+    pid: number;
+    nodeId: string;
+    command: Array<string>;
+    [key: string]: unknown;
+} | {
+    type: 'stage';
+    name: string;
+    step: number;
+    steps: number;
+    [key: string]: unknown;
+} | {
+    type: 'log';
+    source: 'stdout' | 'stderr';
+    lines: Array<string>;
+    /**
+     * Bytes of lines that were too long
+     */
+    cutBytes: number;
+    [key: string]: unknown;
+} | {
+    type: 'metrics';
+    step: number;
+    values: {
+        [key: string]: number | 'NaN' | 'Infinity' | '-Infinity';
+    };
+    [key: string]: unknown;
+} | {
+    type: 'batch';
+    step: number;
+    /**
+     * Number of the batch in the attempt
+     */
+    batch: number;
+    /**
+     * Of this part, from 0
+     */
+    index: number;
+    /**
+     * Parts
+     */
+    count: number;
+    rows: number;
+    /**
+     * SHA-256 of the whole batch, hex
+     */
+    digest: string;
+    /**
+     * Of this part
+     */
+    bytes: number;
+    [key: string]: unknown;
+} | {
+    type: 'checkpoint';
+    step: number;
+    path: string;
+    [key: string]: unknown;
+} | {
+    type: 'gap';
+    what: 'logs' | 'batch';
+    step: number;
+    count: number;
+    bytes: number;
+    rows: number;
+    reason: string;
+    [key: string]: unknown;
+} | {
+    type: 'ended';
+    cause: 'succeeded' | 'failed' | 'stopped' | 'killed' | 'out-of-memory' | 'supervisor-lost' | 'not-started' | 'node-lost';
+    exitCode: number;
+    /**
+     * 0: none
+     */
+    signal: number;
+    message: string;
+    lastLines: Array<string>;
+    [key: string]: unknown;
+} | {
+    type: 'state';
+    from: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled' | null;
+    to: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled';
+    attempt: number;
+    reason: string;
+    [key: string]: unknown;
+} | {
+    type: 'verification';
+    attempt: number;
+    batch: number;
+    step: number;
+    rows: number;
+    exact: number;
+    rounding: number;
+    wrong: number;
+    unverifiable: number;
+    /**
+     * Codes of error findings
+     */
+    errors: Array<string>;
+    ok: boolean;
+    [key: string]: unknown;
+} | {
+    type: 'rule';
+    rule: string;
+    do: 'mark' | 'stop' | 'stop-at-checkpoint';
+    attempt: number;
+    step: number;
+    /**
+     * When what it looked at was recorded, ms since 1970
+     */
+    at: number;
+    /**
+     * The batch that it is about
+     */
+    batch: number | null;
+    reason: string;
+    evidence: {
+        condition: string;
+        values: Array<{
+            name: string;
+            step: number;
+            value: number | string;
+            batch: number | null;
+            [key: string]: unknown;
+        }>;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
 };
 
 export type Accepted = {
@@ -787,21 +1324,6 @@ export type Cluster = {
     experiments: Array<string>;
 };
 
-export type EventMessage = {
-    /**
-     * Send it back as Last-Event-ID to go on behind this event
-     */
-    id: string;
-    /**
-     * Milliseconds since 1970
-     */
-    at: number;
-    event: {
-        type: 'started' | 'stage' | 'log' | 'metrics' | 'batch' | 'checkpoint' | 'gap' | 'ended' | 'state' | 'verification';
-        [key: string]: unknown;
-    };
-};
-
 export type ExperimentDetail = {
     version: 1;
     id: string;
@@ -880,6 +1402,76 @@ export type ExperimentDetail = {
         dropped: number;
     };
     /**
+     * The experiment that it runs again
+     */
+    rerunOf: string | null;
+    /**
+     * Its rules, and when they fired
+     */
+    rules: Array<{
+        name: string;
+        do: 'mark' | 'stop' | 'stop-at-checkpoint';
+        fired: Array<{
+            attempt: number;
+            step: number;
+            /**
+             * Milliseconds since 1970
+             */
+            at: number;
+            /**
+             * The batch that it is about; it is kept, and can be had as a bundle
+             */
+            batch: number | null;
+            /**
+             * What happened, in a sentence
+             */
+            reason: string;
+            evidence: {
+                /**
+                 * In words
+                 */
+                condition: string;
+                /**
+                 * The last ones that met the condition, oldest first
+                 */
+                values: Array<{
+                    /**
+                     * Of the metric, the figure or the finding
+                     */
+                    name: string;
+                    step: number;
+                    /**
+                     * NaN, Infinity and -Infinity as texts
+                     */
+                    value: number | string;
+                    batch: number | null;
+                }>;
+            };
+        }>;
+    }>;
+    /**
+     * Times that a rule fired
+     */
+    marks: number;
+    /**
+     * The rule that ended it; null: it ended otherwise, or has not
+     */
+    stoppedBy: {
+        /**
+         * Name of the rule; early-stopping: that of its sweep
+         */
+        rule: string;
+        reason: string;
+        /**
+         * Milliseconds since 1970
+         */
+        at: number;
+    } | null;
+    /**
+     * It failed because it ended a part of the service again and again; the reason has the evidence
+     */
+    quarantined: boolean;
+    /**
      * Id of the sweep that it belongs to
      */
     sweep: string | null;
@@ -887,6 +1479,13 @@ export type ExperimentDetail = {
      * Its place among the children of the sweep, from 0
      */
     sweepIndex: number | null;
+    /**
+     * When retention deleted the bytes of its batches, and its events, logs and reports
+     */
+    expired: {
+        batchesAt: number | null;
+        streamAt: number | null;
+    };
     checkpoint: {
         step: number;
         path: string;
@@ -915,46 +1514,6 @@ export type Explanation = {
     step: number;
     row: number;
     explanation: unknown;
-};
-
-export type LogPage = {
-    lines: Array<{
-        /**
-         * Stream id of the event that carried it
-         */
-        id: string;
-        /**
-         * Milliseconds since 1970
-         */
-        at: number;
-        attempt: number;
-        /**
-         * gap: lines were dropped here, the text says how many
-         */
-        source: 'stdout' | 'stderr' | 'gap';
-        text: string;
-    }>;
-    after: string | null;
-    /**
-     * More is recorded behind `after` already
-     */
-    more: boolean;
-};
-
-export type MetricSeries = {
-    series: Array<{
-        name: string;
-        points: Array<{
-            attempt: number;
-            step: number;
-            value: number | 'NaN' | 'Infinity' | '-Infinity';
-        }>;
-    }>;
-    after: string | null;
-    /**
-     * More is recorded behind `after` already
-     */
-    more: boolean;
 };
 
 export type PlanPreview = {
@@ -1107,12 +1666,176 @@ export type Verification = {
     next: string | null;
 };
 
+export type EventMessage = {
+    /**
+     * Send it back as Last-Event-ID to go on behind this event
+     */
+    id: string;
+    /**
+     * Milliseconds since 1970
+     */
+    at: number;
+    event: ExperimentEvent;
+};
+
+export type FeedMessage = {
+    /**
+     * Send it back as Last-Event-ID to go on behind this event
+     */
+    id: string;
+    /**
+     * Milliseconds since 1970
+     */
+    at: number;
+    project: string;
+    experiment: string | null;
+    /**
+     * Of the experiment or the sweep
+     */
+    name: string;
+    sweep: string | null;
+    /**
+     * As in the stream of the experiment; `sweep`: its state, and its children counted by theirs
+     */
+    event: {
+        type: 'state' | 'verification' | 'rule' | 'sweep';
+        [key: string]: unknown;
+    };
+};
+
+export type LogPage = {
+    lines: Array<{
+        line: number | null;
+        /**
+         * Stream id of the event that carried it
+         */
+        id: string;
+        /**
+         * Milliseconds since 1970
+         */
+        at: number;
+        attempt: number;
+        /**
+         * gap: lines were dropped here, the text says how many
+         */
+        source: 'stdout' | 'stderr' | 'gap';
+        text: string;
+    }>;
+    after: string | null;
+    /**
+     * More is recorded behind `after` already
+     */
+    more: boolean;
+};
+
+export type MetricChart = {
+    series: Array<{
+        name: string;
+        points: Array<{
+            attempt: number;
+            /**
+             * First step that it stands for
+             */
+            from: number;
+            /**
+             * Last step that it stands for
+             */
+            to: number;
+            /**
+             * Recorded values that it stands for
+             */
+            count: number;
+            first: number | 'NaN' | 'Infinity' | '-Infinity';
+            last: number | 'NaN' | 'Infinity' | '-Infinity';
+            min: number | null;
+            max: number | null;
+            mean: number | null;
+            /**
+             * How many of its values are NaN
+             */
+            nan: number;
+            /**
+             * How many of its values are infinite
+             */
+            infinite: number;
+        }>;
+    }>;
+    /**
+     * Points of a series at most, as answered
+     */
+    resolution: number;
+};
+
+export type MetricCharts = {
+    items: Array<{
+        experiment: string;
+        series: Array<{
+            name: string;
+            points: Array<{
+                attempt: number;
+                /**
+                 * First step that it stands for
+                 */
+                from: number;
+                /**
+                 * Last step that it stands for
+                 */
+                to: number;
+                /**
+                 * Recorded values that it stands for
+                 */
+                count: number;
+                first: number | 'NaN' | 'Infinity' | '-Infinity';
+                last: number | 'NaN' | 'Infinity' | '-Infinity';
+                min: number | null;
+                max: number | null;
+                mean: number | null;
+                /**
+                 * How many of its values are NaN
+                 */
+                nan: number;
+                /**
+                 * How many of its values are infinite
+                 */
+                infinite: number;
+            }>;
+        }>;
+        /**
+         * Points of a series at most, as answered
+         */
+        resolution: number;
+    }>;
+};
+
+export type MetricNames = {
+    items: Array<{
+        name: string;
+        last: number | 'NaN' | 'Infinity' | '-Infinity';
+    }>;
+};
+
+export type MetricPoints = {
+    series: Array<{
+        name: string;
+        points: Array<{
+            attempt: number;
+            step: number;
+            value: number | 'NaN' | 'Infinity' | '-Infinity';
+        }>;
+    }>;
+    after: string | null;
+    /**
+     * More is recorded behind `after` already
+     */
+    more: boolean;
+};
+
 export type Sweep = {
     version: 1;
     id: string;
     name: string;
     project: string;
-    method: 'grid' | 'list' | 'random';
+    method: 'grid' | 'list' | 'random' | 'preset';
     /**
      * random only
      */
@@ -1142,6 +1865,33 @@ export type Sweep = {
         failed: number;
         cancelled: number;
     };
+    earlyStopping: {
+        /**
+         * Name of the metric as the trainer logs it
+         */
+        metric: string;
+        goal: 'max' | 'min';
+        /**
+         * Step of the first look
+         */
+        afterSteps: number;
+        /**
+         * Between two looks
+         */
+        everySteps: number;
+        /**
+         * Other children that must have come as far
+         */
+        minChildren: number;
+    } | null;
+    /**
+     * Children that never run, since the one that they wait for did not succeed
+     */
+    skipped: number;
+    /**
+     * Children that early stopping ended
+     */
+    stoppedEarly: number;
     createdAt: number;
     endedAt: number | null;
 };
@@ -1208,9 +1958,11 @@ export type SweepComparison = {
          */
         cpuSeconds: number;
         /**
-         * Published figures of the same setting; null: none are known
+         * Published figures of the same setting, by metric and in its unit; null: none are known
          */
-        reference: unknown;
+        reference: {
+            [key: string]: number;
+        } | null;
     }>;
     /**
      * Pass it on as `cursor`; null: there is no more
@@ -1223,7 +1975,7 @@ export type SweepDetail = {
     id: string;
     name: string;
     project: string;
-    method: 'grid' | 'list' | 'random';
+    method: 'grid' | 'list' | 'random' | 'preset';
     /**
      * random only
      */
@@ -1253,10 +2005,37 @@ export type SweepDetail = {
         failed: number;
         cancelled: number;
     };
+    earlyStopping: {
+        /**
+         * Name of the metric as the trainer logs it
+         */
+        metric: string;
+        goal: 'max' | 'min';
+        /**
+         * Step of the first look
+         */
+        afterSteps: number;
+        /**
+         * Between two looks
+         */
+        everySteps: number;
+        /**
+         * Other children that must have come as far
+         */
+        minChildren: number;
+    } | null;
+    /**
+     * Children that never run, since the one that they wait for did not succeed
+     */
+    skipped: number;
+    /**
+     * Children that early stopping ended
+     */
+    stoppedEarly: number;
     createdAt: number;
     endedAt: number | null;
     /**
-     * The spec that all children share
+     * The spec that all children share; of a preset, `children` with a spec each
      */
     spec: unknown;
     axes: Array<{
@@ -1288,6 +2067,14 @@ export type SweepDetail = {
          * 0, and one more for each re-run
          */
         run: number;
+        /**
+         * Index of the child that must succeed before this one runs
+         */
+        after: number | null;
+        /**
+         * Why it never runs
+         */
+        skipped: string | null;
         /**
          * null: not yet expanded
          */
@@ -1387,11 +2174,463 @@ export type SweepRequest = {
      * random: the same seed draws the same values; 1 where it is left out
      */
     seed?: number;
+    /**
+     * A child is stopped where its best value so far is worse than the median of the other children's running averages at the same step
+     */
+    earlyStopping?: {
+        /**
+         * Name of the metric as the trainer logs it
+         */
+        metric: string;
+        goal: 'max' | 'min';
+        /**
+         * Step of the first look
+         */
+        afterSteps: number;
+        /**
+         * Between two looks
+         */
+        everySteps: number;
+        /**
+         * Other children that must have come as far
+         */
+        minChildren: number;
+    };
 };
 
 export type SweepRerun = {
     rerun: number;
     sweep: Sweep;
+};
+
+export type ExperimentRules = {
+    rules: Array<{
+        /**
+         * Lower-case letters, digits and hyphens, at most 40
+         */
+        name: string;
+        preset: string | null;
+        when: {
+            /**
+             * Names of metrics as the trainer logs them; any of them
+             */
+            metric?: Array<string>;
+            /**
+             * Of each verified batch; coverage: rows verified of all rows that were reported on or dropped so far in the attempt
+             */
+            verification?: 'wrongRows' | 'wrongShare' | 'roundingShare' | 'unverifiableShare' | 'coverage';
+            /**
+             * Codes of error findings of a verified batch; any of them
+             */
+            errors?: Array<'any' | 'wrong-rows' | 'rows-missing' | 'rows-surplus' | 'row-duplicated' | 'steps-out-of-order' | 'step-gap' | 'trajectory-in-two-groups' | 'grouped-by-trajectory' | 'group-size' | 'group-count' | 'returns-mismatch' | 'score-mismatch' | 'non-finite-input' | 'not-verifiable'>;
+            /**
+             * Holds where the value is greater
+             */
+            above?: number;
+            /**
+             * Holds where the value is less
+             */
+            below?: number;
+            /**
+             * metric only: holds where the value is NaN or infinite
+             */
+            notFinite?: true;
+            /**
+             * metric only: holds where the best value has not improved for a while
+             */
+            plateau?: {
+                /**
+                 * Values in a row that brought no improvement
+                 */
+                window: number;
+                /**
+                 * What counts as an improvement: more than this
+                 */
+                minDelta: number;
+                /**
+                 * max where it is left out
+                 */
+                goal?: 'max' | 'min';
+            };
+        };
+        do: 'mark' | 'stop' | 'stop-at-checkpoint';
+        for: number;
+        after: number;
+        within: {
+            /**
+             * The trainer's steps
+             */
+            steps: number;
+            minutes: number;
+        } | null;
+        condition: string;
+        fired: Array<{
+            attempt: number;
+            step: number;
+            /**
+             * Milliseconds since 1970
+             */
+            at: number;
+            /**
+             * The batch that it is about; it is kept, and can be had as a bundle
+             */
+            batch: number | null;
+            /**
+             * What happened, in a sentence
+             */
+            reason: string;
+            evidence: {
+                /**
+                 * In words
+                 */
+                condition: string;
+                /**
+                 * The last ones that met the condition, oldest first
+                 */
+                values: Array<{
+                    /**
+                     * Of the metric, the figure or the finding
+                     */
+                    name: string;
+                    step: number;
+                    /**
+                     * NaN, Infinity and -Infinity as texts
+                     */
+                    value: number | string;
+                    batch: number | null;
+                }>;
+            };
+        }>;
+    }>;
+    /**
+     * Times that any of them fired
+     */
+    marks: number;
+    stoppedBy: {
+        /**
+         * Name of the rule; early-stopping: that of its sweep
+         */
+        rule: string;
+        reason: string;
+        /**
+         * Milliseconds since 1970
+         */
+        at: number;
+    } | null;
+};
+
+export type Rule = {
+    /**
+     * Lower-case letters, digits and hyphens, at most 40
+     */
+    name: string;
+    preset: string | null;
+    when: {
+        /**
+         * Names of metrics as the trainer logs them; any of them
+         */
+        metric?: Array<string>;
+        /**
+         * Of each verified batch; coverage: rows verified of all rows that were reported on or dropped so far in the attempt
+         */
+        verification?: 'wrongRows' | 'wrongShare' | 'roundingShare' | 'unverifiableShare' | 'coverage';
+        /**
+         * Codes of error findings of a verified batch; any of them
+         */
+        errors?: Array<'any' | 'wrong-rows' | 'rows-missing' | 'rows-surplus' | 'row-duplicated' | 'steps-out-of-order' | 'step-gap' | 'trajectory-in-two-groups' | 'grouped-by-trajectory' | 'group-size' | 'group-count' | 'returns-mismatch' | 'score-mismatch' | 'non-finite-input' | 'not-verifiable'>;
+        /**
+         * Holds where the value is greater
+         */
+        above?: number;
+        /**
+         * Holds where the value is less
+         */
+        below?: number;
+        /**
+         * metric only: holds where the value is NaN or infinite
+         */
+        notFinite?: true;
+        /**
+         * metric only: holds where the best value has not improved for a while
+         */
+        plateau?: {
+            /**
+             * Values in a row that brought no improvement
+             */
+            window: number;
+            /**
+             * What counts as an improvement: more than this
+             */
+            minDelta: number;
+            /**
+             * max where it is left out
+             */
+            goal?: 'max' | 'min';
+        };
+    };
+    do: 'mark' | 'stop' | 'stop-at-checkpoint';
+    for: number;
+    after: number;
+    within: {
+        /**
+         * The trainer's steps
+         */
+        steps: number;
+        minutes: number;
+    } | null;
+};
+
+export type RulePresets = {
+    items: Array<{
+        name: 'wrong-rows' | 'error-findings' | 'not-finite' | 'kl-high' | 'kl-drift' | 'gradient-norm' | 'entropy-collapse' | 'plateau' | 'rounding' | 'unverifiable' | 'coverage';
+        means: string;
+        /**
+         * In words
+         */
+        condition: string;
+        rule: Rule;
+    }>;
+};
+
+export type Project = {
+    version: 1;
+    /**
+     * Lower-case letters, digits and hyphens
+     */
+    name: string;
+    /**
+     * Share of the GPUs against other projects of equal priority
+     */
+    weight: number;
+    /**
+     * GPUs that its experiments hold at once at most; null: no limit
+     */
+    gpuQuota: number | null;
+    /**
+     * How long what its experiments leave is kept; null: the defaults
+     */
+    retention: {
+        /**
+         * Days after an experiment's end for which the bytes of its batches are kept (default 30); null: for ever
+         */
+        batchesDays?: number | null;
+        /**
+         * Days after an experiment's end for which its events, logs, metrics and reports are kept (default 90); null: for ever
+         */
+        streamsDays?: number | null;
+        /**
+         * Days after an experiment's end for which its record is kept (default null); null: for ever
+         */
+        recordsDays?: number | null;
+    } | null;
+    /**
+     * Milliseconds since 1970; 0: it was always there
+     */
+    createdAt: number;
+};
+
+export type ProjectChange = {
+    /**
+     * Share of the GPUs against other projects of equal priority
+     */
+    weight?: number;
+    /**
+     * GPUs that its experiments hold at once at most; null: no limit
+     */
+    gpuQuota?: number | null;
+    /**
+     * How long what its experiments leave is kept; null: the defaults
+     */
+    retention?: {
+        /**
+         * Days after an experiment's end for which the bytes of its batches are kept (default 30); null: for ever
+         */
+        batchesDays?: number | null;
+        /**
+         * Days after an experiment's end for which its events, logs, metrics and reports are kept (default 90); null: for ever
+         */
+        streamsDays?: number | null;
+        /**
+         * Days after an experiment's end for which its record is kept (default null); null: for ever
+         */
+        recordsDays?: number | null;
+    } | null;
+};
+
+export type ProjectInput = {
+    /**
+     * Lower-case letters, digits and hyphens
+     */
+    name: string;
+    /**
+     * Share of the GPUs against other projects of equal priority
+     */
+    weight?: number;
+    /**
+     * GPUs that its experiments hold at once at most; null: no limit
+     */
+    gpuQuota?: number | null;
+    /**
+     * How long what its experiments leave is kept; null: the defaults
+     */
+    retention?: {
+        /**
+         * Days after an experiment's end for which the bytes of its batches are kept (default 30); null: for ever
+         */
+        batchesDays?: number | null;
+        /**
+         * Days after an experiment's end for which its events, logs, metrics and reports are kept (default 90); null: for ever
+         */
+        streamsDays?: number | null;
+        /**
+         * Days after an experiment's end for which its record is kept (default null); null: for ever
+         */
+        recordsDays?: number | null;
+    } | null;
+};
+
+export type ProjectList = {
+    items: Array<Project>;
+};
+
+export type ApiKey = {
+    version: 1;
+    /**
+     * Also the second part of the key itself: echelon_<id>_<secret>
+     */
+    id: string;
+    /**
+     * For people; without control characters
+     */
+    name: string;
+    /**
+     * The only project that it sees; null: all of them
+     */
+    project: string | null;
+    /**
+     * read: look; submit: submit, cancel, rerun, delete; custom-code: specs that load code; admin: clusters, the line, projects, keys, audit log (not together with a project)
+     */
+    scopes: Array<'read' | 'submit' | 'custom-code' | 'admin'>;
+    /**
+     * Milliseconds since 1970
+     */
+    createdAt: number;
+    /**
+     * Id of the caller
+     */
+    createdBy: string;
+    /**
+     * Null: it does not expire
+     */
+    expiresAt: number | null;
+    /**
+     * Within a minute; null: not yet, or not known
+     */
+    lastUsedAt: number | null;
+    rotatedAt: number | null;
+    /**
+     * Until then the secret before the last rotation is accepted too
+     */
+    overlapUntil: number | null;
+    revokedAt: number | null;
+};
+
+export type ApiKeyInput = {
+    /**
+     * For people; without control characters
+     */
+    name: string;
+    /**
+     * The only project that it sees; null: all of them
+     */
+    project?: string | null;
+    /**
+     * read: look; submit: submit, cancel, rerun, delete; custom-code: specs that load code; admin: clusters, the line, projects, keys, audit log (not together with a project)
+     */
+    scopes: Array<'read' | 'submit' | 'custom-code' | 'admin'>;
+    /**
+     * It does not expire where this is left out
+     */
+    expiresInSeconds?: number;
+};
+
+export type ApiKeyList = {
+    items: Array<ApiKey>;
+};
+
+export type ApiKeyRotation = {
+    /**
+     * The old secret is accepted for this long; 0 where it is left out
+     */
+    overlapSeconds?: number;
+};
+
+export type ApiKeyWithSecret = {
+    key: ApiKey;
+    /**
+     * Send it as Authorization: Bearer <token>; it is not shown again
+     */
+    token: string;
+};
+
+export type AuditEntry = {
+    /**
+     * Rises from entry to entry
+     */
+    id: string;
+    /**
+     * Milliseconds since 1970, by the store's clock
+     */
+    at: number;
+    /**
+     * Id of the key or token; null: no valid one came
+     */
+    caller: string | null;
+    /**
+     * The caller's name at that time
+     */
+    name: string | null;
+    /**
+     * The project that the caller is bound to
+     */
+    project: string | null;
+    /**
+     * The operationId of the request, or its method and route
+     */
+    action: string;
+    /**
+     * Id or name of what was acted on, or was made
+     */
+    target: string | null;
+    /**
+     * HTTP status of the answer
+     */
+    status: number;
+    /**
+     * failed: the answer was a fault of ours, and whether it took effect is not known
+     */
+    outcome: 'done' | 'refused' | 'failed';
+    /**
+     * Code of the error, where one was answered
+     */
+    code: string | null;
+    /**
+     * As in the log of the api
+     */
+    requestId: string;
+    /**
+     * From where the request came
+     */
+    address: string;
+    note: string | null;
+};
+
+export type AuditPage = {
+    items: Array<AuditEntry>;
+    /**
+     * Pass it on as `cursor`; null: there is no more. A page may be short, or empty, and have a next one
+     */
+    next: string | null;
 };
 
 /**
@@ -1574,8 +2813,27 @@ export type ListExperimentsData = {
          * 50 where it is left out
          */
         limit?: number;
-        state?: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled';
+        /**
+         * Any of these states; separated by commas, or repeated
+         */
+        state?: Array<'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled'>;
         project?: string;
+        /**
+         * Id of a sweep: its children
+         */
+        sweep?: string;
+        /**
+         * What the name begins with, to the letter
+         */
+        name?: string;
+        /**
+         * Submitted at this time or later; ms since 1970
+         */
+        submittedFrom?: number;
+        /**
+         * Submitted before this time; ms since 1970
+         */
+        submittedBefore?: number;
     };
     url: '/v1/experiments';
 };
@@ -1622,7 +2880,7 @@ export type SubmitExperimentData = {
     body: ExperimentSpec;
     headers?: {
         /**
-         * A request that is repeated with its key and body is answered as the first one was
+         * A request that is repeated with its key and body, by the same caller, makes nothing again and is answered as the first one was
          */
         'idempotency-key'?: string;
     };
@@ -1681,8 +2939,146 @@ export type SubmitExperimentResponses = {
 
 export type SubmitExperimentResponse = SubmitExperimentResponses[keyof SubmitExperimentResponses];
 
+export type RerunExperimentData = {
+    body?: never;
+    headers?: {
+        /**
+         * A request that is repeated with its key and body, by the same caller, makes nothing again and is answered as the first one was
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/experiments/{id}/rerun';
+};
+
+export type RerunExperimentErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-spec`: The experiment spec is not valid
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request
+     */
+    409: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     */
+    503: Problem;
+};
+
+export type RerunExperimentError = RerunExperimentErrors[keyof RerunExperimentErrors];
+
+export type RerunExperimentResponses = {
+    /**
+     * Accepted; it waits in the line
+     */
+    202: Accepted;
+};
+
+export type RerunExperimentResponse = RerunExperimentResponses[keyof RerunExperimentResponses];
+
+export type DeleteExperimentData = {
+    body?: never;
+    headers?: {
+        /**
+         * ETags of GET on this path: refused with 412 where none of them is that of the present record
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/experiments/{id}';
+};
+
+export type DeleteExperimentErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `not-ended`: The experiment has not ended
+     */
+    409: Problem;
+    /**
+     * `precondition-failed`: It has changed since it was read
+     */
+    412: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type DeleteExperimentError = DeleteExperimentErrors[keyof DeleteExperimentErrors];
+
+export type DeleteExperimentResponses = {
+    /**
+     * Deleted
+     */
+    204: void;
+};
+
+export type DeleteExperimentResponse = DeleteExperimentResponses[keyof DeleteExperimentResponses];
+
 export type GetExperimentData = {
     body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
     path: {
         /**
          * The experiment's id
@@ -1728,7 +3124,7 @@ export type GetExperimentError = GetExperimentErrors[keyof GetExperimentErrors];
 
 export type GetExperimentResponses = {
     /**
-     * Default Response
+     * Done
      */
     200: ExperimentDetail;
 };
@@ -1741,6 +3137,12 @@ export type CancelExperimentData = {
          * Why, for whoever reads the state; kept with it
          */
         reason?: string;
+    };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
     };
     path: {
         /**
@@ -1770,7 +3172,7 @@ export type CancelExperimentErrors = {
      */
     404: Problem;
     /**
-     * `already-final`: The experiment has already ended
+     * `already-final`: The experiment has already ended; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
     /**
@@ -1782,7 +3184,7 @@ export type CancelExperimentErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -1791,7 +3193,7 @@ export type CancelExperimentError = CancelExperimentErrors[keyof CancelExperimen
 
 export type CancelExperimentResponses = {
     /**
-     * Default Response
+     * Done
      */
     202: ExperimentDetail;
 };
@@ -1891,10 +3293,32 @@ export type SubmitSweepData = {
          * random: the same seed draws the same values; 1 where it is left out
          */
         seed?: number;
+        /**
+         * A child is stopped where its best value so far is worse than the median of the other children's running averages at the same step
+         */
+        earlyStopping?: {
+            /**
+             * Name of the metric as the trainer logs it
+             */
+            metric: string;
+            goal: 'max' | 'min';
+            /**
+             * Step of the first look
+             */
+            afterSteps: number;
+            /**
+             * Between two looks
+             */
+            everySteps: number;
+            /**
+             * Other children that must have come as far
+             */
+            minChildren: number;
+        };
     };
     headers?: {
         /**
-         * A request that is repeated with its key and body is answered as the first one was
+         * A request that is repeated with its key and body, by the same caller, makes nothing again and is answered as the first one was
          */
         'idempotency-key'?: string;
     };
@@ -1994,6 +3418,34 @@ export type PreviewSweepData = {
          * random: the same seed draws the same values; 1 where it is left out
          */
         seed?: number;
+        /**
+         * A child is stopped where its best value so far is worse than the median of the other children's running averages at the same step
+         */
+        earlyStopping?: {
+            /**
+             * Name of the metric as the trainer logs it
+             */
+            metric: string;
+            goal: 'max' | 'min';
+            /**
+             * Step of the first look
+             */
+            afterSteps: number;
+            /**
+             * Between two looks
+             */
+            everySteps: number;
+            /**
+             * Other children that must have come as far
+             */
+            minChildren: number;
+        };
+    };
+    headers?: {
+        /**
+         * Taken, and without effect: this request stores nothing and may be repeated
+         */
+        'idempotency-key'?: string;
     };
     path?: never;
     query?: never;
@@ -2048,6 +3500,12 @@ export type PreviewSweepResponse = PreviewSweepResponses[keyof PreviewSweepRespo
 
 export type GetSweepData = {
     body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
     path: {
         /**
          * The sweep's id
@@ -2099,7 +3557,7 @@ export type GetSweepError = GetSweepErrors[keyof GetSweepErrors];
 
 export type GetSweepResponses = {
     /**
-     * Default Response
+     * Done
      */
     200: SweepDetail;
 };
@@ -2121,7 +3579,7 @@ export type CompareSweepData = {
          */
         limit?: number;
         /**
-         * val/success_rate where it is left out
+         * Where it is left out val/success_rate, and of a preset those with published figures
          */
         metrics?: Array<string>;
         /**
@@ -2176,6 +3634,12 @@ export type CompareSweepResponse = CompareSweepResponses[keyof CompareSweepRespo
 
 export type CancelSweepData = {
     body?: never;
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
     path: {
         /**
          * The sweep's id
@@ -2204,7 +3668,7 @@ export type CancelSweepErrors = {
      */
     404: Problem;
     /**
-     * `already-final`: The experiment has already ended
+     * `already-final`: The experiment has already ended; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
     /**
@@ -2216,7 +3680,7 @@ export type CancelSweepErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -2225,7 +3689,7 @@ export type CancelSweepError = CancelSweepErrors[keyof CancelSweepErrors];
 
 export type CancelSweepResponses = {
     /**
-     * Default Response
+     * Done
      */
     202: Sweep;
 };
@@ -2234,6 +3698,12 @@ export type CancelSweepResponse = CancelSweepResponses[keyof CancelSweepResponse
 
 export type RerunFailedData = {
     body?: never;
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
     path: {
         /**
          * The sweep's id
@@ -2262,7 +3732,7 @@ export type RerunFailedErrors = {
      */
     404: Problem;
     /**
-     * `already-final`: The experiment has already ended
+     * `already-final`: The experiment has already ended; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
     /**
@@ -2283,7 +3753,7 @@ export type RerunFailedError = RerunFailedErrors[keyof RerunFailedErrors];
 
 export type RerunFailedResponses = {
     /**
-     * Default Response
+     * Done
      */
     202: SweepRerun;
 };
@@ -2359,6 +3829,135 @@ export type StreamEventsResponses = {
 
 export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];
 
+export type StreamProjectEventsData = {
+    body?: never;
+    headers?: {
+        /**
+         * Wins over `after`
+         */
+        'last-event-id'?: string;
+    };
+    path: {
+        /**
+         * Lower-case letters, digits and hyphens
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * Only what comes behind this id; 0: from the first. Left out: what comes from now on
+         */
+        after?: string;
+    };
+    url: '/v1/projects/{name}/events';
+};
+
+export type StreamProjectEventsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `project-not-found`: There is no project of that name
+     */
+    404: Problem;
+    /**
+     * `history-trimmed`: What comes behind that id is not kept any more
+     */
+    410: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type StreamProjectEventsError = StreamProjectEventsErrors[keyof StreamProjectEventsErrors];
+
+export type StreamProjectEventsResponses = {
+    /**
+     * A stream of events; `data` of each is a FeedMessage, but that of `start`, which has only an id
+     */
+    200: FeedMessage;
+};
+
+export type StreamProjectEventsResponse = StreamProjectEventsResponses[keyof StreamProjectEventsResponses];
+
+export type StreamAllEventsData = {
+    body?: never;
+    headers?: {
+        /**
+         * Wins over `after`
+         */
+        'last-event-id'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Only what comes behind this id; 0: from the first. Left out: what comes from now on
+         */
+        after?: string;
+    };
+    url: '/v1/events';
+};
+
+export type StreamAllEventsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `history-trimmed`: What comes behind that id is not kept any more
+     */
+    410: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type StreamAllEventsError = StreamAllEventsErrors[keyof StreamAllEventsErrors];
+
+export type StreamAllEventsResponses = {
+    /**
+     * A stream of events; `data` of each is a FeedMessage, but that of `start`, which has only an id
+     */
+    200: FeedMessage;
+};
+
+export type StreamAllEventsResponse = StreamAllEventsResponses[keyof StreamAllEventsResponses];
+
 export type GetMetricsData = {
     body?: never;
     path: {
@@ -2369,20 +3968,28 @@ export type GetMetricsData = {
     };
     query?: {
         /**
-         * Only these metrics; separated by commas, or repeated
+         * Only these metrics; separated by commas, or repeated. `actor*`: those that begin with `actor/`
          */
         names?: Array<string>;
         /**
-         * Only what was recorded behind this stream id
+         * Only from this step on
          */
-        after?: string;
+        from?: number;
+        /**
+         * Only up to this step
+         */
+        to?: number;
+        /**
+         * Points of a series at most; default 500. An answer has at most 20000 points, so many series have fewer each
+         */
+        resolution?: number;
     };
     url: '/v1/experiments/{id}/metrics';
 };
 
 export type GetMetricsErrors = {
     /**
-     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
+     * `invalid-request`: The request is not well formed
      */
     400: Problem;
     /**
@@ -2417,10 +4024,197 @@ export type GetMetricsResponses = {
     /**
      * Default Response
      */
-    200: MetricSeries;
+    200: MetricChart;
 };
 
 export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
+
+export type CompareMetricsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Their ids, separated by commas, or repeated
+         */
+        experiments: Array<string>;
+        /**
+         * Only these metrics; separated by commas, or repeated. `actor*`: those that begin with `actor/`
+         */
+        names: Array<string>;
+        /**
+         * Only from this step on
+         */
+        from?: number;
+        /**
+         * Only up to this step
+         */
+        to?: number;
+        /**
+         * Points of a series at most; default 500. An answer has at most 20000 points, so many series have fewer each
+         */
+        resolution?: number;
+    };
+    url: '/v1/metrics';
+};
+
+export type CompareMetricsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type CompareMetricsError = CompareMetricsErrors[keyof CompareMetricsErrors];
+
+export type CompareMetricsResponses = {
+    /**
+     * Default Response
+     */
+    200: MetricCharts;
+};
+
+export type CompareMetricsResponse = CompareMetricsResponses[keyof CompareMetricsResponses];
+
+export type GetMetricNamesData = {
+    body?: never;
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/experiments/{id}/metrics/names';
+};
+
+export type GetMetricNamesErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetMetricNamesError = GetMetricNamesErrors[keyof GetMetricNamesErrors];
+
+export type GetMetricNamesResponses = {
+    /**
+     * Default Response
+     */
+    200: MetricNames;
+};
+
+export type GetMetricNamesResponse = GetMetricNamesResponses[keyof GetMetricNamesResponses];
+
+export type GetMetricPointsData = {
+    body?: never;
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Only these metrics; separated by commas, or repeated. `actor*`: those that begin with `actor/`
+         */
+        names?: Array<string>;
+        /**
+         * Only what was recorded behind this stream id
+         */
+        after?: string;
+    };
+    url: '/v1/experiments/{id}/metrics/points';
+};
+
+export type GetMetricPointsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetMetricPointsError = GetMetricPointsErrors[keyof GetMetricPointsErrors];
+
+export type GetMetricPointsResponses = {
+    /**
+     * Default Response
+     */
+    200: MetricPoints;
+};
+
+export type GetMetricPointsResponse = GetMetricPointsResponses[keyof GetMetricPointsResponses];
 
 export type GetLogsData = {
     body?: never;
@@ -2616,6 +4410,165 @@ export type ExplainRowResponses = {
 
 export type ExplainRowResponse = ExplainRowResponses[keyof ExplainRowResponses];
 
+export type GetBundleData = {
+    body?: never;
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+        attempt: number;
+        batch: number;
+    };
+    query?: never;
+    url: '/v1/experiments/{id}/batches/{attempt}/{batch}/bundle';
+};
+
+export type GetBundleErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `not-verifiable`: The batch does not carry what this needs
+     */
+    422: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetBundleError = GetBundleErrors[keyof GetBundleErrors];
+
+export type GetBundleResponses = {
+    /**
+     * The bundle
+     */
+    200: Blob | File;
+};
+
+export type GetBundleResponse = GetBundleResponses[keyof GetBundleResponses];
+
+export type GetRulesData = {
+    body?: never;
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/experiments/{id}/rules';
+};
+
+export type GetRulesErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetRulesError = GetRulesErrors[keyof GetRulesErrors];
+
+export type GetRulesResponses = {
+    /**
+     * Default Response
+     */
+    200: ExperimentRules;
+};
+
+export type GetRulesResponse = GetRulesResponses[keyof GetRulesResponses];
+
+export type ListRulePresetsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/rules/presets';
+};
+
+export type ListRulePresetsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ListRulePresetsError = ListRulePresetsErrors[keyof ListRulePresetsErrors];
+
+export type ListRulePresetsResponses = {
+    /**
+     * Default Response
+     */
+    200: RulePresets;
+};
+
+export type ListRulePresetsResponse = ListRulePresetsResponses[keyof ListRulePresetsResponses];
+
 export type ListAttemptsData = {
     body?: never;
     path: {
@@ -2672,6 +4625,12 @@ export type ListAttemptsResponse = ListAttemptsResponses[keyof ListAttemptsRespo
 
 export type PlanExperimentData = {
     body: ExperimentSpec;
+    headers?: {
+        /**
+         * Taken, and without effect: this request stores nothing and may be repeated
+         */
+        'idempotency-key'?: string;
+    };
     path?: never;
     query?: never;
     url: '/v1/plans';
@@ -2723,6 +4682,191 @@ export type PlanExperimentResponses = {
 
 export type PlanExperimentResponse = PlanExperimentResponses[keyof PlanExperimentResponses];
 
+export type PreflightData = {
+    body: ExperimentSpec;
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/preflight';
+};
+
+export type PreflightErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-spec`: The experiment spec is not valid
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `cluster-not-found`: There is no cluster of that name
+     */
+    404: Problem;
+    /**
+     * `cluster-busy`: The cluster still runs something; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type PreflightError = PreflightErrors[keyof PreflightErrors];
+
+export type PreflightResponses = {
+    /**
+     * A dispatcher will do it
+     */
+    202: Command;
+};
+
+export type PreflightResponse = PreflightResponses[keyof PreflightResponses];
+
+export type GetPreflightData = {
+    body?: never;
+    path: {
+        /**
+         * The preflight's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/preflight/{id}';
+};
+
+export type GetPreflightErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetPreflightError = GetPreflightErrors[keyof GetPreflightErrors];
+
+export type GetPreflightResponses = {
+    /**
+     * Default Response
+     */
+    200: Command;
+};
+
+export type GetPreflightResponse = GetPreflightResponses[keyof GetPreflightResponses];
+
+export type PreflightClusterData = {
+    body?: never;
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The cluster's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/clusters/{name}/preflight';
+};
+
+export type PreflightClusterErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `cluster-not-found`: There is no cluster of that name
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type PreflightClusterError = PreflightClusterErrors[keyof PreflightClusterErrors];
+
+export type PreflightClusterResponses = {
+    /**
+     * A dispatcher will do it
+     */
+    202: Command;
+};
+
+export type PreflightClusterResponse = PreflightClusterResponses[keyof PreflightClusterResponses];
+
 export type GetQueueData = {
     body?: never;
     path?: never;
@@ -2772,6 +4916,60 @@ export type GetQueueResponses = {
 };
 
 export type GetQueueResponse = GetQueueResponses[keyof GetQueueResponses];
+
+export type PreviewRetentionData = {
+    body?: never;
+    path: {
+        /**
+         * The project's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/projects/{name}/retention/preview';
+};
+
+export type PreviewRetentionErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type PreviewRetentionError = PreviewRetentionErrors[keyof PreviewRetentionErrors];
+
+export type PreviewRetentionResponses = {
+    /**
+     * Default Response
+     */
+    200: RetentionPreview;
+};
+
+export type PreviewRetentionResponse = PreviewRetentionResponses[keyof PreviewRetentionResponses];
 
 export type ListClustersData = {
     body?: never;
@@ -2871,6 +5069,12 @@ export type AddClusterData = {
             serverName?: string;
         };
     };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
     path?: never;
     query?: never;
     url: '/v1/clusters';
@@ -2889,6 +5093,10 @@ export type AddClusterErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
     /**
      * `body-too-large`: The request body is too large
      */
@@ -2924,6 +5132,12 @@ export type AddClusterResponse = AddClusterResponses[keyof AddClusterResponses];
 
 export type RemoveClusterData = {
     body?: never;
+    headers?: {
+        /**
+         * ETags of GET on this path: refused with 412 where none of them is that of the present record
+         */
+        'if-match'?: string;
+    };
     path: {
         /**
          * The cluster's name
@@ -2956,6 +5170,10 @@ export type RemoveClusterErrors = {
      */
     409: Problem;
     /**
+     * `precondition-failed`: It has changed since it was read
+     */
+    412: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -2982,6 +5200,12 @@ export type RemoveClusterResponse = RemoveClusterResponses[keyof RemoveClusterRe
 
 export type GetClusterData = {
     body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
     path: {
         /**
          * The cluster's name
@@ -3027,7 +5251,7 @@ export type GetClusterError = GetClusterErrors[keyof GetClusterErrors];
 
 export type GetClusterResponses = {
     /**
-     * Default Response
+     * Done
      */
     200: Cluster;
 };
@@ -3036,6 +5260,12 @@ export type GetClusterResponse = GetClusterResponses[keyof GetClusterResponses];
 
 export type GetCommandData = {
     body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
     path: {
         /**
          * The command's id
@@ -3081,7 +5311,7 @@ export type GetCommandError = GetCommandErrors[keyof GetCommandErrors];
 
 export type GetCommandResponses = {
     /**
-     * Default Response
+     * Done
      */
     200: Command;
 };
@@ -3090,6 +5320,12 @@ export type GetCommandResponse = GetCommandResponses[keyof GetCommandResponses];
 
 export type DrainClusterData = {
     body?: never;
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
     path: {
         /**
          * The cluster's name
@@ -3118,6 +5354,10 @@ export type DrainClusterErrors = {
      */
     404: Problem;
     /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -3126,7 +5366,7 @@ export type DrainClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -3141,3 +5381,686 @@ export type DrainClusterResponses = {
 };
 
 export type DrainClusterResponse = DrainClusterResponses[keyof DrainClusterResponses];
+
+export type ListProjectsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/projects';
+};
+
+export type ListProjectsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ListProjectsError = ListProjectsErrors[keyof ListProjectsErrors];
+
+export type ListProjectsResponses = {
+    /**
+     * Default Response
+     */
+    200: ProjectList;
+};
+
+export type ListProjectsResponse = ListProjectsResponses[keyof ListProjectsResponses];
+
+export type CreateProjectData = {
+    body: {
+        /**
+         * Lower-case letters, digits and hyphens
+         */
+        name: string;
+        /**
+         * Share of the GPUs against other projects of equal priority
+         */
+        weight?: number;
+        /**
+         * GPUs that its experiments hold at once at most; null: no limit
+         */
+        gpuQuota?: number | null;
+        /**
+         * How long what its experiments leave is kept; null: the defaults
+         */
+        retention?: {
+            /**
+             * Days after an experiment's end for which the bytes of its batches are kept (default 30); null: for ever
+             */
+            batchesDays?: number | null;
+            /**
+             * Days after an experiment's end for which its events, logs, metrics and reports are kept (default 90); null: for ever
+             */
+            streamsDays?: number | null;
+            /**
+             * Days after an experiment's end for which its record is kept (default null); null: for ever
+             */
+            recordsDays?: number | null;
+        } | null;
+    };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/projects';
+};
+
+export type CreateProjectErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `project-exists`: The project cannot be made; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type CreateProjectError = CreateProjectErrors[keyof CreateProjectErrors];
+
+export type CreateProjectResponses = {
+    /**
+     * Made
+     */
+    201: Project;
+};
+
+export type CreateProjectResponse = CreateProjectResponses[keyof CreateProjectResponses];
+
+export type RemoveProjectData = {
+    body?: never;
+    headers?: {
+        /**
+         * ETags of GET on this path: refused with 412 where none of them is that of the present record
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * The project's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/projects/{name}';
+};
+
+export type RemoveProjectErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `project-not-found`: There is no project of that name
+     */
+    404: Problem;
+    /**
+     * `project-busy`: Something belongs to the project still
+     */
+    409: Problem;
+    /**
+     * `precondition-failed`: It has changed since it was read
+     */
+    412: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type RemoveProjectError = RemoveProjectErrors[keyof RemoveProjectErrors];
+
+export type RemoveProjectResponses = {
+    /**
+     * Removed
+     */
+    204: void;
+};
+
+export type RemoveProjectResponse = RemoveProjectResponses[keyof RemoveProjectResponses];
+
+export type GetProjectData = {
+    body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
+    path: {
+        /**
+         * The project's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/projects/{name}';
+};
+
+export type GetProjectErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `project-not-found`: There is no project of that name
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetProjectError = GetProjectErrors[keyof GetProjectErrors];
+
+export type GetProjectResponses = {
+    /**
+     * Done
+     */
+    200: Project;
+};
+
+export type GetProjectResponse = GetProjectResponses[keyof GetProjectResponses];
+
+export type ChangeProjectData = {
+    body: {
+        /**
+         * Share of the GPUs against other projects of equal priority
+         */
+        weight?: number;
+        /**
+         * GPUs that its experiments hold at once at most; null: no limit
+         */
+        gpuQuota?: number | null;
+        /**
+         * How long what its experiments leave is kept; null: the defaults
+         */
+        retention?: {
+            /**
+             * Days after an experiment's end for which the bytes of its batches are kept (default 30); null: for ever
+             */
+            batchesDays?: number | null;
+            /**
+             * Days after an experiment's end for which its events, logs, metrics and reports are kept (default 90); null: for ever
+             */
+            streamsDays?: number | null;
+            /**
+             * Days after an experiment's end for which its record is kept (default null); null: for ever
+             */
+            recordsDays?: number | null;
+        } | null;
+    };
+    headers?: {
+        /**
+         * ETags of GET on this path: refused with 412 where none of them is that of the present record
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * The project's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/projects/{name}';
+};
+
+export type ChangeProjectErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `project-not-found`: There is no project of that name
+     */
+    404: Problem;
+    /**
+     * `precondition-failed`: It has changed since it was read
+     */
+    412: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ChangeProjectError = ChangeProjectErrors[keyof ChangeProjectErrors];
+
+export type ChangeProjectResponses = {
+    /**
+     * Default Response
+     */
+    200: Project;
+};
+
+export type ChangeProjectResponse = ChangeProjectResponses[keyof ChangeProjectResponses];
+
+export type ListKeysData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/keys';
+};
+
+export type ListKeysErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ListKeysError = ListKeysErrors[keyof ListKeysErrors];
+
+export type ListKeysResponses = {
+    /**
+     * Default Response
+     */
+    200: ApiKeyList;
+};
+
+export type ListKeysResponse = ListKeysResponses[keyof ListKeysResponses];
+
+export type CreateKeyData = {
+    body: {
+        /**
+         * For people; without control characters
+         */
+        name: string;
+        /**
+         * The only project that it sees; null: all of them
+         */
+        project?: string | null;
+        /**
+         * read: look; submit: submit, cancel, rerun, delete; custom-code: specs that load code; admin: clusters, the line, projects, keys, audit log (not together with a project)
+         */
+        scopes: Array<'read' | 'submit' | 'custom-code' | 'admin'>;
+        /**
+         * It does not expire where this is left out
+         */
+        expiresInSeconds?: number;
+    };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is not carried out again: it is answered 409 `idempotency-conflict`, since the first answer carried a secret, which is not kept
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/keys';
+};
+
+export type CreateKeyErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type CreateKeyError = CreateKeyErrors[keyof CreateKeyErrors];
+
+export type CreateKeyResponses = {
+    /**
+     * With its secret, which is shown this once
+     */
+    201: ApiKeyWithSecret;
+};
+
+export type CreateKeyResponse = CreateKeyResponses[keyof CreateKeyResponses];
+
+export type RotateKeyData = {
+    body: {
+        /**
+         * The old secret is accepted for this long; 0 where it is left out
+         */
+        overlapSeconds?: number;
+    };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is not carried out again: it is answered 409 `idempotency-conflict`, since the first answer carried a secret, which is not kept
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The key's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}/rotate';
+};
+
+export type RotateKeyErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type RotateKeyError = RotateKeyErrors[keyof RotateKeyErrors];
+
+export type RotateKeyResponses = {
+    /**
+     * With its secret, which is shown this once
+     */
+    200: ApiKeyWithSecret;
+};
+
+export type RotateKeyResponse = RotateKeyResponses[keyof RotateKeyResponses];
+
+export type RevokeKeyData = {
+    body?: never;
+    path: {
+        /**
+         * The key's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}';
+};
+
+export type RevokeKeyErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type RevokeKeyError = RevokeKeyErrors[keyof RevokeKeyErrors];
+
+export type RevokeKeyResponses = {
+    /**
+     * Default Response
+     */
+    200: ApiKey;
+};
+
+export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
+
+export type ListAuditData = {
+    body?: never;
+    path?: never;
+    query?: {
+        cursor?: string;
+        /**
+         * 50 where it is left out
+         */
+        limit?: number;
+        /**
+         * Only what this key or token did, by its id
+         */
+        caller?: string;
+        /**
+         * Only this operation, e.g. cancelExperiment
+         */
+        action?: string;
+        /**
+         * Only what was done to this id or name
+         */
+        target?: string;
+    };
+    url: '/v1/audit';
+};
+
+export type ListAuditErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ListAuditError = ListAuditErrors[keyof ListAuditErrors];
+
+export type ListAuditResponses = {
+    /**
+     * Default Response
+     */
+    200: AuditPage;
+};
+
+export type ListAuditResponse = ListAuditResponses[keyof ListAuditResponses];

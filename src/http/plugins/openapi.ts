@@ -4,11 +4,14 @@ import type { TSchema } from 'typebox';
 import * as api from '../../schemas/api.ts';
 import * as audit from '../../schemas/audit.ts';
 import { AddCluster, Command } from '../../schemas/clusters.ts';
+import { EventSchema } from '../../schemas/events.ts';
 import { Experiment } from '../../schemas/experiment.ts';
 import * as key from '../../schemas/key.ts';
 import * as project from '../../schemas/project.ts';
 import { RetentionPreview } from '../../schemas/retention.ts';
+import * as rules from '../../schemas/rules.ts';
 import { SPEC_BY_ENGINE } from '../../schemas/spec.ts';
+import * as streams from '../../schemas/streams.ts';
 import * as sweep from '../../schemas/sweep.ts';
 import type { App, Limits, RouteDeps } from '../deps.ts';
 
@@ -20,7 +23,10 @@ const SHARED: readonly TSchema[] = [
   AddCluster,
   Command,
   RetentionPreview,
-  ...[api, sweep, project, key, audit].flatMap((schemas) => Object.values<unknown>(schemas)).filter(isShared),
+  EventSchema,
+  ...[api, streams, sweep, rules, project, key, audit]
+    .flatMap((schemas) => Object.values<unknown>(schemas))
+    .filter(isShared),
 ];
 
 /** A schema that answers refer to by its name. */

@@ -37,7 +37,7 @@ test('the events of an experiment come in order, and end with it', async () => {
   await cancelExperiment({ client, path: { id: data.id }, throwOnError: true });
   const seen: string[] = [];
   for await (const { data: message } of events(client, data.id))
-    if (message.event.type === 'state') seen.push(String(message.event.to));
+    if (message.event.type === 'state') seen.push(message.event.to);
   assert.deepEqual(seen, ['queued', 'cancelled']);
 });
 
