@@ -8,6 +8,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Store } from '../store/store.ts';
+import type { BundleOrigin } from '../verify/bundle.ts';
 import type { Callers } from './callers.ts';
 
 /** The Fastify instance of this program, with types taken from schemas. */
@@ -105,6 +106,8 @@ export interface Verifier {
    * BatchFormatError for bytes that are no batch, a RangeError where it takes more than it may.
    */
   explain(bytes: Uint8Array, row: number): Promise<unknown>;
+  /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Takes over and throws likewise. */
+  bundle(bytes: Uint8Array, origin: BundleOrigin): Promise<Uint8Array>;
 }
 
 /** Everything that the API is made of. */

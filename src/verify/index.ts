@@ -2,6 +2,8 @@
 
 export type { Batch, BatchEstimator, BatchProvenance, ObservationDictionary } from './batch.ts';
 export { batchFingerprint } from './batch.ts';
+export type { BundleHead, BundleOrigin } from './bundle.ts';
+export { reportDigest, writeBundle } from './bundle.ts';
 export type { Comparison, Difference, Estimate, EstimatorOverrides } from './estimate.ts';
 export { compare, estimate } from './estimate.ts';
 export type { ExplainedLevel, ExplainedMember, RowExplanation } from './explain.ts';

@@ -3,6 +3,7 @@
 import type { Batch } from './batch.ts';
 import { batchFingerprint } from './batch.ts';
 import { bytesInWords, verificationBytes } from './budget.ts';
+import { type BundleOrigin, writeBundle } from './bundle.ts';
 import { explainRow, type RowExplanation } from './explain.ts';
 import { type BatchFault, BatchFormatError } from './format-error.ts';
 import type { BatchReport } from './report.ts';
@@ -15,6 +16,8 @@ export interface PoolTask {
   readonly budgetBytes: number;
   /** The row to explain. */
   readonly row?: number;
+  /** Where the batch of a bundle comes from. */
+  readonly origin?: BundleOrigin;
 }
 
 /** The answer, or the fault of an unreadable batch, or a row that is not there. */
@@ -39,6 +42,12 @@ export function verify({ wire, budgetBytes }: PoolTask): PoolAnswer<BatchReport>
 /** Explains one row of a batch. */
 export function explain({ wire, row }: PoolTask): PoolAnswer<RowExplanation> {
   return answer(wire, (batch) => explainRow(batch, row ?? -1));
+}
+
+/** Writes a batch as a bundle. */
+export function bundle({ wire, origin }: PoolTask): PoolAnswer<Uint8Array> {
+  if (origin === undefined) throw new TypeError('a bundle says where its batch comes from');
+  return answer(wire, (batch) => writeBundle(batch, origin));
 }
 
 function answer<T>(wire: Uint8Array, work: (batch: Batch) => T): PoolAnswer<T> {

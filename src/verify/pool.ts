@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { bytesInWords } from './budget.ts';
+import type { BundleOrigin } from './bundle.ts';
 import type { RowExplanation } from './explain.ts';
 import { BatchFormatError } from './format-error.ts';
 import type { PoolAnswer, PoolTask } from './pool-thread.ts';
@@ -35,6 +36,8 @@ export interface VerifierPool {
    * where there is no such row or the budget is exceeded, and with the signal's reason once it aborts.
    */
   explain(wire: Uint8Array, row: number, signal?: AbortSignal): Promise<RowExplanation>;
+  /** Writes a protobuf batch as a bundle (see bundle.ts), handed over and refused likewise. */
+  bundle(wire: Uint8Array, origin: BundleOrigin, signal?: AbortSignal): Promise<Uint8Array>;
   /** Ends the threads; what is running is given up. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -93,6 +96,11 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
       if (explanation === 'over-budget')
         throw new RangeError(`the explanation takes more than ${budgetMs} ms`);
       return explanation;
+    },
+    async bundle(wire, origin, signal) {
+      const made = await runTask<Uint8Array>('bundle', { wire: owned(wire), budgetBytes, origin }, signal);
+      if (made === 'over-budget') throw new RangeError(`the bundle takes more than ${budgetMs} ms`);
+      return made;
     },
     close: () => pool.destroy(),
   };

@@ -96,7 +96,13 @@ async function startService() {
   const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
   const log = pino({ level: 'silent' });
   const deps: Partial<AppDeps> = {
-    ...{ store, line, log, clock: Date, verifier: { explain: async () => ({}) } },
+    ...{
+      store,
+      line,
+      log,
+      clock: Date,
+      verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
+    },
     settings: {
       ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
       ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 1_000_000 } },

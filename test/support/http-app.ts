@@ -20,6 +20,7 @@ export interface TestAppOptions {
   queues?: Queue[];
   send?: AppDeps['commands']['send'];
   explain?: AppDeps['verifier']['explain'];
+  bundle?: AppDeps['verifier']['bundle'];
   settings?: Partial<AppSettings>;
   limits?: Partial<Limits>;
   now?: () => number;
@@ -57,7 +58,10 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
     store: options.store ?? NO_STORE,
     line: { join: options.join ?? (async () => {}), queues: options.queues ?? [] },
     commands: { send: options.send ?? (async () => {}) },
-    verifier: { explain: options.explain ?? (async () => ({})) },
+    verifier: {
+      explain: options.explain ?? (async () => ({})),
+      bundle: options.bundle ?? (async () => new Uint8Array()),
+    },
     settings: {
       version: '0.0.0-test',
       publicUrl: 'http://echelon.test',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { explain, verify } from '../../../src/verify/pool-thread.ts';
+import { bundle, explain, verify } from '../../../src/verify/pool-thread.ts';
 import { encodeBatch } from '../../../src/verify/wire.ts';
 import { goldenBatch } from '../../support/golden-batches.ts';
 
@@ -21,6 +21,15 @@ describe('tasks of a worker thread', () => {
     assert.ok('value' in answer && answer.value.row === 3);
     assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28, row: 4621 }));
     assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28 }));
+  });
+
+  test('a bundle, or a fault', () => {
+    const origin = {
+      ...{ experiment: 'e', attempt: 1, batch: 1, step: 1, digest: '', report: null, version: '0' },
+    };
+    const made = bundle({ wire, budgetBytes: 2 ** 28, origin });
+    assert.ok('value' in made && made.value[0] === 0x1f);
+    assert.ok('fault' in bundle({ wire: new Uint8Array([10, 99]), budgetBytes: 2 ** 28, origin }));
   });
 
   test('a fault is an answer that survives the way between threads', () => {

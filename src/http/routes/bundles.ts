@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import { BatchFormatError } from '../../verify/format-error.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { problems } from '../responses.ts';
+import { experimentOf, strict } from './common.ts';
+
+const Number32 = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 });
+
+const BatchParams = Type.Object(
+  { id: Type.String({ description: "The experiment's id" }), attempt: Number32, batch: Number32 },
+  strict,
+);
+
+/** GET …/batches/:attempt/:batch/bundle. */
+export function addBundles(app: App, { store, verifier, settings }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/batches/:attempt/:batch/bundle',
+    {
+      schema: {
+        operationId: 'getBundle',
+        summary: 'A recorded batch as a file that can be verified anywhere',
+        description:
+          'JSON of the format echelon-batch/1 in gzip: the columns, the parameters and the provenance, and under `bundle` where it comes from and the stored report. `echelon verify FILE` gives the same report elsewhere; `echelon estimate` and `echelon compare` estimate it anew.',
+        tags: ['verification'],
+        params: BatchParams,
+        response: {
+          200: {
+            description: 'The bundle',
+            content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
+          },
+          ...problems('not-found', 'not-verifiable'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id, attempt, batch } = request.params;
+      const experiment = await experimentOf(store, request, id);
+      const record = await store.batch(experiment.id, attempt, batch);
+      if (record === undefined) {
+        throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
+      }
+      const { step, digest, report } = record;
+      const origin = { experiment: experiment.id, attempt, batch, step, digest, report: report ?? null };
+      const bytes = await store.batchBytes(record);
+      const file = await verifier
+        .bundle(bytes, { ...origin, version: settings.version })
+        .catch((error: unknown) => {
+          throw error instanceof BatchFormatError || error instanceof RangeError
+            ? new EchelonError(
+                'not-verifiable',
+                `This batch cannot be written as a bundle: ${error.message}.`,
+              )
+            : error;
+        });
+      return reply
+        .type('application/gzip')
+        .header('content-disposition', `attachment; filename="${experiment.id}-${attempt}-${batch}.json.gz"`)
+        .send(Buffer.from(file.buffer, file.byteOffset, file.byteLength) as unknown as string);
+    },
+  );
+}
