@@ -23,8 +23,9 @@ import { createCommandQueues } from './queue/commands.ts';
 import { createLine } from './queue/line.ts';
 import { isCommandOver } from './schemas/clusters.ts';
 import { createDirectoryArchive } from './store/archive-directory.ts';
+import { createS3Archive } from './store/archive-s3.ts';
 import { createStore } from './store/create-store.ts';
-import type { Store } from './store/store.ts';
+import type { Archive, Store } from './store/store.ts';
 import { createVerifierPool } from './verify/pool.ts';
 
 export { processEnvironment, processSettings, SettingsError };
@@ -200,15 +201,28 @@ function connect(place: RedisPlace, options: Haste, log: Log): Redis {
 /** A command that gets no answer in this time fails, so that a request is answered within a second. */
 const COMMAND_TIMEOUT_MS = 800;
 
+/** Keeps nothing; what is asked of it at start shows whether the bucket may be used. */
+const NOBODY = 'start-of-a-process';
+
+async function openArchive(settings: Settings): Promise<Archive> {
+  const { archiveUrl, archiveAccessKey: accessKey, archiveSecretKey: secretKey } = settings;
+  if (archiveUrl !== null && accessKey !== null && secretKey !== null) {
+    const archive = createS3Archive({ ...archiveUrl, accessKey, secretKey });
+    await archive.remove(NOBODY);
+    return archive;
+  }
+  const directory = settings.archiveDir ?? join(settings.stateDir, 'archive');
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  return createDirectoryArchive(directory);
+}
+
 async function openStore({ place, settings, log, resources }: Connections): Promise<Store> {
   const haste = { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 };
   const redis = connect(place, { ...passwordOf(settings), ...haste }, log);
   resources.defer(() => redis.disconnect());
-  const archiveDir = settings.archiveDir ?? join(settings.stateDir, 'archive');
-  await mkdir(archiveDir, { recursive: true, mode: 0o700 });
   const store = createStore({
     redis,
-    archive: createDirectoryArchive(archiveDir),
+    archive: await openArchive(settings),
     prefix: settings.redisPrefix,
   });
   resources.defer(() => store.close());

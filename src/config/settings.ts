@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { closest } from 'fastest-levenshtein';
+import { type BucketPlace, parseBucket } from './bucket.ts';
 
 /** One setting: the variable that sets it, how its text is read, and what holds where it is not set. */
 interface Setting<T> {
@@ -68,6 +69,12 @@ function address(value: string): string {
   return new URL(value).origin;
 }
 
+function bucket(value: string): BucketPlace {
+  const place = parseBucket(value);
+  if (typeof place === 'string') throw new SettingsError(place);
+  return place;
+}
+
 /** Every setting, once. The README's table and the environment of chart and compose are checked against it. */
 export const SETTINGS = {
   stateDir: setting(
@@ -105,8 +112,22 @@ export const SETTINGS = {
     'ECHELON_ARCHIVE_DIR',
     null,
     text,
-    'Directory for batches above 64 kB; shared by all dispatchers and apis. Not set: below the state directory',
+    'Directory of the archive (batches above 64 kB, finished streams); shared by all dispatchers and apis. Not set: below the state directory',
   ),
+  archiveUrl: setting<BucketPlace | null>(
+    'ECHELON_ARCHIVE_URL',
+    null,
+    bucket,
+    'S3 bucket of the archive instead of a directory: s3://bucket/prefix?endpoint=https://host&region=name; without an endpoint Amazon S3',
+  ),
+  archiveAccessKey: {
+    ...setting<string | null>('ECHELON_ARCHIVE_ACCESS_KEY', null, text, 'Access key id of that bucket'),
+    secret: true,
+  },
+  archiveSecretKey: {
+    ...setting<string | null>('ECHELON_ARCHIVE_SECRET_KEY', null, text, 'Secret access key of that bucket'),
+    secret: true,
+  },
   host: setting('ECHELON_HOST', '127.0.0.1', text, 'Address that the api listens on'),
   port: setting('ECHELON_PORT', 7077, integer(0, 65535), 'Port that the api listens on; 0: a free one'),
   publicUrl: setting<string | null>(
@@ -200,6 +221,22 @@ function textOf({ variable, secret }: Setting<unknown>, environment: NodeJS.Proc
   }
 }
 
+/** The archive is one place, and a bucket needs both of its keys. */
+function archiveProblems({
+  archiveDir,
+  archiveUrl,
+  archiveAccessKey,
+  archiveSecretKey,
+}: Partial<Settings>): string[] {
+  if (archiveUrl && archiveDir) return ['ECHELON_ARCHIVE_URL and ECHELON_ARCHIVE_DIR are both set; keep one'];
+  const keys = [archiveAccessKey, archiveSecretKey].filter((key) => key);
+  if (archiveUrl && keys.length < 2)
+    return ['ECHELON_ARCHIVE_URL needs ECHELON_ARCHIVE_ACCESS_KEY and ECHELON_ARCHIVE_SECRET_KEY'];
+  if (!archiveUrl && keys.length > 0)
+    return ['ECHELON_ARCHIVE_ACCESS_KEY and …_SECRET_KEY are for ECHELON_ARCHIVE_URL, which is not set'];
+  return [];
+}
+
 /**
  * Reads the environment. Throws {@link SettingsError} listing everything that is wrong, an unknown `ECHELON_…`
  * variable included, since a misspelt setting would otherwise be silently without effect.
@@ -224,6 +261,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
     if (!variable.startsWith('ECHELON_') || known.includes(variable)) continue;
     problems.push(`${variable} is not a setting; did you mean ${closest(variable, known)}?`);
   }
+  problems.push(...archiveProblems(settings as Settings));
   if (problems.length > 0)
     throw new SettingsError(`The environment is not usable:\n  ${problems.join('\n  ')}`);
   return settings as Settings;

@@ -74,6 +74,19 @@ describe('settings', () => {
     assert.match(problem({ ECHELON_PUBLIC_URL: 'e.example' }), /http/);
   });
 
+  test('the archive is a directory or a bucket with its keys', () => {
+    const keys = { ECHELON_ARCHIVE_ACCESS_KEY: 'AK', ECHELON_ARCHIVE_SECRET_KEY: 'CANARY' };
+    const place = loadSettings({ ECHELON_ARCHIVE_URL: 's3://b/p', ...keys }).archiveUrl;
+    assert.deepEqual(place, { name: 'b', prefix: 'p', endpoint: null, region: 'us-east-1' });
+    assert.match(
+      problem({ ECHELON_ARCHIVE_URL: 'b', ...keys }),
+      /ECHELON_ARCHIVE_URL must have the form s3:/,
+    );
+    assert.match(problem({ ECHELON_ARCHIVE_URL: 's3://b', ...keys, ECHELON_ARCHIVE_DIR: '/x' }), /both set/);
+    assert.match(problem({ ECHELON_ARCHIVE_URL: 's3://b' }), /needs ECHELON_ARCHIVE_ACCESS_KEY/);
+    assert.match(problem(keys), /ECHELON_ARCHIVE_URL, which is not set/);
+  });
+
   test('a misspelt variable is refused and the nearest one named', () => {
     assert.match(
       problem({ ECHELON_PROT: '1' }),
