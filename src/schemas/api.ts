@@ -1,7 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { FEED_TYPES } from '../core/events.ts';
 import { STATES } from '../core/states.ts';
-import type { EventSchema } from './events.ts';
 import { Experiment } from './experiment.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -13,6 +11,7 @@ function nullable<T extends TSchema>(schema: T) {
 }
 
 const Cursor = nullable(Type.String({ description: 'Pass it on as `cursor`; null: there is no more' }));
+
 /** A problem document (RFC 9457): every answer of status 400 and above. */
 export const Problem = Type.Object(
   {

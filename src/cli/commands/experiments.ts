@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
-import type { Accepted, ExperimentDetail, LogPage } from '../../schemas/api.ts';
+import type { Accepted, ExperimentDetail } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
+import type { LogPage } from '../../schemas/streams.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
 import { readSpecFile } from '../spec-file.ts';

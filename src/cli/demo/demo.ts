@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import pc from 'picocolors';
 import { isFinal } from '../../core/states.ts';
-import type { Accepted, MetricSeries } from '../../schemas/api.ts';
+import type { Accepted } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
+import type { MetricChart } from '../../schemas/streams.ts';
 import type { RowExplanation } from '../../verify/explain.ts';
 import { formatExplanation } from '../../verify/explain-text.ts';
 import type { Client } from '../client.ts';
@@ -127,16 +128,17 @@ async function showFault(client: Client, output: Output): Promise<DemoReport['fa
 
 async function demoRow(client: Client, experiment: Experiment): Promise<TableRow> {
   const path = `/v1/experiments/${experiment.id}/metrics`;
-  const { series } = await client.get<MetricSeries>(path, { names: 'val/success_rate' });
-  const rates = (series[0]?.points ?? []).map(({ value }) => Number(value));
+  const { series } = await client.get<MetricChart>(path, { names: 'val/success_rate' });
+  const points = series[0]?.points ?? [];
+  const values = points.reduce((sum, { count }) => sum + count, 0);
   const { verification: checked } = experiment;
   return {
     name: experiment.name,
     estimator: experiment.fingerprint ?? '',
     state: experiment.state,
     steps: experiment.progress.step,
-    successBefore: rates.at(0) ?? null,
-    successAfter: rates.length > 1 ? rates.at(-1)! : null,
+    successBefore: values > 0 ? Number(points[0]!.first) : null,
+    successAfter: values > 1 ? Number(points.at(-1)!.last) : null,
     rows: checked.rowsSeen,
     exact: checked.exact,
     rounding: checked.rounding,

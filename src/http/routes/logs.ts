@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { StreamEntry } from '../../core/events.ts';
 import { parseEntryId } from '../../core/ids.ts';
-import type { LogPage } from '../../schemas/api.ts';
+import type { LogPage } from '../../schemas/streams.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { readOn, readTail } from '../read-on.ts';
 import { problems } from '../responses.ts';
