@@ -58,7 +58,8 @@ export function apiSurface({ paths, components }: Document): Surface {
       const name = schema.$ref.split('/').at(-1)!;
       if (asked.has(name)) return;
       asked.add(name);
-      return ask(name, components.schemas[name]);
+      ask(name, components.schemas[name]);
+      return;
     }
     for (const name of schema?.required ?? []) needs.add(`${place} .${name}`);
     for (const one of [...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])]) ask(place, one);
