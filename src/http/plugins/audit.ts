@@ -44,7 +44,7 @@ export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
     const passedOver = refused ? admit(clock.now()) : 0;
     if (passedOver === undefined) return;
     const entry = { ...entryOf(request, reply), code: codeOf(payload), note: noteOf(request, passedOver) };
-    const written = store.audit(entry).catch((err: unknown) => {
+    const written = (async () => store.audit(entry))().catch((err: unknown) => {
       log.error({ err, audit: entry }, 'an entry of the audit log was not stored');
     });
     // Where the store is away, the answer says so already.
