@@ -10,9 +10,11 @@ import { newExperimentId, parseEntryId } from '../../src/core/ids.ts';
 import type { State } from '../../src/core/states.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/dispatch/dispatcher.ts';
 import type { ReportSummary, Verifier } from '../../src/dispatch/verification.ts';
+import { resolveRules } from '../../src/plan/rules.ts';
 import { createLine, type Line } from '../../src/queue/line.ts';
 import type { LaunchPlan } from '../../src/rpc/ray-worker.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
+import type { ResolvedRule, RuleSpec } from '../../src/schemas/rules.ts';
 import { createDirectoryArchive } from '../../src/store/archive-directory.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -34,6 +36,7 @@ function talk(level: string, context: object, message: string): void {
 export interface TestSpec {
   plan: LaunchPlan;
   maxAttempts: number;
+  rules?: ResolvedRule[];
 }
 
 /** The `compile` of such specs. */
@@ -114,6 +117,8 @@ export interface SubmitOptions {
   /** False: only the record, as if the process had died before it put the job into the line. */
   join?: boolean;
   plan?: Partial<LaunchPlan>;
+  /** None where they are left out. */
+  rules?: RuleSpec[];
 }
 
 /** Short times, so that a fault test takes seconds. */
@@ -205,7 +210,11 @@ export async function submit(
     files: {},
     ...options.plan,
   };
-  const spec: TestSpec = { plan, maxAttempts: options.maxAttempts ?? 3 };
+  const spec: TestSpec = {
+    plan,
+    maxAttempts: options.maxAttempts ?? 3,
+    rules: resolveRules(options.rules ?? []),
+  };
   await store.submit({
     id,
     project: 'default',

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { ReportSummary, Verifier } from '../../../src/dispatch/verification.ts';
+import { type Bench, startBench, until } from '../../support/dispatch.ts';
+
+/** Finds a wrong row in every batch, once `over` has come. */
+function accusing(over: Promise<void>): Verifier {
+  return {
+    async verify(): Promise<ReportSummary> {
+      await over;
+      const findings = [{ code: 'wrong-rows', severity: 'error' as const }];
+      return { rows: 4, exact: 3, rounding: 0, wrong: 1, unverifiable: 0, findings, ok: false };
+    },
+  };
+}
+
+describe('rules on a dispatcher', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench();
+  });
+  after(() => bench.stop());
+
+  const ruleEvents = async (id: string) =>
+    (await bench.store.read(id, undefined, 100_000)).flatMap(({ event }) =>
+      event.type === 'rule' ? [event] : [],
+    );
+
+  // Fails where the memory of a rule or its place in the stream is kept by the dispatcher and not in the store.
+  test('a dispatcher that is replaced in between neither forgets a row nor fires twice', async () => {
+    const first = await bench.dispatcher();
+    const marks = { name: 'odd', when: { metric: ['odd/value'], notFinite: true as const } };
+    const stops = { name: 'low', when: { metric: ['loss'], below: 0.02 }, for: 20, do: 'stop' as const };
+    const id = await bench.submit({ steps: 100_000, delayMs: 15, batchBytes: 50 }, { rules: [marks, stops] });
+    await until(async () => (await bench.store.get(id))?.marks === 1, 'the first rule fired');
+    // In the middle of the row of the second: it began with step 51.
+    await until(async () => ((await bench.store.get(id))?.progress.step ?? 0) >= 55, 'the row has begun');
+    await first.stop({ handOver: false });
+    await bench.dispatcher();
+    const record = await bench.reaches(id, 'cancelled');
+    assert.equal(record.attempt, 1);
+    assert.match(record.reason, /^rule low: loss was 0\.0142857 at step 70 \(.*\); the driver was stopped/);
+    assert.equal(record.stoppedBy?.rule, 'low');
+    assert.deepEqual(
+      (await ruleEvents(id)).map(({ rule, step, evidence }) => [rule, step, evidence.values[0]?.value]),
+      [
+        ['odd', 1, 'NaN'],
+        ['low', 70, 1 / 66],
+      ],
+    );
+    assert.deepEqual(bench.rayWorker.running(), []);
+  });
+
+  test('a verdict that comes after the end marks, keeps the batch, and changes no state', async () => {
+    const late = await startBench();
+    try {
+      const over = Promise.withResolvers<void>();
+      await late.dispatcher({ verifier: accusing(over.promise) });
+      const rules = [{ preset: 'wrong-rows' as const, do: 'stop' as const }];
+      const id = await late.submit({ steps: 2, batchBytes: 50 }, { rules });
+      await late.reaches(id, 'succeeded');
+      over.resolve();
+      const record = await until(async () => {
+        const now = await late.store.get(id);
+        return now?.marks === 1 ? now : undefined;
+      }, 'the rule fired');
+      const [fired] = record.rules[0]!.fired;
+      assert.match(fired?.reason ?? '', /^rule wrong-rows: wrongRows was 1 at step \d, batch \d/);
+      assert.deepEqual(await late.store.keptBatches(id), [`1:${fired?.batch}`]);
+      assert.deepEqual([record.state, record.stoppedBy], ['succeeded', null]);
+    } finally {
+      await late.stop();
+    }
+  });
+});
