@@ -144,6 +144,15 @@ export const PlanPreview = Type.Object(
       strict,
     ),
     commandLine: Type.String({ description: 'The exact command, quoted for a POSIX shell' }),
+    changes: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanChange#' }), {
+      description: "verl-agent: what the spec asks for, unlike the recipe's script",
+    }),
+    corrections: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanCorrection#' }), {
+      description: "verl-agent: what is mended against the recipe's script, and why",
+    }),
+    checks: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanCheck#' }), {
+      description: 'verl-agent: what is to be known before it runs',
+    }),
   },
   { ...strict, $id: 'PlanPreview' },
 );

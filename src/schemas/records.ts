@@ -184,7 +184,17 @@ export const RecipeDetail = Type.Object(
       { ...strict, description: 'As it is run here' },
     ),
     spec: Type.Unknown({ description: 'The smallest spec of it' }),
-    fields: Type.Unknown({ description: 'Every field of its spec, with the value that the recipe gives it' }),
+    fields: Type.Array(
+      Type.Object(
+        {
+          field: Type.String({ description: 'JSON pointer into the spec' }),
+          keys: Type.Array(Type.String(), { description: 'What it sets in the merged configuration' }),
+          value: Type.Unknown({ description: 'Where it is left out; null: unset' }),
+        },
+        strict,
+      ),
+      { description: "The spec's fields that set something of the configuration" },
+    ),
   },
   { ...strict, $id: 'Recipe' },
 );
@@ -231,5 +241,5 @@ export const PresetDetail = Type.Object(
       ),
     ),
   },
-  { ...strict, $id: 'Preset' },
+  { ...strict, $id: 'PresetDetail' },
 );

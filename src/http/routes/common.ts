@@ -8,6 +8,14 @@ import type { Store } from '../../store/store.ts';
 /** A schema of parameters: nothing but what it names is accepted. */
 export const strict = { additionalProperties: false } as const;
 
+/** Query of a list: a page of it. */
+export const PageQuery = {
+  cursor: Type.Optional(
+    Type.String({ maxLength: 1000, description: '`next` of the page before; left out: the first page' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
+};
+
 /** Path parameters of everything below an experiment. */
 export const ExperimentParams = Type.Object(
   { id: Type.String({ description: "The experiment's id" }) },

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { commandLine } from '../../plan/command-line.ts';
 import { compilePlan } from '../../plan/compile-plan.ts';
-import type { ExperimentSpec } from '../../schemas/spec.ts';
+import { checkExperiment } from '../../plan/verl-agent/checks.ts';
+import { compileVerlAgent } from '../../plan/verl-agent/compile.ts';
+import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
 import { resolveFor } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
@@ -33,7 +35,15 @@ export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
         fingerprint: fingerprintOf(resolved.spec),
         plan,
         commandLine: commandLine(plan),
+        ...remarks(resolved),
       };
     },
   );
+}
+
+/** What the plan of a verl-agent spec makes differ from its recipe's script, and what is to be said of it beforehand. */
+function remarks({ spec, defaults }: ResolvedSpec) {
+  if (spec.engine !== 'verl-agent') return { changes: [], corrections: [], checks: [] };
+  const { changes, corrections } = compileVerlAgent(spec);
+  return { changes, corrections, checks: checkExperiment({ spec, defaults }) };
 }

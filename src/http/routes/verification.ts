@@ -1,19 +1,10 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
-import type { BatchRecord } from '../../store/store.ts';
 import { BatchFormatError } from '../../verify/format-error.ts';
-import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps, Verifier } from '../deps.ts';
 import { problems } from '../responses.ts';
-import { ExperimentParams, experimentOf, strict } from './common.ts';
-
-const ListQuery = Type.Object(
-  {
-    cursor: Type.Optional(Type.String({ maxLength: 1000 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
-  },
-  strict,
-);
+import { createBatchPages } from './batches.ts';
+import { ExperimentParams, experimentOf, PageQuery, strict } from './common.ts';
 
 const Number32 = { maximum: 2 ** 31 - 1 } as const;
 const ExplainQuery = Type.Object(
@@ -34,7 +25,7 @@ export function addVerification(app: App, deps: RouteDeps): void {
 }
 
 function addReports(app: App, { store, settings }: RouteDeps): void {
-  const cursors = createCursors(settings.cookieSecret);
+  const pages = createBatchPages(store, settings.cookieSecret);
   app.get(
     '/v1/experiments/:id/verification',
     {
@@ -43,40 +34,23 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
         summary: 'Counts over all batches, and a page of reports',
         tags: ['verification'],
         params: ExperimentParams,
-        querystring: ListQuery,
+        querystring: Type.Object(PageQuery, strict),
         response: { 200: { $ref: 'Verification#' }, ...problems('not-found', 'invalid-cursor') },
       },
     },
     async (request) => {
       const experiment = await experimentOf(store, request, request.params.id);
-      const { cursor, limit = 50 } = request.query;
-      const scope = `verification ${experiment.id}`;
-      const behind = cursor === undefined ? '' : cursors.open(scope, cursor);
-      const all = (await store.batches(experiment.id)).sort(
-        (left, right) => left.attempt - right.attempt || left.batch - right.batch,
-      );
-      const start = all.findIndex((record) => placeOf(record) === behind) + 1;
-      const page = all.slice(start, start + limit);
-      const last = page.at(-1);
-      const more = last !== undefined && start + limit < all.length;
+      const { items, next } = await pages.page(experiment.id, request.query);
       return {
         counts: experiment.verification,
-        items: page.map(({ attempt, batch, step, rows, digest, report }) => ({
-          attempt,
-          batch,
-          step,
-          rows,
-          digest,
+        items: items.map(({ attempt, batch, step, rows, digest, report }) => ({
+          ...{ attempt, batch, step, rows, digest },
           report: report ?? null,
         })),
-        next: more ? cursors.seal(scope, placeOf(last)) : null,
+        next,
       };
     },
   );
-}
-
-function placeOf({ attempt, batch }: BatchRecord): string {
-  return `${attempt}/${batch}`;
 }
 
 function addExplain(app: App, { store, verifier }: RouteDeps): void {

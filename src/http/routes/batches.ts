@@ -1,0 +1,106 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import type { BatchDetail, BatchPage, BatchView } from '../../schemas/records.ts';
+import type { BatchRecord, Store } from '../../store/store.ts';
+import { createCursors } from '../cursor.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { problems } from '../responses.ts';
+import { ExperimentParams, experimentOf, PageQuery, strict } from './common.ts';
+
+const Number32 = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 });
+
+const BatchParams = Type.Object(
+  { id: Type.String({ description: "The experiment's id" }), attempt: Number32, batch: Number32 },
+  strict,
+);
+
+/** GET …/batches and one of them. */
+export function addBatches(app: App, deps: RouteDeps): void {
+  addList(app, deps);
+  addRead(app, deps);
+}
+
+function addList(app: App, { store, settings }: RouteDeps): void {
+  const pages = createBatchPages(store, settings.cookieSecret);
+  app.get(
+    '/v1/experiments/:id/batches',
+    {
+      schema: {
+        operationId: 'listBatches',
+        summary: 'Recorded advantage batches, by attempt and number, with what was found of them in short',
+        tags: ['verification'],
+        params: ExperimentParams,
+        querystring: Type.Object(PageQuery, strict),
+        response: { 200: { $ref: 'BatchPage#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request): Promise<BatchPage> => {
+      const { id } = await experimentOf(store, request, request.params.id);
+      const { items, next } = await pages.page(id, request.query);
+      return { items: items.map(viewOf), next };
+    },
+  );
+}
+
+function addRead(app: App, { store }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/batches/:attempt/:batch',
+    {
+      config: { etag: true },
+      schema: {
+        operationId: 'getBatch',
+        summary: 'One recorded batch, with its report',
+        tags: ['verification'],
+        params: BatchParams,
+        response: { 200: { $ref: 'BatchDetail#' }, ...problems('not-found') },
+      },
+    },
+    async (request): Promise<BatchDetail> => {
+      const { attempt, batch } = request.params;
+      const { id } = await experimentOf(store, request, request.params.id);
+      const record = await store.batch(id, attempt, batch);
+      if (record === undefined) {
+        throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
+      }
+      const { step, rows, digest, report } = record;
+      return { attempt, batch, step, rows, digest, report: report ?? null };
+    },
+  );
+}
+
+/** Reads pages of an experiment's batches; cursors of one list fit all that are made here. */
+export function createBatchPages(store: Pick<Store, 'batchPage'>, secret: string) {
+  const cursors = createCursors(secret);
+  return {
+    async page(id: string, { cursor, limit = 50 }: { cursor?: string; limit?: number }) {
+      const scope = `batches ${id}`;
+      const [attempt, batch] = cursor === undefined ? [] : cursors.open(scope, cursor).split('/').map(Number);
+      const after = attempt !== undefined && batch !== undefined && { after: { attempt, batch } };
+      const { items, more } = await store.batchPage(id, { ...after, limit });
+      const last = items.at(-1);
+      const next = more && last ? cursors.seal(scope, `${last.attempt}/${last.batch}`) : null;
+      return { items, next };
+    },
+  };
+}
+
+function viewOf({ attempt, batch, step, rows, digest, report }: BatchRecord): BatchView {
+  return { attempt, batch, step, rows, digest, verification: inShort(report) };
+}
+
+type Summary = Omit<NonNullable<BatchView['verification']>, 'findings'>;
+
+/** What of the verifier's report is shown in a list. */
+function inShort(report: unknown): BatchView['verification'] {
+  if (report === null || report === undefined) return null;
+  const { findings, ...rest } = report as Summary & { findings: { code: string }[] };
+  const { ok, exact, rounding, wrong, unverifiable } = rest;
+  return {
+    ok,
+    exact,
+    rounding,
+    wrong,
+    unverifiable,
+    findings: [...new Set(findings.map(({ code }) => code))],
+  };
+}
