@@ -33,6 +33,15 @@ app.kubernetes.io/component: {{ .component }}
 {{- .Values.archive.existingClaim | default (printf "%s-archive" (include "echelon.fullname" .)) }}
 {{- end }}
 
+{{/* Where the archive, or what opens it, is mounted. */}}
+{{- define "echelon.archiveMount" -}}
+{{- if .Values.archive.bucketUrl }}{ name: bucket, mountPath: /etc/echelon/bucket, readOnly: true }{{ else }}{ name: archive, mountPath: /var/lib/echelon/archive }{{ end }}
+{{- end }}
+
+{{- define "echelon.archiveVolume" -}}
+{{- if .Values.archive.bucketUrl }}{ name: bucket, secret: { secretName: {{ .Values.archive.bucketSecret }}, defaultMode: 0440, items: [{ key: access-key, path: access-key }, { key: secret-key, path: secret-key }] } }{{ else }}{ name: archive, persistentVolumeClaim: { claimName: {{ include "echelon.archiveClaim" . }} } }{{ end }}
+{{- end }}
+
 {{- define "echelon.sharedClaim" -}}
 {{- .Values.ray.sharedRoot.existingClaim | default (printf "%s-shared" (include "echelon.fullname" .)) }}
 {{- end }}
@@ -64,7 +73,13 @@ securityContext:
 {{- define "echelon.environment" -}}
 - { name: REDIS_URL, value: {{ include "echelon.redisUrl" . | quote }} }
 - { name: REDIS_PASSWORD_FILE, value: /etc/echelon/secret/redis-password }
+{{- if .Values.archive.bucketUrl }}
+- { name: ECHELON_ARCHIVE_URL, value: {{ .Values.archive.bucketUrl | quote }} }
+- { name: ECHELON_ARCHIVE_ACCESS_KEY_FILE, value: /etc/echelon/bucket/access-key }
+- { name: ECHELON_ARCHIVE_SECRET_KEY_FILE, value: /etc/echelon/bucket/secret-key }
+{{- else }}
 - { name: ECHELON_ARCHIVE_DIR, value: /var/lib/echelon/archive }
+{{- end }}
 - { name: ECHELON_METRICS_HOST, value: "0.0.0.0" }
 - { name: ECHELON_METRICS_PORT, value: "9464" }
 - { name: ECHELON_LOG_LEVEL, value: {{ .Values.logLevel | quote }} }

@@ -39,6 +39,7 @@ describe('the chart', () => {
       { redis: { url: 'redis://user:password@r:6379' } },
       { clusters: [{ name: 'a,--help', address: 'x:1', tokenSecret: { name: 'a', key: 'b' } }] },
       { dispatcher: { leaseMs: 10 } },
+      { archive: { bucketUrl: 's3://key:secret@bucket' } },
     ])
       assert.equal(validate(merge(defaults, change)), false, JSON.stringify(change));
   });

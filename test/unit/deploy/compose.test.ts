@@ -3,7 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import { Ajv2019 } from 'ajv/dist/2019.js';
-import { acceptCommand, acceptEnvironment, networksOf, readCompose } from '../../support/deploy.ts';
+import { parse } from 'yaml';
+import { parseBucket } from '../../../src/config/bucket.ts';
+import {
+  acceptCommand,
+  acceptEnvironment,
+  interpolate,
+  networksOf,
+  readCompose,
+} from '../../support/deploy.ts';
 
 const compose = readCompose();
 const ours = Object.entries(compose.services).filter(([name]) => name === 'api' || name === 'dispatcher');
@@ -32,6 +40,20 @@ describe('docker-compose.yml', () => {
     assert.throws(() => acceptEnvironment({ ECHELON_PROT: '1' }), /did you mean/);
     assert.throws(() => acceptEnvironment({ ECHELON_PORT_FILE: '/x' }), /names no secret/);
     assert.throws(() => acceptCommand(['api', '--cluster', 'a=b:1']), /unknown option/);
+  });
+
+  test('the archive in a bucket is set by variables that they know, its keys by files', () => {
+    const bucket = parse(readFileSync('deploy/docker/bucket.yml', 'utf8'), { merge: true }) as typeof compose;
+    assert.deepEqual(Object.keys(bucket.services), ['api', 'dispatcher']);
+    for (const [name, { environment = {}, secrets = [] }] of Object.entries(bucket.services)) {
+      const { ECHELON_ARCHIVE_URL: url = '', ...files } = environment;
+      assert.equal(typeof parseBucket(interpolate(url)), 'object', name);
+      acceptEnvironment(files);
+      for (const file of Object.values(files))
+        assert.ok(secrets.includes(file.replace('/run/secrets/', '')), file);
+    }
+    for (const { file } of Object.values(bucket.secrets))
+      assert.match(file, /^\.\/deploy\/docker\/secrets\//);
   });
 
   test('every variable of the Ray services is one that their start reads, and the other way round', () => {
