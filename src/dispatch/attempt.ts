@@ -4,9 +4,10 @@ import type { State } from '../core/states.ts';
 import type { LaunchPlan, RayWorkerClient, StopOutcome } from '../rpc/ray-worker.ts';
 import { RayWorkerError } from '../rpc/status.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
+import type { Crash } from '../store/limits-store.ts';
 import type { EndDecision, Lease, Store } from '../store/store.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
-import { decide, lostAttempt } from './decide.ts';
+import { decide, lostAttempt, QUARANTINE_AFTER, quarantine } from './decide.ts';
 import { groupEvents } from './group-events.ts';
 import type { Log } from './log.ts';
 import { findHigher, Outrun } from './outrun.ts';
@@ -31,6 +32,8 @@ export interface AttemptDeps {
   log: Log;
   hooks: AttemptHooks;
   retry: { firstMs: number; longestMs: number };
+  /** How long the next attempt waits after one that was lost; see `RETRY_WAIT`. */
+  again?: { firstMs: number; longestMs: number } | undefined;
 }
 
 /** Where the story is entered: a fresh claim, or an attempt taken over. */
@@ -43,6 +46,8 @@ export interface Entry {
   lastSequence: number;
   /** It was taken from a dispatcher that let its lease expire. */
   takenOver: boolean;
+  /** Crashes of ours in a row that it may have caused. */
+  crashes: readonly Crash[];
 }
 
 /** What the story led to; null: it was left (lease lost, or handed over). */
@@ -53,6 +58,8 @@ export interface AttemptRun {
   readonly lease: Lease;
   /** Its experiment is being cancelled: ends the driver. */
   cancel(): void;
+  /** It must not go on, because of its timeout or its deadline: ends the driver; the experiment has failed. */
+  limit(reason: string): void;
   /** Somebody else holds the lease, or nobody: everything stops at once. */
   drop(): void;
   /** Stops at the next boundary between two events; a launch under way is waited for. */
@@ -70,11 +77,17 @@ interface Story extends Entry {
   /** Aborts when the lease is lost or the attempt is handed over. */
   left: AbortSignal;
   cancelling: AbortController;
+  /** Aborts when the driver is to be ended: while cancelling, or at a limit. */
+  stopping: AbortController;
+  /** Why, where it is for a limit. */
+  limitReached: string | null;
 }
 
 interface Terms {
   plan: LaunchPlan;
+  engine: string;
   maxAttempts: number;
+  supervisorsLost: number;
 }
 
 /** The story was left; not a failure. */
@@ -97,11 +110,17 @@ export function runAttempt(deps: AttemptDeps, entry: Entry): AttemptRun {
     lost: lost.signal,
     left: AbortSignal.any([lost.signal, left.signal]),
     cancelling: new AbortController(),
+    stopping: new AbortController(),
+    limitReached: null,
   };
-  if (entry.state === 'cancelling') story.cancelling.abort();
+  if (entry.state === 'cancelling') cancelStory(story);
   return {
     lease: entry.lease,
-    cancel: () => story.cancelling.abort(),
+    cancel: () => cancelStory(story),
+    limit(reason) {
+      story.limitReached = reason;
+      story.stopping.abort();
+    },
     drop: () => lost.abort(),
     handOver: () => left.abort(),
     placed: placed.promise,
@@ -109,20 +128,29 @@ export function runAttempt(deps: AttemptDeps, entry: Entry): AttemptRun {
   };
 }
 
+function cancelStory(story: Story): void {
+  story.cancelling.abort();
+  story.stopping.abort();
+}
+
 async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
   const { deps, lease } = story;
   const { experiment, attempt } = lease;
   try {
+    if (story.crashes.length >= QUARANTINE_AFTER) return await putInQuarantine(story);
     await fenceEarlier(story);
     const terms = await readTerms(story);
     const early = story.confirmed ? null : await launch(story, terms);
     markPlaced();
     const ended = early ?? (await followToEnd(story, terms));
-    const { maxAttempts } = terms;
+    const { limitReached } = story;
     const cancelling = story.cancelling.signal.aborted;
     // Nobody who goes by this record has stopped it: a higher attempt may have taken its place.
-    if (ended.cause === 'stopped' && !cancelling) await refuseIfOutrun(story);
-    return await conclude(story, decide(ended, { attempt, maxAttempts, cancelling }));
+    if (ended.cause === 'stopped' && !cancelling && limitReached === null) await refuseIfOutrun(story);
+    return await conclude(
+      story,
+      decide(ended, { ...terms, attempt, cancelling, limitReached, ...(deps.again && { wait: deps.again }) }),
+    );
   } catch (error) {
     if (error instanceof Outrun) return await goBehind(story, error).catch(() => null);
     if (error instanceof Refused)
@@ -141,15 +169,19 @@ async function readTerms(story: Story): Promise<Terms> {
   const { deps, lease } = story;
   const record = await insist(story, 'read the record', () => deps.store.get(lease.experiment));
   if (record === undefined || record.attempt !== lease.attempt) throw new Left();
-  if (record.state === 'cancelling') story.cancelling.abort();
+  if (record.state === 'cancelling') cancelStory(story);
   const spec = record.resolved as ResolvedSpec['spec'];
   const attempts = await insist(story, 'read the attempts', () => deps.store.attempts(lease.experiment));
   // What was stopped in good order does not count against the training.
-  const stops = attempts.filter(
-    (one) => one.attempt < lease.attempt && one.ended?.cause === 'stopped',
-  ).length;
+  const earlier = attempts.filter((one) => one.attempt < lease.attempt);
+  const endedBy = (cause: Ended['cause']) => earlier.filter((one) => one.ended?.cause === cause).length;
   try {
-    return { plan: deps.compile(spec), maxAttempts: spec.maxAttempts + stops };
+    return {
+      plan: deps.compile(spec),
+      engine: spec.engine,
+      maxAttempts: spec.maxAttempts + endedBy('stopped'),
+      supervisorsLost: endedBy('supervisor-lost'),
+    };
   } catch (error) {
     throw new Refused(`the spec cannot be launched: ${messageOf(error)}`);
   }
@@ -178,10 +210,10 @@ async function fenceEarlier(story: Story): Promise<void> {
  * hand-over does not break off a launch under way, since one left unconfirmed costs an attempt; but none is begun.
  */
 async function launch(story: Story, { plan }: Terms): Promise<Ended | null> {
-  const { deps, lease, lost, cancelling } = story;
+  const { deps, lease, lost, stopping } = story;
   const { experiment, attempt } = lease;
-  if (!cancelling.signal.aborted) await deps.hooks.beforeLaunch?.(lease);
-  const given = AbortSignal.any([lost, cancelling.signal]);
+  if (!stopping.signal.aborted) await deps.hooks.beforeLaunch?.(lease);
+  const given = AbortSignal.any([lost, stopping.signal]);
   const backoff = createBackoff(deps.retry);
   for (let exhausted = 0; !given.aborted && !story.left.aborted; ) {
     try {
@@ -213,16 +245,16 @@ async function confirm(story: Story): Promise<void> {
   const { store } = story.deps;
   const state = await insist(story, 'confirm the launch', () => store.confirm(story.lease), story.lost);
   story.confirmed = true;
-  if (state === 'cancelling') story.cancelling.abort();
+  if (state === 'cancelling') cancelStory(story);
 }
 
-/** Records the attempt's events until it has ended, and ends it where the experiment is being cancelled. */
+/** Records the attempt's events until it has ended, and ends it where it is to be stopped. */
 async function followToEnd(story: Story, terms: Terms): Promise<Ended> {
   const over = new AbortController();
   const signal = AbortSignal.any([story.left, over.signal]);
   // Where nothing was confirmed there may be nothing to follow; the stop's answer tells.
   const unknown = !story.confirmed;
-  const stopped = stopWhenCancelled(story, terms, signal);
+  const stopped = stopWhenTold(story, terms, signal);
   try {
     if (unknown && (await stopped)?.dropped) return neverStarted();
     const pump = follow(story, signal);
@@ -235,20 +267,17 @@ async function followToEnd(story: Story, terms: Terms): Promise<Ended> {
   }
 }
 
-/** Waits until the experiment is being cancelled, then ends its driver. Null: `signal` came first. */
-async function stopWhenCancelled(
-  story: Story,
-  { plan }: Terms,
-  signal: AbortSignal,
-): Promise<StopOutcome | null> {
+/** Waits until the driver is to be stopped, then ends it. Null: `signal` came first. */
+async function stopWhenTold(story: Story, { plan }: Terms, signal: AbortSignal): Promise<StopOutcome | null> {
   const { experiment, attempt } = story.lease;
-  await aborted(AbortSignal.any([signal, story.cancelling.signal]));
+  await aborted(AbortSignal.any([signal, story.stopping.signal]));
   if (signal.aborted) {
     if (story.left.aborted) throw new Left();
     return null;
   }
   story.deps.log.info({ experiment, attempt }, 'the attempt is being stopped');
-  const options = { gracePeriodMs: plan.gracePeriodMs, reason: 'the experiment was cancelled' };
+  const reason = story.limitReached ?? 'the experiment was cancelled';
+  const options = { gracePeriodMs: plan.gracePeriodMs, reason };
   return await insist(
     story,
     'stop the attempt',
@@ -282,6 +311,24 @@ async function stopHigher(
   const client = await story.deps.rayWorkerOf(story.cluster);
   const higher = await findHigher(client, { experiment, attempt }, signal);
   if (higher?.running) await client.stop(experiment, higher.highest, options, signal);
+}
+
+/**
+ * Ends an experiment that ended those who had it in hand. Its events are not read, nor its plan compiled: that may be what
+ * did it.
+ */
+async function putInQuarantine(story: Story): Promise<Outcome> {
+  const { lease, deps, crashes } = story;
+  const { experiment, attempt } = lease;
+  deps.log.error({ experiment, attempt, crashes }, 'the experiment is quarantined');
+  await insist(story, 'stop a quarantined experiment', async () => {
+    const client = await deps.rayWorkerOf(story.cluster);
+    await client.stop(experiment, attempt, { gracePeriodMs: 0, reason: 'quarantined' }, story.left);
+  });
+  return await conclude(
+    story,
+    story.state === 'cancelling' ? { to: 'cancelled', reason: 'cancelled' } : quarantine(crashes),
+  );
 }
 
 /** Puts the experiment back into the line, its next attempt numbered so that the cluster's own is met, not doubled. */

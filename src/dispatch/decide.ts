@@ -1,28 +1,48 @@
-import type { Ended } from '../core/events.ts';
-import { type EndDecision, RETRIED_CAUSES } from '../store/store.ts';
+import type { EndCause, Ended } from '../core/events.ts';
+import type { Crash } from '../store/limits-store.ts';
+import type { EndDecision } from '../store/store.ts';
+import { memoryAdvice } from './advice.ts';
 
-const WORDS: Record<Ended['cause'], string> = {
-  succeeded: 'the driver ended by itself, successfully',
-  failed: 'the driver failed',
-  stopped: 'the driver was stopped',
-  killed: 'the driver was killed by a signal that was not ours',
-  'out-of-memory': 'the driver was killed for memory',
-  'supervisor-lost': "the attempt's supervisor was lost",
-  'not-started': 'the driver could not be started',
-  'node-lost': 'the attempt is gone from the cluster',
+/** What an end by a cause leads to. `counted`: to another attempt while there is one left; `free`: to another one. */
+export interface CauseRule {
+  words: string;
+  again: 'counted' | 'free' | 'never';
+  /** Whether the next attempt waits a while. */
+  waits: boolean;
+}
+
+/**
+ * Every cause of an attempt's end, and whether it is worth another attempt; docs/runs.md has the same table. Not again is
+ * what would end in the same way: an error of the training's own, a lack of memory.
+ */
+export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
+  succeeded: { words: 'the driver ended by itself, successfully', again: 'never', waits: false },
+  failed: { words: 'the driver failed', again: 'never', waits: false },
+  stopped: { words: 'the driver was stopped', again: 'free', waits: false },
+  killed: { words: 'the driver was killed by a signal that was not ours', again: 'counted', waits: true },
+  'out-of-memory': { words: 'the driver was killed for memory', again: 'never', waits: false },
+  'supervisor-lost': { words: "the attempt's supervisor was lost", again: 'counted', waits: true },
+  'not-started': { words: 'the driver could not be started', again: 'counted', waits: true },
+  'node-lost': { words: 'the attempt is gone from the cluster', again: 'counted', waits: true },
 };
+
+/** Crashes of ours after which an experiment is not tried again, whatever attempts are left. */
+export const QUARANTINE_AFTER = 3;
+
+/** How long the next attempt waits after one that was lost: doubled with each. */
+export const RETRY_WAIT = { firstMs: 5_000, longestMs: 300_000 } as const;
 
 /** How a driver ended, in one sentence; where it failed, with the line of its output that tells why. */
 export function endInWords({ cause, exitCode, signal, message, lastLines }: Ended): string {
   // "exit code 0" says nothing more.
-  if (cause === 'succeeded') return WORDS[cause];
+  if (cause === 'succeeded') return CAUSE_RULES[cause].words;
   const number = signal > 0 ? ` (signal ${signal})` : exitCode !== 0 ? ` (exit code ${exitCode})` : '';
   const said = message
     .replace(NUMBER_FIRST, '')
     .replace(NUMBER_LAST, '')
     .replace(/^stopped: /, '');
   const why = said === '' && cause === 'failed' ? tellingLine(lastLines) : said;
-  return `${WORDS[cause]}${number}${why === '' ? '' : `: ${why}`}`;
+  return `${CAUSE_RULES[cause].words}${number}${why === '' ? '' : `: ${why}`}`;
 }
 
 // The ray-worker's message may begin or end with the number that we say already.
@@ -38,25 +58,63 @@ function tellingLine(lines: readonly string[]): string {
   return line.trim().slice(0, LONGEST_LINE);
 }
 
+/** What an end is judged by. */
+export interface Circumstances {
+  attempt: number;
+  maxAttempts: number;
+  cancelling: boolean;
+  engine?: string;
+  /** Why we ended it ourselves (its timeout, its deadline), in words; null: we did not. */
+  limitReached?: string | null;
+  /** Earlier attempts whose supervisors were lost. */
+  supervisorsLost?: number;
+  wait?: { firstMs: number; longestMs: number };
+}
+
 /**
- * Where an attempt's end leads. A cancelled experiment is `cancelled` however its driver ended; an end by a cause
- * outside of the training is worth another attempt while there is one left. One that was stopped though nobody
- * cancelled it (its machine went down in good order) goes on, and that is counted against nobody.
+ * Where an attempt's end leads. A cancelled experiment is `cancelled` however its driver ended; one that reached a limit
+ * has failed, unless it was done before it could be stopped. One that was stopped though nobody cancelled it (its machine
+ * went down in good order) goes on, and that is counted against nobody. The rest is {@link CAUSE_RULES}.
  */
-export function decide(
-  ended: Ended,
-  { attempt, maxAttempts, cancelling }: { attempt: number; maxAttempts: number; cancelling: boolean },
-): EndDecision {
+export function decide(ended: Ended, known: Circumstances): EndDecision {
+  const { attempt, maxAttempts, cancelling, limitReached = null, wait = RETRY_WAIT } = known;
   const words = endInWords(ended);
   if (cancelling) return { to: 'cancelled', reason: `cancelled; ${words}` };
   if (ended.cause === 'succeeded') return { to: 'succeeded', reason: words };
-  if (ended.cause === 'stopped')
-    return { to: 'queued', reason: `${words}; it goes on with its next attempt` };
-  if (!RETRIED_CAUSES.includes(ended.cause)) return { to: 'failed', reason: words };
+  if (limitReached !== null) return { to: 'failed', reason: `${limitReached}; ${words}` };
+  const lost = (known.supervisorsLost ?? 0) + 1;
+  if (ended.cause === 'supervisor-lost' && lost >= QUARANTINE_AFTER)
+    return {
+      to: 'failed',
+      quarantined: true,
+      reason: `quarantined after ${lost} crashes: the supervisor was lost in ${lost} attempts, last in attempt ${attempt}; ${words}`,
+    };
+  const rule = CAUSE_RULES[ended.cause];
+  if (rule.again === 'free') return { to: 'queued', reason: `${words}; it goes on with its next attempt` };
+  if (rule.again === 'never') return { to: 'failed', reason: withAdvice(words, ended, known.engine) };
   const count = `attempt ${attempt} of ${maxAttempts}`;
-  return attempt < maxAttempts
-    ? { to: 'queued', reason: `${count}: ${words}; it will be tried again` }
-    : { to: 'failed', reason: `${count}: ${words}` };
+  if (attempt >= maxAttempts) return { to: 'failed', reason: `${count}: ${words}` };
+  const waitMs = rule.waits ? Math.min(wait.longestMs, wait.firstMs * 2 ** (attempt - 1)) : 0;
+  const when = waitMs >= 1_000 ? ` in ${Math.round(waitMs / 1_000)} s` : '';
+  return { to: 'queued', waitMs, reason: `${count}: ${words}; it will be tried again${when}` };
+}
+
+function withAdvice(words: string, ended: Ended, engine = ''): string {
+  const advice = ended.cause === 'out-of-memory' ? memoryAdvice(engine, ended.message) : '';
+  return advice === '' ? words : `${words}; ${advice}`;
+}
+
+/** Why an experiment is not tried again: what it did to those who had it in hand. */
+export function quarantine(crashes: readonly Crash[]): EndDecision {
+  const evidence = crashes.map(({ at, attempt, dispatcher, state }) => {
+    const what = state === 'launching' ? 'launched' : 'took over';
+    return `dispatcher ${dispatcher} was lost as it ${what} attempt ${attempt} (${new Date(at).toISOString()})`;
+  });
+  return {
+    to: 'failed',
+    quarantined: true,
+    reason: `quarantined after ${crashes.length} crashes: ${evidence.slice(-QUARANTINE_AFTER).join('; ')}`,
+  };
 }
 
 /** The end of an attempt that the ray-worker can say nothing more about. */

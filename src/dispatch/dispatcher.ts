@@ -14,7 +14,7 @@ import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';
 import { createPlacement } from './placement.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.ts';
-import { reconcile } from './reconcile.ts';
+import { failOverdue, reconcile } from './reconcile.ts';
 import { createRetention } from './retention.ts';
 import { createRulesRound } from './rules.ts';
 import { advanceSweeps } from './sweeps.ts';
@@ -51,6 +51,8 @@ export interface DispatcherDeps {
   verifications?: number;
   /** Waits between tries at a ray-worker or the store that does not answer. */
   retry?: { firstMs: number; longestMs: number };
+  /** How long the next attempt waits after one that was lost; see `RETRY_WAIT`. */
+  again?: { firstMs: number; longestMs: number };
   clock?: { now(): number };
   hooks?: AttemptHooks;
   connect?: Connect;
@@ -130,6 +132,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const reconciler = createLoop({
     ...{ name: 'reconciler', everyMs: deps.reconcileMs ?? 5_000, log },
     async run() {
+      await failOverdue({ store, log });
       await reconcile({ store, line, limit: RECONCILED_AT_MOST, checks: REPAIRED_AT_ONCE, log });
     },
   });
@@ -223,7 +226,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
-const FRESH = { state: 'launching', confirmed: false, lastSequence: 0, takenOver: false } as const;
+const FRESH = {
+  state: 'launching',
+  confirmed: false,
+  lastSequence: 0,
+  takenOver: false,
+  crashes: [],
+} as const;
 
 /** The attempts whose leases are ours, with the loops that keep them and that take over those of others. */
 interface Held {
@@ -249,7 +258,10 @@ function createHeld(
     const { experiment } = entry.lease;
     // Our own lease may have run out and come back to us: the story under the old token is over.
     runs.get(experiment)?.drop();
-    const run = runAttempt({ store, rayWorkerOf: rayWorkers.of, compile, log, hooks, retry }, entry);
+    const run = runAttempt(
+      { store, rayWorkerOf: rayWorkers.of, compile, log, hooks, retry, again: deps.again },
+      entry,
+    );
     runs.set(experiment, run);
     if (closed) run.handOver();
     void run.done.then((outcome) => {
@@ -314,17 +326,18 @@ async function renewAll({
     [...runs.values()].map((run) => run.lease),
     leaseMs,
   );
-  for (const { lease, status, state } of renewals) {
+  for (const { lease, status, state, limitReached } of renewals) {
     const run = runs.get(lease.experiment);
     // Another story may have begun for the same experiment in the meantime.
     if (run?.lease.token !== lease.token) continue;
     if (status === 'lost') run.drop();
     else if (state === 'cancelling') run.cancel();
+    else if (limitReached !== null) run.limit(limitReached);
   }
 }
 
-function toEntry({ lease, state, cluster, confirmed, lastSequence }: TakenOver): Entry {
-  return { lease, state, cluster, confirmed, lastSequence, takenOver: true };
+function toEntry(taken: TakenOver): Entry {
+  return { ...taken, takenOver: true };
 }
 
 function describe({ lease, state, confirmed, lastSequence }: TakenOver): object {

@@ -43,3 +43,20 @@ export async function reconcile({
   if (added + removed > 0) log.info({ added, removed }, 'the line was made to agree with the records');
   return { added, removed };
 }
+
+/** Deadlines looked at in one step. */
+const OVERDUE_AT_ONCE = 500;
+
+/** Ends the experiments that wait although their deadline has passed. */
+export async function failOverdue({
+  store,
+  log,
+}: {
+  store: Pick<Store, 'failOverdue'>;
+  log: Log;
+}): Promise<void> {
+  for (let ended = OVERDUE_AT_ONCE; ended === OVERDUE_AT_ONCE; ) {
+    ended = await store.failOverdue(OVERDUE_AT_ONCE);
+    if (ended > 0) log.info({ ended }, 'ended experiments whose deadline passed while they waited');
+  }
+}

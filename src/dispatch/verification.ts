@@ -1,6 +1,7 @@
 import { EchelonError } from '../core/errors.ts';
 import type { ControllerEvent } from '../core/events.ts';
 import type { BatchRecord, Store } from '../store/store.ts';
+import { BatchFormatError } from '../verify/format-error.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';
 
@@ -21,6 +22,9 @@ export interface ReportSummary {
 export interface Verifier {
   verify(wire: Uint8Array, signal?: AbortSignal): Promise<ReportSummary>;
 }
+
+/** Tries of a batch whose verification ends its thread, or its process, before it counts as unverifiable. */
+const MOST_TRIES = 3;
 
 /** The event that announces a report. */
 export function toVerificationEvent(record: BatchRecord, report: ReportSummary): VerificationEvent {
@@ -77,18 +81,40 @@ export function createVerification({
   everyMs,
   log,
 }: {
-  store: Pick<Store, 'takePending' | 'batchBytes' | 'report'>;
+  store: Pick<Store, 'takePending' | 'giveBack' | 'batchBytes' | 'report'>;
   verifier: Verifier;
   concurrency: number;
   leaseMs: number;
   everyMs: number;
   log: Log;
 }): Loop & { active(): number } {
-  const active = new Set<Promise<void>>();
+  const active = new Map<Promise<void>, BatchRecord>();
+
+  /** A verdict on the batch's form is final; a thread that dies on it is given another try. */
+  async function recompute(record: BatchRecord): Promise<ReportSummary> {
+    for (let tries = 1; ; tries += 1) {
+      const wire = await store.batchBytes(record);
+      try {
+        return await verifier.verify(wire);
+      } catch (error) {
+        if (error instanceof BatchFormatError) throw error;
+        const message = error instanceof Error ? error.message : String(error);
+        if (tries >= MOST_TRIES) throw new Error(`verifying it failed ${tries} times: ${message}`);
+        log.warn(
+          { experiment: record.experiment, batch: record.batch, err: error },
+          'verifying a batch failed',
+        );
+      }
+    }
+  }
 
   async function judge(record: BatchRecord): Promise<ReportSummary> {
+    // Taken again and again without a report: whoever took it did not live to write one.
+    const taken = record.taken ?? 1;
+    if (taken > MOST_TRIES)
+      return unverifiableReport(record, new Error(`its verifier ended without a report ${taken - 1} times`));
     try {
-      return await verifier.verify(await store.batchBytes(record));
+      return await recompute(record);
     } catch (error) {
       if (isPassing(error)) throw error;
       const { experiment, attempt, batch } = record;
@@ -102,7 +128,8 @@ export function createVerification({
       const report = await judge(record);
       await store.report(record, toVerificationEvent(record, report), report);
     } catch (error) {
-      // It is still pending and comes back by itself.
+      // It is still pending and comes back by itself; that the store was away counts against nobody.
+      if (isPassing(error)) await store.giveBack(record).catch(() => {});
       log.warn({ experiment: record.experiment, batch: record.batch, err: error }, 'no report stored');
     }
   }
@@ -121,7 +148,7 @@ export function createVerification({
           // Each end looks for more, so that a backlog is worked off without waiting for the next time.
           loop.poke();
         });
-        active.add(work);
+        active.set(work, record);
       }
     },
   });
@@ -131,7 +158,10 @@ export function createVerification({
     active: () => active.size,
     async stop() {
       await loop.stop();
-      await Promise.all(active);
+      // What is not done when this process ends was not ended by its batch.
+      const rest = Promise.all([...active.values()].map((record) => store.giveBack(record)));
+      await rest.catch((error) => log.warn({ err: error }, 'a batch was not given back'));
+      await Promise.all(active.keys());
     },
   };
 }

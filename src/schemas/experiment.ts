@@ -79,6 +79,10 @@ export const Experiment = Type.Object(
     stoppedBy: Type.Union([StoppedBy, Type.Null()], {
       description: 'The rule that ended it; null: it ended otherwise, or has not',
     }),
+    quarantined: Type.Boolean({
+      description:
+        'It failed because it ended a part of the service again and again; the reason has the evidence',
+    }),
     sweep: Type.Union([Type.String(), Type.Null()], { description: 'Id of the sweep that it belongs to' }),
     sweepIndex: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: 'Its place among the children of the sweep, from 0',

@@ -13,7 +13,7 @@ const PARTS_PER_READ = 32;
 /** Recorded batches, their bytes, the work of verifying them, and their reports. */
 export function createBatches(
   context: StoreContext,
-): Pick<Store, 'batches' | 'batch' | 'batchBytes' | 'takePending' | 'report' | 'backlog'> {
+): Pick<Store, 'batches' | 'batch' | 'batchBytes' | 'takePending' | 'giveBack' | 'report' | 'backlog'> {
   const { redis, keys, run } = context;
 
   async function load(experiment: string, field: string): Promise<BatchRecord | undefined> {
@@ -44,14 +44,20 @@ export function createBatches(
     },
 
     async takePending(limit, leaseMs) {
-      const members = (await run('take-pending', [limit, leaseMs])) as string[];
+      const answer = (await run('take-pending', [limit, leaseMs])) as string[];
       const records = await Promise.all(
-        members.map((member) => {
+        answer.map(async (member, at) => {
+          if (at % 2 > 0) return undefined;
           const colon = member.indexOf(':');
-          return load(member.slice(0, colon), member.slice(colon + 1));
+          const record = await load(member.slice(0, colon), member.slice(colon + 1));
+          return record && { ...record, taken: Number(answer[at + 1]) };
         }),
       );
       return records.filter((record) => record !== undefined);
+    },
+
+    async giveBack({ experiment, attempt, batch }) {
+      await run('give-back-pending', [`${experiment}:${attempt}:${batch}`]);
     },
 
     async report(record, event, report) {

@@ -15,9 +15,12 @@ import { createFeed } from './feed.ts';
 import { createFitness, createPressure } from './fitness.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
+import { createLimits } from './limits.ts';
 import { createLine } from './line.ts';
+import { createLogPlaces } from './log-places.ts';
 import { createMetricSeries } from './metric-series.ts';
 import { createProjects } from './projects.ts';
+import { createQueue } from './queue.ts';
 import { createRecords } from './records.ts';
 import { guarded } from './redis-errors.ts';
 import { createRetention } from './retention.ts';
@@ -67,6 +70,8 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createAnswers(context, pressure),
     ...createSweeps(context, pressure),
     ...createLine(context),
+    ...createQueue(context),
+    ...createLimits(context),
     ...createClusters(context),
     ...createCommands(context),
     ...createProjects(context),
@@ -79,6 +84,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createRules(context),
     ...createMetricSeries(context),
     ...createFeed(context),
+    ...createLogPlaces(context),
     ...createArchiveStreams(context),
     ...createRetention(context, batches),
 

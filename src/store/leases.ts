@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import { STATES, type State, TRANSITIONS } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
+import type { Crash } from './limits-store.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { RunScript } from './scripts.ts';
 import type { Lease, Renewal, Store, TakenOver } from './store.ts';
@@ -51,6 +52,8 @@ export function createLeases(
         decision.reason,
         before.join(','),
         (decision.to === 'queued' && decision.attemptsAbove) || 0,
+        (decision.to === 'queued' && decision.waitMs) || 0,
+        decision.to === 'failed' && decision.quarantined ? '1' : '',
       ])) as ['ok' | 'lost' | 'illegal', State];
       if (outcome === 'lost') throw leaseLost(lease);
       if (outcome === 'illegal') {
@@ -70,12 +73,13 @@ async function claim(run: RunScript, input: Parameters<Store['claim']>[0]): Retu
   const [outcome, attempt] = (await run('claim', [
     experiment,
     cluster,
-    JSON.stringify({ node, gpus, cpus }),
+    JSON.stringify({ node, gpus, cpus, ...(input.project !== undefined && { project: input.project }) }),
     input.reservationVersion,
     input.dispatcher,
     input.leaseMs,
     token,
     `placed on ${cluster}, node ${node}`,
+    input.projectVersion ?? '',
   ])) as ['claimed' | 'not-waiting' | 'changed', string];
   if (outcome !== 'claimed') return { outcome };
   return { outcome, lease: { experiment, attempt: Number(attempt), token } };
@@ -89,8 +93,9 @@ async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number):
     some.forEach((lease, index) => {
       renewals.push({
         lease,
-        status: reply[2 * index] === 'held' ? 'held' : 'lost',
-        state: (reply[2 * index + 1] || 'failed') as State, // a record that is gone ended somehow
+        status: reply[3 * index] === 'held' ? 'held' : 'lost',
+        state: (reply[3 * index + 1] || 'failed') as State, // a record that is gone ended somehow
+        limitReached: reply[3 * index + 2] || null,
       });
     });
   }
@@ -109,14 +114,15 @@ async function takeOver(
     ...tokens,
   ])) as string[];
   const taken: TakenOver[] = [];
-  for (let at = 0; at < reply.length; at += 7) {
-    const [experiment, attempt, token, state, cluster, confirmed, last] = reply.slice(at, at + 7);
+  for (let at = 0; at < reply.length; at += 8) {
+    const [experiment, attempt, token, state, cluster, confirmed, last, crashes] = reply.slice(at, at + 8);
     taken.push({
       lease: { experiment: experiment!, attempt: Number(attempt), token: token! },
       state: state as State,
       cluster: cluster!,
       confirmed: confirmed === '1',
       lastSequence: Number(last),
+      crashes: JSON.parse(crashes!) as Crash[],
     });
   }
   return taken;

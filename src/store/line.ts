@@ -4,9 +4,6 @@ import { type Fields, toWaiting } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { Store, Waiting } from './store.ts';
 
-/** Reasons noted in one atomic step. */
-const REASONS_PER_CALL = 500;
-
 /** What of a record the line tells. */
 const WAITING_FIELDS = [
   'state',
@@ -18,6 +15,11 @@ const WAITING_FIELDS = [
   'cpus',
   'submittedAt',
   'waitReason',
+  'notBefore',
+  'wantedLabels',
+  'sweep',
+  'waitRank',
+  'waitEstimate',
 ];
 
 /** What the line tells of these experiments, in their order; those that do not wait are left out. */
@@ -25,22 +27,27 @@ export async function readWaiting({ redis, keys }: StoreContext, ids: readonly s
   if (ids.length === 0) return [];
   const commands = redis.pipeline();
   for (const id of ids) commands.hmget(keys.experiment(id), ...WAITING_FIELDS);
+  commands.time();
   const rows = (await runAll(commands)) as (string | null)[][];
+  const nowMs = Number(rows.at(-1)?.[0]) * 1000;
   return ids.flatMap((id, at) => {
     const fields: Fields = {};
     WAITING_FIELDS.forEach((name, column) => {
       const value = rows[at]?.[column];
       if (value !== null && value !== undefined) fields[name] = value;
     });
-    return fields.state === 'queued' ? [toWaiting(id, fields)] : [];
+    if (fields.state !== 'queued') return [];
+    const item = toWaiting(id, fields);
+    // By the server's clock, so that whoever chooses needs none for it.
+    return [item.notBefore != null && item.notBefore <= nowMs ? { ...item, notBefore: null } : item];
   });
 }
 
 /** The line of waiting experiments, and how many there are in each state. */
 export function createLine(
   context: StoreContext,
-): Pick<Store, 'waiting' | 'position' | 'setWaitingReasons' | 'counts' | 'waitingIds'> {
-  const { redis, keys, run } = context;
+): Pick<Store, 'waiting' | 'position' | 'counts' | 'waitingIds'> {
+  const { redis, keys } = context;
 
   async function waitingIds(limit: number): Promise<string[]> {
     return limit <= 0 ? [] : await guarded(redis.zrange(keys.line, '0', String(limit - 1)));
@@ -54,15 +61,18 @@ export function createLine(
     },
 
     async position(id) {
-      const [rank, length] = await runAll(redis.pipeline().zrank(keys.line, id).zcard(keys.line));
-      return { rank: rank === null ? null : Number(rank) + 1, length: Number(length) };
-    },
-
-    async setWaitingReasons(reasons) {
-      const entries = [...reasons];
-      for (let at = 0; at < entries.length; at += REASONS_PER_CALL) {
-        await run('set-waiting-reasons', entries.slice(at, at + REASONS_PER_CALL).flat());
-      }
+      const [rank, length, projects, noted] = await runAll(
+        redis
+          .pipeline()
+          .zrank(keys.line, id)
+          .zcard(keys.line)
+          .scard(`${keys.root}:lines`)
+          .hget(keys.experiment(id), 'waitRank'),
+      );
+      if (rank === null) return { rank: null, length: Number(length) };
+      // Projects take turns: then the place is the one that the last choice found.
+      const place = Number(projects) > 1 && noted ? Number(noted) : Number(rank) + 1;
+      return { rank: Math.min(place, Number(length)), length: Number(length) };
     },
 
     async counts(project) {

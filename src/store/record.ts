@@ -37,6 +37,7 @@ export function toExperiment(fields: Fields, metrics: Fields): Experiment | unde
     verification: toVerification(fields),
     rerunOf: fields.rerunOf ?? null,
     ...toRules(fields),
+    quarantined: fields.quarantined === '1',
     sweep: fields.sweep ?? null,
     sweepIndex: fields.sweepIndex === undefined ? null : Number(fields.sweepIndex),
     expired: { batchesAt: time(fields.batchesExpired), streamAt: time(fields.streamExpired) },
@@ -78,7 +79,20 @@ export function toWaiting(id: string, fields: Fields): Waiting {
     cpus: count(fields.cpus),
     submittedAt: count(fields.submittedAt),
     reason: fields.waitReason ?? null,
+    notBefore: time(fields.notBefore),
+    ...(fields.wantedLabels ? { labels: json(fields.wantedLabels) as Record<string, string> } : {}),
+    sweep: fields.sweep ?? null,
+    rank: fields.waitRank ? Number(fields.waitRank) : null,
+    ...toEstimate(fields.waitEstimate),
   };
+}
+
+/** An estimate as it is noted: its three times, or why there is none. */
+function toEstimate(text: string | undefined): Pick<Waiting, 'estimate' | 'unknown'> {
+  const noted = text ? (JSON.parse(text) as string | [number, number, number]) : null;
+  if (noted === null || typeof noted === 'string') return { estimate: null, unknown: noted };
+  const [startAt, earliest, latest] = noted;
+  return { estimate: { startAt, earliest, latest }, unknown: null };
 }
 
 /** The attempts of an experiment, in order, from the hash `<attempt>:<field>`. */

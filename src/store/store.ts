@@ -1,13 +1,16 @@
-import type { ControllerEvent, EndCause, Ended, NumberedEvent, StreamEntry } from '../core/events.ts';
+import type { ControllerEvent, Ended, NumberedEvent, StreamEntry } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import type { Command, CommandKind, CommandProblem, PreflightFinding } from '../schemas/clusters.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import type { AccessStore } from './access-store.ts';
 import type { FeedStore } from './feed-store.ts';
+import type { LogStore } from './log-store.ts';
+import type { Crash, LimitsStore } from './limits-store.ts';
 import type { Idempotency, RecordsStore } from './records-store.ts';
 import type { RetentionStore } from './retention-store.ts';
 import type { RulesStore } from './rules-store.ts';
 import type { SeriesStore } from './series-store.ts';
+import type { QueueStore, StartEstimate } from './queue-store.ts';
 import type { SweepStore } from './sweep-store.ts';
 
 /*
@@ -46,6 +49,8 @@ export interface Cluster {
   ray?: RayPlace;
   /** Nothing new starts there. Set by `setDraining` alone. */
   draining?: boolean;
+  /** What experiments choose it by. Set by `setCluster` alone. */
+  labels?: Readonly<Record<string, string>>;
 }
 
 /** A Ray cluster, and how its ray-worker is to run there. `token` and `tls` never leave through the API. */
@@ -131,8 +136,17 @@ export interface Waiting {
   submittedAt: number;
   /** Why it waits, in words, as the last choice said; null before the first. */
   reason: string | null;
+  /** ms since 1970 before which it does not start, because its last attempt was lost; null where that has passed. */
+  notBefore?: number | null;
   /** Labels that its cluster must have, all of them; absent: any. */
   labels?: Readonly<Record<string, string>>;
+  /** Id of its sweep, where it is of one. */
+  sweep?: string | null;
+  /** Its place in the order of the last choice, from 1; null: it was not looked at. */
+  rank?: number | null;
+  /** When it is expected to start; null: `unknown` says why that is not known. */
+  estimate?: StartEstimate | null;
+  unknown?: string | null;
 }
 
 /** One attempt's own record. */
@@ -159,6 +173,8 @@ export interface BatchRecord {
   lastEntry: string;
   /** The stored report, where there is one (JSON of the verifier's BatchReport). */
   report: unknown;
+  /** Of one that was taken for verification: how often it was, this time included. */
+  taken?: number;
 }
 
 export interface SubmitInput {
@@ -180,9 +196,14 @@ export interface SubmitInput {
 
 /** Where an attempt's end leads. `retry` puts the experiment back into the line, at its old place. */
 export type EndDecision =
-  | { to: 'succeeded' | 'failed' | 'cancelled'; reason: string }
-  /** `attemptsAbove`: the next attempt is numbered above this, because a cluster knows attempts up to there. */
-  | { to: 'queued'; reason: string; attemptsAbove?: number };
+  | { to: 'succeeded' | 'cancelled'; reason: string }
+  /** `quarantined`: it ended ours again and again. */
+  | { to: 'failed'; reason: string; quarantined?: true }
+  /**
+   * `attemptsAbove`: the next attempt is numbered above this, because a cluster knows attempts up to there. `waitMs`: the
+   * next attempt waits so long.
+   */
+  | { to: 'queued'; reason: string; attemptsAbove?: number; waitMs?: number };
 
 export type CancelOutcome = 'cancelled' | 'cancelling' | 'already-final' | 'not-found';
 
@@ -192,6 +213,8 @@ export interface Renewal {
   /** `lost`: another holds it, or the attempt is over; stop writing. */
   status: 'held' | 'lost';
   state: State;
+  /** Why the attempt must be ended now (its timeout, its deadline), in words; null: it may go on. */
+  limitReached: string | null;
 }
 
 /** An attempt whose lease this dispatcher has just taken from a dispatcher that let it expire. */
@@ -205,15 +228,20 @@ export interface TakenOver {
    */
   confirmed: boolean;
   lastSequence: number;
+  /** Crashes in a row that it may have caused; empty where it is known to have caused none. */
+  crashes: Crash[];
 }
 
 export interface Store
   extends SweepStore,
+    QueueStore,
     AccessStore,
     RetentionStore,
     RecordsStore,
     SeriesStore,
+    LimitsStore,
     FeedStore,
+    LogStore,
     RulesStore {
   /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
   checkFitness(): Promise<void>;
@@ -231,7 +259,6 @@ export interface Store
   waiting(limit: number): Promise<Waiting[]>;
   /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
   position(id: string): Promise<{ rank: number | null; length: number }>;
-  setWaitingReasons(reasons: ReadonlyMap<string, string>): Promise<void>;
   /** Experiments by state: all, or those of a project. */
   counts(project?: string): Promise<Record<State, number>>;
 
@@ -283,6 +310,10 @@ export interface Store
     gpus: number;
     cpus: number;
     reservationVersion: number;
+    /** Whose quota it counts against. */
+    project?: string;
+    /** Of `projectVersions`, where the project has a quota. */
+    projectVersion?: number;
     dispatcher: string;
     leaseMs: number;
   }): Promise<{ outcome: 'claimed'; lease: Lease } | { outcome: 'not-waiting' } | { outcome: 'changed' }>;
@@ -326,6 +357,8 @@ export interface Store
   batchBytes(record: BatchRecord): Promise<Uint8Array>;
   /** Takes up to `limit` batches that have no report and nobody works on; they come back after `leaseMs` without one. */
   takePending(limit: number, leaseMs: number): Promise<BatchRecord[]>;
+  /** Lets go of a batch that was taken: it can be taken at once, and this time does not count. */
+  giveBack(record: BatchRecord): Promise<void>;
   /** Stores the report, its event and the counters, once; a second report of the same batch is passed over. */
   report(
     record: BatchRecord,
@@ -362,6 +395,3 @@ export interface Archive {
   /** Deletes everything of the owner but `except`. May be repeated. */
   remove(owner: string, except?: ReadonlySet<string>): Promise<void>;
 }
-
-/** Causes of an attempt's end after which another attempt is worth it. */
-export const RETRIED_CAUSES: readonly EndCause[] = ['killed', 'supervisor-lost', 'node-lost', 'not-started'];

@@ -12,6 +12,8 @@ from echelon_rayworker.gen import rayworker_pb2 as pb
 
 # What Ray prints when its memory monitor killed a task or an actor of the driver.
 _RAY_MEMORY = re.compile(r"ray\.exceptions\.OutOfMemoryError|due to the node running low on memory")
+# What a driver prints when a GPU had no memory left: it ends with a code of its own.
+_GPU_MEMORY = re.compile(r"CUDA out of memory|torch(?:\.cuda)?\.OutOfMemoryError|CUDA error: out of memory")
 # What the driver sees when one of its Ray processes vanished: alone it says nothing about memory.
 _RAY_DEATH = re.compile(r"ActorDiedError|WorkerCrashedError|RayActorError|ActorUnavailableError")
 
@@ -55,6 +57,8 @@ def _memory(number: int, code: int, known: Circumstances) -> str:
     text = "\n".join(known.last_lines)
     if number == signal.SIGKILL and known.kernel_oom_kills:
         return "killed by the kernel for memory"
+    if _GPU_MEMORY.search(text):
+        return "a GPU ran out of memory"
     if _RAY_MEMORY.search(text):
         return "a process of it was killed by Ray for memory"
     # A shell or launcher in between passes a child's SIGKILL on as 137.

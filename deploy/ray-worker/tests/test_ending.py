@@ -29,7 +29,7 @@ def code(number: int) -> int:
         (end(code(1), oom=1, lines=("ray.exceptions.ActorDiedError: The actor died",)), pb.Ended.OUT_OF_MEMORY),
         (end(code(1), lines=("ray.exceptions.ActorDiedError: The actor died",)), pb.Ended.FAILED),
         (end(code(1), lines=("Task was killed due to the node running low on memory.",)), pb.Ended.OUT_OF_MEMORY),
-        (end(code(1), lines=("torch.cuda.OutOfMemoryError: CUDA out of memory",)), pb.Ended.FAILED),
+        (end(code(1), lines=("torch.cuda.OutOfMemoryError: CUDA out of memory",)), pb.Ended.OUT_OF_MEMORY),
         (end(code(0), oom=5), pb.Ended.SUCCEEDED),
         (end(code(0), stop=""), pb.Ended.STOPPED),
         (end(signal.SIGKILL, stop="x", oom=1), pb.Ended.STOPPED),

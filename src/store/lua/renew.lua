@@ -3,12 +3,15 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 leaseMs, then for each lease: experiment, attempt, token
--- Returns   for each lease: 'held' or 'lost', and the state ('' where there is no such experiment)
+-- Returns   for each lease: 'held' or 'lost', the state ('' where there is no such experiment), and why the attempt
+--           must be ended now, in words ('' where it may go on)
 -- include time
 -- include state
+-- include limits
 
 local root = KEYS[1]
-local expiry = int(nowMs() + ARGV[1])
+local now = nowMs()
+local expiry = int(now + ARGV[1])
 local answer = {}
 for i = 2, #ARGV, 3 do
   local x = root .. ':x:' .. ARGV[i]
@@ -16,5 +19,6 @@ for i = 2, #ARGV, 3 do
   if held then redis.call('ZADD', root .. ':leases', expiry, ARGV[i]) end
   answer[#answer + 1] = held and 'held' or 'lost'
   answer[#answer + 1] = redis.call('HGET', x, 'state') or ''
+  answer[#answer + 1] = held and limitReached(x, ARGV[i + 1], now) or ''
 end
 return answer

@@ -13,6 +13,7 @@ local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
 if redis.call('HEXISTS', x .. ':batches', ARGV[2]) == 0 then return 'missing' end
 redis.call('ZREM', root .. ':pending', id .. ':' .. ARGV[2])
+redis.call('HDEL', root .. ':pending:tries', id .. ':' .. ARGV[2])
 if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 0 then return 'known' end
 redis.call('HINCRBY', x, 'vVerified', 1)
 redis.call('HINCRBY', x, 'vExact', ARGV[5])

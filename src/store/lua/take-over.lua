@@ -8,11 +8,13 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 leaseMs, 2 dispatcher, 3 reason, then the tokens: at most so many leases are taken
--- Returns   for each: experiment, attempt, token, state, cluster, '1' confirmed or '0', last sequence number
+-- Returns   for each: experiment, attempt, token, state, cluster, '1' confirmed or '0', last sequence number, crashes
+--           (JSON; see include/crashes.lua)
 -- Events    state: launching -> queued under the old attempt and queued -> launching under the new one
 -- include time
 -- include state
 -- include server
+-- include crashes
 
 local root = KEYS[1]
 local leases = root .. ':leases'
@@ -30,10 +32,12 @@ end
 local answer = {}
 local due = redis.call('ZRANGEBYSCORE', leases, '-inf', int(now), 'LIMIT', 0, #ARGV - 3)
 for i, id in ipairs(due) do
+  local released = tonumber(redis.call('ZSCORE', leases, id)) == 0
   local x = root .. ':x:' .. id
   local record = redis.call('HMGET', x, 'state', 'attempt', 'cluster', 'confirmed')
   local state, attempt, confirmed = record[1], record[2], record[4] == '1'
   local token = ARGV[3 + i]
+  local crashes = countCrash(x, { attempt = attempt, state = state, released = released, now = now })
   redis.call('HSET', x, 'token', token, 'dispatcher', ARGV[2])
   redis.call('ZADD', leases, expiry, id)
   if state == 'launching' and not confirmed then
@@ -44,7 +48,8 @@ for i, id in ipairs(due) do
     moveState(root, id, { from = 'queued', to = state, attempt = attempt, reason = ARGV[3], now = now })
   end
   local last = redis.call('HGET', x .. ':attempts', attempt .. ':last') or '0'
-  for _, value in ipairs({ id, attempt, token, state, record[3], confirmed and '1' or '0', last }) do
+  redis.call('HSET', x, 'heldSince', last .. ':' .. int(now))
+  for _, value in ipairs({ id, attempt, token, state, record[3], confirmed and '1' or '0', last, crashes }) do
     answer[#answer + 1] = value
   end
 end

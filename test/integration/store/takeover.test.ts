@@ -41,6 +41,7 @@ describe('leases', () => {
       cluster: 'local',
       confirmed: true,
       lastSequence: 0,
+      crashes: taken.crashes,
     });
     const types = (await store.read(lease.experiment, undefined, 10)).length;
     assert.equal(types, 3, 'nothing has changed that a watcher should see');

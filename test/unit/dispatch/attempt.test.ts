@@ -112,6 +112,7 @@ function bench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: number } = {})
         confirmed: false,
         lastSequence: 0,
         takenOver: false,
+        crashes: [],
         ...entry,
       },
     );
@@ -159,6 +160,48 @@ describe('the story of an attempt', () => {
     state.ended = SUCCEEDED;
     assert.equal(await run().done, 'succeeded');
     assert.deepEqual(calls, ['end succeeded']);
+  });
+
+  test('ends a driver that reached a limit, as a failure with that reason', async () => {
+    const { state, calls, run } = bench({ confirmed: true, state: 'running' });
+    state.events = async function* (signal) {
+      yield* silence(signal);
+    };
+    state.stop = async () => ({ dropped: false, ended: STOPPED });
+    const story = run();
+    state.events = async function* () {
+      yield { sequence: 1, at: 0, event: STOPPED };
+    };
+    story.limit('the attempt ran longer than its timeout of 1 s');
+    assert.equal(await story.done, 'failed');
+    assert.ok(calls.includes('stop 1 grace 7'), calls.join(', '));
+    assert.match(
+      state.decision?.reason ?? '',
+      /^the attempt ran longer than its timeout of 1 s; the driver was stopped/,
+    );
+  });
+
+  test('lets a success stand that came before the stop', async () => {
+    const { run } = bench({ confirmed: true, state: 'running' });
+    const story = run();
+    story.limit('its deadline has passed');
+    assert.equal(await story.done, 'succeeded');
+  });
+
+  /* Fails without the look at `crashes`: the story would launch it a fourth time. */
+  test('ends an experiment that ended three dispatchers, without touching what may have done it', async () => {
+    const crash = { at: 0, attempt: 1, dispatcher: 'd1', state: 'launching' };
+    const { state, calls, run } = bench({ attempt: 4, takenOver: true, crashes: [crash, crash, crash] });
+    assert.equal(await run().done, 'failed');
+    assert.deepEqual(calls, ['stop 4 grace 0', 'end failed']);
+    assert.ok(state.decision?.to === 'failed' && state.decision.quarantined);
+    assert.match(
+      state.decision.reason,
+      /^quarantined after 3 crashes: dispatcher d1 was lost as it launched attempt 1/,
+    );
+    const { calls: spared, run: goOn } = bench({ attempt: 3, takenOver: true, crashes: [crash, crash] });
+    assert.equal(await goOn().done, 'succeeded');
+    assert.ok(spared.includes('launch 3'));
   });
 
   test('launches again after an unclear answer, however often', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { END_CAUSES, type EndCause, type Ended } from '../../../src/core/events.ts';
-import { decide, endInWords, lostAttempt } from '../../../src/dispatch/decide.ts';
+import { CAUSE_RULES, decide, endInWords, lostAttempt, quarantine } from '../../../src/dispatch/decide.ts';
 
 function ended(cause: EndCause, more: Partial<Ended> = {}): Ended {
   return { ...lostAttempt(''), cause, ...more };
@@ -43,6 +44,53 @@ describe('decide', () => {
     for (const cause of END_CAUSES)
       assert.equal(decide(ended(cause), { attempt: 1, maxAttempts: 3, cancelling: true }).to, 'cancelled');
   });
+});
+
+test('the table of causes is the one of docs/runs.md', () => {
+  const page = readFileSync(new URL('../../../docs/runs.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \|[^|]*\| (counted|free|never)[^|]*\| (yes|no) \|/gm)].map(
+    ([, cause, again, waits]) => [cause, { again, waits: waits === 'yes' }],
+  );
+  const rules = Object.entries(CAUSE_RULES).map(([cause, { again, waits }]) => [cause, { again, waits }]);
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(rules));
+});
+
+test('the next attempt after a lost one waits, twice as long each time', () => {
+  const wait = { firstMs: 1_000, longestMs: 3_000 };
+  const waits = [1, 2, 3, 4].map((attempt) => {
+    const decision = decide(ended('node-lost'), { attempt, maxAttempts: 9, cancelling: false, wait });
+    return decision.to === 'queued' && decision.waitMs;
+  });
+  assert.deepEqual(waits, [1_000, 2_000, 3_000, 3_000]);
+});
+
+test('a lack of memory is answered with what helps', () => {
+  const end = ended('out-of-memory', { message: 'a GPU ran out of memory' });
+  const decision = decide(end, { attempt: 1, maxAttempts: 3, cancelling: false, engine: 'verl-agent' });
+  assert.equal(decision.to, 'failed');
+  assert.match(decision.reason, /lower \/training\/microBatchSizePerGpu/);
+});
+
+test('a limit is a failure, but no success is undone and a cancel goes first', () => {
+  const known = { attempt: 1, maxAttempts: 3, cancelling: false, limitReached: 'its deadline has passed' };
+  assert.deepEqual(
+    ['stopped', 'killed', 'succeeded'].map((cause) => decide(ended(cause as EndCause), known).to),
+    ['failed', 'failed', 'succeeded'],
+  );
+  assert.equal(decide(ended('stopped'), { ...known, cancelling: true }).to, 'cancelled');
+});
+
+test('the third supervisor that is lost is the last, whatever attempts are left', () => {
+  const known = { attempt: 3, maxAttempts: 20, cancelling: false };
+  assert.equal(decide(ended('supervisor-lost'), { ...known, supervisorsLost: 1 }).to, 'queued');
+  const decision = decide(ended('supervisor-lost'), { ...known, supervisorsLost: 2 });
+  assert.ok(decision.to === 'failed' && decision.quarantined);
+  assert.match(decision.reason, /^quarantined after 3 crashes/);
+});
+
+test('a quarantine has its evidence', () => {
+  const crash = { at: 0, attempt: 2, dispatcher: 'host-1', state: 'running' };
+  assert.match(quarantine([crash]).reason, /host-1 was lost as it took over attempt 2 \(1970-01-01T/);
 });
 
 test('an end is told in words, with its number', () => {

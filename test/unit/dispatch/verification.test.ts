@@ -8,6 +8,7 @@ import {
   unverifiableReport,
 } from '../../../src/dispatch/verification.ts';
 import type { BatchRecord } from '../../../src/store/store.ts';
+import { BatchFormatError } from '../../../src/verify/format-error.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 
 function record(batch: number): BatchRecord {
@@ -40,10 +41,13 @@ const GOOD: ReportSummary = {
 
 function bench(pending: BatchRecord[]) {
   const reports = new Map<number, ReportSummary>();
+  const given: number[] = [];
   return {
     reports,
+    given,
     store: {
       takePending: async (limit: number) => pending.splice(0, limit),
+      giveBack: async (item: BatchRecord) => void given.push(item.batch),
       batchBytes: async ({ batch }: BatchRecord) => new Uint8Array([batch]),
       report: async ({ batch }: BatchRecord, _: unknown, report: unknown) => {
         assert.ok(!reports.has(batch));
@@ -54,6 +58,7 @@ function bench(pending: BatchRecord[]) {
   };
 }
 
+const NO_BATCH = new BatchFormatError({ code: 'unreadable', file: 'x', expected: 'a batch' });
 const TIMES = { leaseMs: 1000, everyMs: 5, log: QUIET };
 
 describe('verification', () => {
@@ -87,7 +92,7 @@ describe('verification', () => {
     const { store, reports } = bench([record(1), record(2)]);
     const verifier = {
       async verify(wire: Uint8Array) {
-        if (wire[0] === 1) throw new Error('not a batch');
+        if (wire[0] === 1) throw NO_BATCH;
         return GOOD;
       },
     };
@@ -98,8 +103,54 @@ describe('verification', () => {
     const report = reports.get(1);
     assert.equal(report?.unverifiable, 4);
     assert.equal(report?.ok, false);
-    assert.match(JSON.stringify(report), /not a batch/);
-    assert.deepEqual(unverifiableReport(record(1), new Error('not a batch')), report);
+    assert.match(JSON.stringify(report), /expected a batch/);
+    assert.deepEqual(unverifiableReport(record(1), NO_BATCH), report);
+  });
+
+  /* Fails without MOST_TRIES in either place: the batch is tried for ever. */
+  test('gives up a batch on which the verifier dies again and again, and says so', async () => {
+    const { store, reports } = bench([record(1), { ...record(2), taken: 4 }, { ...record(3), taken: 3 }]);
+    const tries = new Map<number, number>();
+    const verifier = {
+      async verify([batch = 0]: Uint8Array) {
+        tries.set(batch, (tries.get(batch) ?? 0) + 1);
+        if (batch === 1) throw new Error('the thread exited');
+        return GOOD;
+      },
+    };
+    const verification = createVerification({ store, verifier, concurrency: 1, ...TIMES });
+    verification.start();
+    await until(() => reports.size === 3, 'all have reports');
+    await verification.stop();
+    assert.match(JSON.stringify(reports.get(1)), /verifying it failed 3 times: the thread exited/);
+    assert.match(JSON.stringify(reports.get(2)), /ended without a report 3 times/);
+    assert.equal(reports.get(3), GOOD);
+    assert.deepEqual(
+      [...tries],
+      [
+        [1, 3],
+        [3, 1],
+      ],
+    );
+  });
+
+  test('gives back what it has not finished, so that it counts against no batch', async () => {
+    const { store, given } = bench([record(1)]);
+    const begun = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<ReportSummary>();
+    const verifier = {
+      verify: () => {
+        begun.resolve();
+        return end.promise;
+      },
+    };
+    const verification = createVerification({ store, verifier, concurrency: 1, ...TIMES });
+    verification.start();
+    await begun.promise;
+    const stopped = verification.stop();
+    await until(() => given.length === 1, 'it was given back');
+    end.resolve(GOOD);
+    await stopped;
   });
 
   test('leaves a batch pending while the store does not answer', async () => {

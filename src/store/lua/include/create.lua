@@ -1,4 +1,5 @@
--- Creates an experiment that waits: record, indexes, place in the line, first event. Needs time and state.
+-- Creates an experiment that waits: record, indexes, place in the line, limits, first event. Needs time and state.
+-- include limits
 -- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, version, reason,
 --      now (ms); of a sweep also: sweep, index; of a rerun: rerunOf
 local function createWaiting(root, new)
@@ -8,6 +9,11 @@ local function createWaiting(root, new)
     'priority', new.priority, 'wanted', new.wanted, 'gpus', new.gpus, 'cpus', new.cpus,
     'submitted', new.submitted, 'resolved', new.resolved, 'defaults', new.defaults,
     'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now), 'attempt', '0')
+  -- Kept beside the spec, where the line can read them without the rest of it.
+  if string.find(new.resolved, '"clusterLabels":{"', 1, true) then
+    local labels = cjson.decode(new.resolved).clusterLabels
+    if labels then redis.call('HSET', x, 'wantedLabels', cjson.encode(labels)) end
+  end
   if new.rerunOf then redis.call('HSET', x, 'rerunOf', new.rerunOf) end
   if new.sweep then
     redis.call('HSET', x, 'sweep', new.sweep, 'sweepIndex', new.index)
@@ -20,6 +26,7 @@ local function createWaiting(root, new)
   redis.call('ZADD', root .. ':all', int(seq), id)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
   redis.call('ZADD', root .. ':line', int(seq - new.priority * 4398046511104), id)
+  noteLimits(root, id, new.resolved)
   moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = new.reason, now = new.now })
 end
 
