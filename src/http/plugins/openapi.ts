@@ -7,7 +7,9 @@ import { AddCluster, Command } from '../../schemas/clusters.ts';
 import { EventSchema } from '../../schemas/events.ts';
 import { Experiment } from '../../schemas/experiment.ts';
 import * as key from '../../schemas/key.ts';
+import * as preset from '../../schemas/preset.ts';
 import * as project from '../../schemas/project.ts';
+import * as records from '../../schemas/records.ts';
 import { RetentionPreview } from '../../schemas/retention.ts';
 import * as rules from '../../schemas/rules.ts';
 import { SPEC_BY_ENGINE } from '../../schemas/spec.ts';
@@ -24,7 +26,7 @@ const SHARED: readonly TSchema[] = [
   Command,
   RetentionPreview,
   EventSchema,
-  ...[api, streams, sweep, rules, project, key, audit]
+  ...[api, streams, sweep, preset, rules, project, key, audit, records]
     .flatMap((schemas) => Object.values<unknown>(schemas))
     .filter(isShared),
 ];
@@ -90,6 +92,7 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
         { name: 'sweeps', description: 'One spec, many values' },
         { name: 'streams', description: 'What an experiment reports' },
         { name: 'verification', description: 'What was found of its advantages' },
+        { name: 'recipes', description: "verl-agent's recipes, and presets of the paper's tables" },
         { name: 'queue', description: 'The line and the clusters' },
         { name: 'clusters', description: 'Ray clusters: add, drain, remove' },
         { name: 'access', description: 'Projects, API keys, the audit log' },
