@@ -14,8 +14,12 @@ export interface ReceivedEvent {
 export interface Client {
   readonly url: string;
   get<T>(path: string, query?: Record<string, string | number | undefined>): Promise<T>;
+  /** The bytes of an answer that is a file. */
+  download(path: string): Promise<Uint8Array>;
   /** `body` undefined: none is sent. */
   post<T>(path: string, body: unknown, headers?: Record<string, string>): Promise<T>;
+  patch<T>(path: string, body: unknown): Promise<T>;
+  /** An answer without a body is undefined. */
   delete<T>(path: string): Promise<T>;
   /**
    * The events of an experiment after `after`, live, until its final state was sent or `signal` aborts. A broken
@@ -70,12 +74,20 @@ export function createClient(options: { url: string; token: string }): Client {
       await send(path, { method: 'POST', ...content, headers: { ...type, ...headers } })
     ).json()) as T;
   };
-  const remove = async <T>(path: string): Promise<T> =>
-    (await (await send(path, { method: 'DELETE' })).json()) as T;
+  const patch = async <T>(path: string, body: unknown): Promise<T> => {
+    const headers = { 'content-type': 'application/json' };
+    return (await (await send(path, { method: 'PATCH', body: JSON.stringify(body), headers })).json()) as T;
+  };
+  const remove = async <T>(path: string): Promise<T> => {
+    const response = await send(path, { method: 'DELETE' });
+    return (response.status === 204 ? undefined : await response.json()) as T;
+  };
   return {
     url: base,
     get,
+    download: async (path) => new Uint8Array(await (await send(path, {})).arrayBuffer()),
     post,
+    patch,
     delete: remove,
     events: (id, { after, signal }) => follow(send, id, after, signal),
   };

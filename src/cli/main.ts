@@ -2,16 +2,21 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { EchelonError } from '../core/errors.ts';
+import { auditCommand } from './commands/audit.ts';
+import { bundleCommand } from './commands/bundle.ts';
 import { clustersCommand } from './commands/clusters.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { fileCommands } from './commands/files.ts';
+import { keysCommand } from './commands/keys.ts';
 import { planCommand } from './commands/plan.ts';
 import { preflightCommand } from './commands/preflight.ts';
 import { presetsCommand } from './commands/presets.ts';
+import { projectsCommand } from './commands/projects.ts';
 import { rayCommand } from './commands/ray.ts';
 import { retentionCommand } from './commands/retention.ts';
+import { rulesCommand } from './commands/rules.ts';
 import { serverCommands } from './commands/servers.ts';
 import { sweepCommand } from './commands/sweeps.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -47,10 +52,15 @@ const commands = [
   ...experimentCommands(terminal),
   sweepCommand(terminal),
   ...fileCommands(process),
+  bundleCommand(terminal),
+  rulesCommand(terminal),
   planCommand(terminal),
   preflightCommand(terminal),
   presetsCommand(terminal),
   clustersCommand(terminal),
+  projectsCommand(terminal),
+  keysCommand(terminal),
+  auditCommand(terminal),
   rayCommand(terminal),
   retentionCommand(terminal),
   configCommand(terminal),

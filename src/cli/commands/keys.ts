@@ -1,0 +1,135 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { SCOPES } from '../../core/scopes.ts';
+import { type ApiKey, type ApiKeyWithSecret, isLive } from '../../schemas/key.ts';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { duration, inert, json, type Output, table } from '../output.ts';
+
+type Options = ConnectionOptions & { json?: boolean };
+
+interface AddOptions extends Options {
+  scope: string[];
+  project?: string;
+  expiresIn?: number;
+}
+
+/** `echelon keys`: list, make, rotate and revoke. */
+export function keysCommand(output: Output): Command {
+  const command = base('keys')
+    .description('list the API keys, the newest first')
+    .addHelpText(
+      'after',
+      '\nExample:\n  echelon keys add ci --project vision --scope read submit --expires-in 90d',
+    )
+    .action(async (options: Options) => {
+      const client = await clientFor(options);
+      const list = await client.get<{ items: ApiKey[] }>('/v1/keys');
+      if (options.json) return output.line(json(list));
+      if (list.items.length === 0)
+        return output.line('No keys. `echelon keys add NAME --scope read` makes one.');
+      output.line(keyTable(list.items, Date.now()));
+    });
+  for (const sub of [add(output), rotate(output), revoke(output)]) command.addCommand(sub);
+  return command;
+}
+
+const base = (name: string): Command =>
+  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
+
+/** `keys` has the same options as its subcommands, and takes them wherever they stand. */
+function allOptions<T>(command: Command): T {
+  return command.optsWithGlobals() as T;
+}
+
+/** One line for each key. */
+export function keyTable(keys: readonly ApiKey[], now: number): string {
+  return table(
+    ['ID', 'NAME', 'PROJECT', 'SCOPES', 'STATE', 'USED', 'AGE'],
+    keys.map((key) => [
+      key.id,
+      inert(key.name),
+      inert(key.project ?? 'all'),
+      key.scopes.join(' '),
+      stateOf(key, now),
+      key.lastUsedAt === null ? 'never' : `${duration(now - key.lastUsedAt)} ago`,
+      duration(now - key.createdAt),
+    ]),
+  );
+}
+
+function stateOf(key: ApiKey, now: number): string {
+  if (key.revokedAt !== null) return 'revoked';
+  if (!isLive(key, now)) return 'expired';
+  return key.expiresAt === null ? 'valid' : `valid for ${duration(key.expiresAt - now)}`;
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Seconds of a text like 90d, 12h, 30m or 45s. */
+export function seconds(text: string): number {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (unit === undefined) throw new InvalidArgumentError('not a time like 90d, 12h, 30m or 45s');
+  return Number(amount) * UNITS[unit]!;
+}
+
+function add(output: Output): Command {
+  return base('add')
+    .description('make an API key; it is shown this once')
+    .argument('<name>', 'for people: whose it is, or what for')
+    .addOption(
+      new Option('--scope <scope...>', 'what it may do: read, submit, custom-code, admin')
+        .choices([...SCOPES])
+        .makeOptionMandatory(),
+    )
+    .option('--project <project>', 'the only project that it sees (all)')
+    .option('--expires-in <time>', 'e.g. 90d, 12h (it does not expire)', seconds)
+    .addHelpText(
+      'after',
+      '\nExample:\n  echelon keys add ci --project vision --scope read submit --expires-in 90d',
+    )
+    .action(async (name: string, _own: AddOptions, command: Command) => {
+      const options = allOptions<AddOptions>(command);
+      const client = await clientFor(options);
+      const { project, expiresIn, scope: scopes } = options;
+      const made = await client.post<ApiKeyWithSecret>('/v1/keys', {
+        ...{ name, scopes },
+        ...(project !== undefined && { project }),
+        ...(expiresIn !== undefined && { expiresInSeconds: expiresIn }),
+      });
+      show(output, options, made);
+    });
+}
+
+/** The key alone goes to standard output, so that it can be written to a file. */
+function show(output: Output, options: Options, { key, token }: ApiKeyWithSecret): void {
+  if (!options.json) output.remark(`${key.id}: keep what follows, it is not shown again`);
+  output.line(options.json ? json({ key, token }) : token);
+}
+
+function rotate(output: Output): Command {
+  return base('rotate')
+    .description('give a key a new secret, which is shown this once')
+    .argument('<id>')
+    .option('--overlap <time>', 'the old secret is accepted for so long, e.g. 1h (0s; 7d at most)', seconds)
+    .addHelpText('after', '\nExample:\n  echelon keys rotate 8t3k0q9w2m5x7y1z --overlap 1h > key')
+    .action(async (id: string, _own: Options, command: Command) => {
+      const options = allOptions<Options & { overlap?: number }>(command);
+      const client = await clientFor(options);
+      const body = options.overlap === undefined ? {} : { overlapSeconds: options.overlap };
+      show(output, options, await client.post<ApiKeyWithSecret>(`${pathOf(id)}/rotate`, body));
+    });
+}
+
+function revoke(output: Output): Command {
+  return base('revoke')
+    .description('refuse a key from now on; its open streams end within seconds')
+    .argument('<id>')
+    .addHelpText('after', '\nExample:\n  echelon keys revoke 8t3k0q9w2m5x7y1z')
+    .action(async (id: string, _own: Options, command: Command) => {
+      const options = allOptions<Options>(command);
+      const client = await clientFor(options);
+      const key = await client.delete<ApiKey>(pathOf(id));
+      output.line(options.json ? json(key) : `${key.id} (${inert(key.name)}) revoked`);
+    });
+}
+
+const pathOf = (id: string): string => `/v1/keys/${encodeURIComponent(id)}`;

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createClient } from '../../../../src/cli/client.ts';
+import { keysCommand, keyTable, seconds } from '../../../../src/cli/commands/keys.ts';
+import { storedKey } from '../../../support/access.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+
+const { store, client, connection } = await apiFor({ after });
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  return { output, ...(await runCommand([keysCommand(output)], ['keys', ...argv, ...connection])) };
+}
+
+test('a key is made, works, is rotated and revoked', async () => {
+  assert.match((await run()).output.lines.join(), /keys add NAME/);
+  const { output } = await run('add', 'ci', '--scope', 'read', 'submit', '--expires-in', '90d');
+  const [token] = output.lines;
+  assert.equal(output.lines.length, 1);
+  const [key] = await store.keys();
+  assert.deepEqual(key?.scopes, ['read', 'submit']);
+  assert.equal(key.expiresAt! - key.createdAt, 90 * 86_400_000);
+  const list = (given: string) => createClient({ url: client.url, token: given }).get('/v1/experiments');
+  await list(token!);
+  const rotated = await run('rotate', key.id, '--overlap', '1h');
+  await list(token!);
+  await list(rotated.output.lines[0]!);
+  assert.match(
+    (await run()).output.lines.join('\n'),
+    new RegExp(`${key.id} +ci +all +read submit +valid for`),
+  );
+  await run('revoke', key.id);
+  await assert.rejects(list(rotated.output.lines[0]!), /valid token/);
+  assert.match((await run()).output.lines.join('\n'), /revoked/);
+});
+
+test('JSON has the key beside its token', async () => {
+  const { output } = await run('add', 'ci', '--scope', 'read', '--json');
+  assert.deepEqual(Object.keys(output.json<object>()), ['key', 'token']);
+});
+
+test('times are read', () => {
+  assert.deepEqual(['90d', '12h', '30m', '45s'].map(seconds), [7_776_000, 43_200, 1800, 45]);
+  for (const bad of ['', '1', '1w', '-1d', '1.5h']) assert.throws(() => seconds(bad), bad);
+});
+
+test('a table shows what a key is', () => {
+  const { digest: _digest, previousDigest: _previous, ...key } = storedKey({ project: 'a', expiresAt: 5 });
+  assert.match(keyTable([{ ...key, lastUsedAt: null }], 10_000), /a key +a +read +expired +never +10 s/);
+});

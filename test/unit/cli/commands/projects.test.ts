@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { projectsCommand, projectTable } from '../../../../src/cli/commands/projects.ts';
+import { newProject } from '../../../../src/schemas/project.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+
+const { store, connection } = await apiFor({ after });
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  return { output, ...(await runCommand([projectsCommand(output)], ['projects', ...argv, ...connection])) };
+}
+
+test('projects are made, shown, changed and removed', async () => {
+  await run('add', 'vision', '--weight', '2', '--gpu-quota', '16', '--keep-batches', '30');
+  assert.deepEqual(
+    { ...(await store.project('vision')), createdAt: 0 },
+    newProject({ name: 'vision', weight: 2, gpuQuota: 16, retention: { batchesDays: 30 } }, 0),
+  );
+  assert.match((await run()).output.lines.join(), /vision +2 +16 +30 d +default/);
+  await run('set', 'vision', '--gpu-quota', 'none', '--keep-streams', 'ever');
+  const changed = await store.project('vision');
+  assert.deepEqual([changed?.weight, changed?.gpuQuota], [2, null]);
+  assert.deepEqual(changed?.retention, { batchesDays: 30, streamsDays: null });
+  assert.equal((await run('set', 'vision')).exitCode, 2);
+  assert.deepEqual((await run('rm', 'vision')).output.lines, ['vision removed']);
+  assert.equal((await run('rm', 'vision')).exitCode, 4);
+});
+
+test('JSON is the answer of the API', async () => {
+  const { output } = await run('--json');
+  assert.equal(output.json<{ items: { name: string }[] }>().items[0]?.name, 'default');
+});
+
+test('a table shows what is not set', () => {
+  assert.match(projectTable([newProject({ name: 'a' }, 0)]), /a +1 +none +default +default +default/);
+});
