@@ -128,6 +128,7 @@ export const TEST_TIMES = {
   refreshMs: 200,
   reconcileMs: 300,
   retry: { firstMs: 20, longestMs: 200 },
+  again: { firstMs: 20, longestMs: 100 },
 };
 
 /** Starts a {@link Bench}. */
