@@ -112,9 +112,17 @@ function describe(experiment: Experiment): string {
       'verification',
       `${checked.status}: ${checked.rowsVerified} of ${checked.rowsSeen} rows; ${checked.exact} exact, ${checked.rounding} rounding, ${checked.wrong} wrong, ${checked.unverifiable} unverifiable; ${checked.errors} error findings`,
     ],
+    ['rules', rulesOf(experiment)],
     ['checkpoint', experiment.checkpoint ? `step ${experiment.checkpoint.step}` : '-'],
   ];
   return facts.map(([name, value]) => `${name.padEnd(13)} ${value}`).join('\n');
+}
+
+/** The last time that each rule fired; `echelon rules ID` shows all of it. */
+function rulesOf({ rules, marks }: Pick<Experiment, 'rules' | 'marks'>): string {
+  if (marks === 0) return rules.length === 0 ? 'none' : `${rules.length}, none of them fired`;
+  const fired = rules.flatMap((rule) => rule.fired.slice(-1).map(({ reason }) => inert(reason)));
+  return `fired ${marks === 1 ? 'once' : `${marks} times`}: ${fired.join('; ')}`;
 }
 
 function watch(output: Output): Command {

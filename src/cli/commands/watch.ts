@@ -55,6 +55,8 @@ function describe(event: ExperimentEvent): string | undefined {
         : pc.red(
             `batch of step ${event.step}: NOT ok: ${event.wrong} of ${event.rows} rows wrong ${event.errors.join(', ')}`,
           );
+    case 'rule':
+      return pc.yellow(`${event.do === 'mark' ? 'marked' : event.do}: ${inert(event.reason)}`);
     case 'checkpoint':
       return `checkpoint of step ${event.step}`;
     case 'gap':

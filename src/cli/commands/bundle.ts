@@ -1,0 +1,43 @@
+import { writeFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { json, type Output } from '../output.ts';
+
+type Options = ConnectionOptions & { json?: boolean; output?: string };
+
+/** `echelon bundle ID ATTEMPT BATCH`: a recorded batch as a file that can be verified anywhere. */
+export function bundleCommand(output: Output): Command {
+  return withConnection(new Command('bundle'))
+    .description('write a recorded batch to a file that `echelon verify` checks anywhere, without a server')
+    .argument('<id>', 'the experiment')
+    .argument('<attempt>', 'number of the attempt, from 1', number)
+    .argument('<batch>', 'number of the batch in it, from 1', number)
+    .option('-o, --output <file>', 'where to write it; <id>-<attempt>-<batch>.json.gz where it is left out')
+    .option('--json', 'print JSON, for scripts')
+    .addHelpText(
+      'after',
+      `
+The file is echelon-batch/1 as JSON in gzip; under \`bundle\` it says where the batch is from, and what was found.
+Example:
+  echelon bundle exp-0123456789abcdefghjkmnpqrs 1 12 -o batch.json.gz
+  echelon verify batch.json.gz                       # the same report, on any machine
+  echelon compare batch.json.gz --estimators hgpo,gigpo,grpo`,
+    )
+    .action(async (id: string, attempt: number, batch: number, options: Options) => {
+      const client = await clientFor(options);
+      const path = `/v1/experiments/${encodeURIComponent(id)}/batches/${attempt}/${batch}/bundle`;
+      const bytes = await client.download(path);
+      const file = options.output ?? `${id.replace(/[^a-z0-9-]/gi, '')}-${attempt}-${batch}.json.gz`;
+      await writeFile(file, bytes).catch((error: Error) => {
+        throw new CliError(EXIT.usage, `${file} cannot be written: ${error.message}`);
+      });
+      output.line(options.json ? json({ file, bytes: bytes.length }) : file);
+      if (!options.json) output.remark(`${bytes.length} bytes; \`echelon verify ${file}\` checks it.`);
+    });
+}
+
+function number(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('not a number from 1');
+  return Number(text);
+}
