@@ -33,11 +33,11 @@ export function toSeen(address: string, description: RayWorkerDescription, now: 
 
 /** A stored cluster as the choice sees it: answering while it was seen within `staleMs` of `now`. */
 export function toChoiceCluster(
-  { name, backfill, nodes, lastSeenAt, draining = false }: Cluster,
+  { name, backfill, nodes, lastSeenAt, draining = false, labels = {} }: Cluster,
   { now, staleMs }: { now: number; staleMs: number },
 ): ChoiceCluster {
   const answering = lastSeenAt !== null && now - lastSeenAt <= staleMs;
-  return { name, backfill, nodes, answering, draining };
+  return { name, backfill, nodes, answering, draining, labels };
 }
 
 /** One silent ray-worker must not hold up the figures of the others for longer. */

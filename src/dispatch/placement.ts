@@ -1,9 +1,10 @@
-import { type Choice, choose, type Start } from '../queue/choose.ts';
+import type { Start } from '../queue/choose.ts';
 import type { Line } from '../queue/line.ts';
-import type { Lease, Store, Waiting } from '../store/store.ts';
-import { toChoiceCluster } from './clusters.ts';
+import type { Lease, Store } from '../store/store.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
+import { createLook, type Look } from './placement-look.ts';
+import { createNotes } from './placement-notes.ts';
 
 /*
  * What always holds: a claim is made only for an experiment that the choice, over what the store said in the same
@@ -23,20 +24,6 @@ export interface Placement {
   stop(): Promise<void>;
 }
 
-/** The first look at the line; grows while a cluster is left open at its end. */
-const WINDOW = 256;
-const LONGEST_WINDOW = 16_384;
-/** So many reasons are written at once; more of them only this often. */
-const FEW_REASONS = 16;
-const MANY_REASONS_MS = 1_000;
-
-interface Look {
-  waiting: Waiting[];
-  choice: Choice;
-  /** Of each cluster's reservations. */
-  versions: Map<string, number>;
-}
-
 /** See {@link Placement}. `onClaimed` gets each new lease at once; `everyMs` is the time between rounds without a poke. */
 export function createPlacement(deps: {
   store: Store;
@@ -54,28 +41,12 @@ export function createPlacement(deps: {
   /** Since when a start has an active job that is not in our hands: its BullMQ worker may have died. */
   const elsewhere = new Map<string, number>();
   let stopped = false;
-  let saidAt = Number.NEGATIVE_INFINITY;
+  const look = createLook({ store, now: deps.now, staleMs: deps.staleMs });
+  const note = createNotes({ store, now: deps.now });
 
   function answer(experiment: string, placed: Placed): void {
     for (const resolve of requests.get(experiment) ?? []) resolve(placed);
     requests.delete(experiment);
-  }
-
-  async function look(): Promise<Look> {
-    const clusters = await store.clusters();
-    const held = await Promise.all(
-      clusters.map(async ({ name }) => [name, await store.reservations(name)] as const),
-    );
-    const versions = new Map(held.map(([name, { version }]) => [name, version]));
-    const reservations = new Map(held.map(([name, { items }]) => [name, items]));
-    const now = deps.now();
-    const seen = clusters.map((cluster) => toChoiceCluster(cluster, { now, staleMs: deps.staleMs }));
-    for (let limit = WINDOW; ; limit *= 4) {
-      const waiting = await store.waiting(limit);
-      const choice = choose({ waiting, clusters: seen, reservations });
-      const all = waiting.length < limit || limit >= LONGEST_WINDOW;
-      if (all || choice.open.length === 0) return { waiting, choice, versions };
-    }
   }
 
   /** Whether its job has been in hands that do nothing for too long; wakes or adds a job that nobody has. */
@@ -89,16 +60,22 @@ export function createPlacement(deps: {
     return deps.now() - since >= deps.leaseMs;
   }
 
-  /** False where somebody changed the cluster's reservations since they were read. */
-  async function claim(start: Start, versions: Map<string, number>): Promise<boolean> {
+  /** False where somebody changed what its cluster or project holds since that was read, or paused it. */
+  async function claim(start: Start, { waiting, versions, projectVersions }: Look): Promise<boolean> {
     const { experiment, cluster } = start;
     const version = versions.get(cluster) ?? 0;
     const { dispatcher, leaseMs } = deps;
-    const claimed = await store.claim({ ...start, reservationVersion: version, dispatcher, leaseMs });
+    const project = waiting.find((item) => item.experiment === experiment)!.project;
+    const projectVersion = projectVersions.get(project);
+    const claimed = await store.claim({
+      ...{ ...start, reservationVersion: version, dispatcher, leaseMs, project },
+      ...(projectVersion !== undefined && { projectVersion }),
+    });
     if (claimed.outcome === 'changed') return false;
     elsewhere.delete(experiment);
     if (claimed.outcome === 'claimed') {
       versions.set(cluster, version + 1);
+      if (projectVersion !== undefined) projectVersions.set(project, projectVersion + 1);
       deps.onClaimed(claimed.lease, start);
       answer(experiment, 'claimed');
     } else answer(experiment, 'gone');
@@ -106,25 +83,26 @@ export function createPlacement(deps: {
   }
 
   /** Claims what is in our hands, then sees to it that the others come into somebody's. True: look again. */
-  async function claimAll({ waiting, choice, versions }: Look): Promise<boolean> {
+  async function claimAll(seen: Look): Promise<boolean> {
+    const { waiting, choice } = seen;
     const priorities = new Map(waiting.map((item) => [item.experiment, item.priority]));
     let again = false;
     const others: Start[] = [];
     for (const start of choice.start) {
       if (stopped) return false;
       if (!requests.has(start.experiment)) others.push(start);
-      else if (!(await claim(start, versions))) again = true;
+      else if (!(await claim(start, seen))) again = true;
     }
     for (const start of others) {
       if (stopped) return false;
       if (requests.has(start.experiment)) again = true;
       else if (await isForsaken(start, priorities.get(start.experiment) ?? 0))
-        again = !(await claim(start, versions)) || again;
+        again = !(await claim(start, seen)) || again;
     }
     return again;
   }
 
-  async function answerOthers(asked: string[], choice: Choice, waiting: Waiting[]): Promise<void> {
+  async function answerOthers(asked: string[], { choice, waiting }: Look): Promise<void> {
     const starting = new Set(choice.start.map((start) => start.experiment));
     const inLine = new Set(waiting.map((item) => item.experiment));
     const others = asked.filter((experiment) => !starting.has(experiment) && requests.has(experiment));
@@ -136,27 +114,13 @@ export function createPlacement(deps: {
     );
   }
 
-  async function sayWhy(choice: Choice, waiting: Waiting[]): Promise<void> {
-    const changed = new Map<string, string>();
-    for (const item of waiting) {
-      const reason = choice.reasons.get(item.experiment);
-      if (reason !== undefined && reason !== item.reason) changed.set(item.experiment, reason);
-    }
-    if (changed.size === 0) return;
-    // In a long line every start changes everybody's reason: then a later round says it, so that starts come first.
-    if (changed.size > FEW_REASONS && deps.now() - saidAt < MANY_REASONS_MS) return;
-    saidAt = deps.now();
-    await store.setWaitingReasons(changed);
-  }
-
   async function round(): Promise<void> {
     const asked = [...requests.keys()];
     try {
       const seen = await look();
-      const { waiting, choice } = seen;
       const again = await claimAll(seen);
-      await answerOthers(asked, choice, waiting);
-      await sayWhy(choice, waiting);
+      await answerOthers(asked, seen);
+      await note(seen);
       if (again) loop.poke();
     } catch (error) {
       // Parked, they are asked for again; a job must not be held while the store is away.

@@ -64,12 +64,15 @@ export function createOrder({
   capacity,
   weightOf,
   truncated,
+  isClosed = () => false,
 }: {
   waiting: readonly Waiting[];
   held: ReadonlyMap<string, Amount>;
   capacity: Amount;
   weightOf: (project: string) => number;
   truncated: ReadonlySet<string>;
+  /** Whether none of the project can start any more in this round: then its window need not be longer. */
+  isClosed?: (project: string) => boolean;
 }): Order {
   const queues = new Map<string, Queue>();
   const shareOf = (queue: Queue) => dominantShare(queue.held, capacity) / queue.weight;
@@ -96,7 +99,7 @@ export function createOrder({
     if (place !== undefined) {
       queue.priority = waiting[place]!.priority;
       heap.push(queue);
-    } else if (truncated.has(queue.project)) dry = queue.project;
+    } else if (truncated.has(queue.project) && !isClosed(queue.project)) dry = queue.project;
   }
 
   return {

@@ -23,6 +23,8 @@ export const DEFAULT_POLICY: ProjectPolicy = { weight: 1, gpuQuota: null };
 export interface Quotas {
   /** Why the project's quota has no room for it now, or null. Such a one holds nobody up but its own project. */
   refusal(item: Waiting): string | null;
+  /** Whether one of the project waits for the quota: no other that takes GPUs starts. */
+  isFull(project: string): boolean;
   /** It starts. */
   take(item: Waiting): void;
   /** It is next on a cluster and waits for room: what it will take stays free for it. */
@@ -30,7 +32,7 @@ export interface Quotas {
 }
 
 /** Where no project has a quota. */
-export const NO_QUOTAS: Quotas = { refusal: () => null, take() {}, keep() {} };
+export const NO_QUOTAS: Quotas = { refusal: () => null, isFull: () => false, take() {}, keep() {} };
 
 interface Account {
   used: number;
@@ -71,6 +73,7 @@ export function createQuotas(
       const promised = kept > 0 ? ` and ${kept} are kept for those ahead` : '';
       return `needs ${count(gpus)}; project ${project} holds ${used} of the ${quota} that it may hold${promised}`;
     },
+    isFull: (project) => (accounts.get(project)?.first ?? null) !== null,
     take({ project, gpus }) {
       const account = accountOf(project);
       if (account !== null) account.used += gpus;

@@ -115,9 +115,12 @@ export function beginRound(input: ChoiceInput) {
   const somePaused = [...projects.values()].some((policy) => policy.paused != null);
   const someQuota = [...projects.values()].some((policy) => policy.gpuQuota !== null);
   const weightOf = (project: string) => policyOf(project).weight;
-  const order = createOrder({ waiting, held, capacity: capacityOf(clusters), weightOf, truncated });
+  const quotas = someQuota ? createQuotas(held, policyOf) : NO_QUOTAS;
+  const isClosed = (project: string) => quotas.isFull(project) || policyOf(project).paused != null;
+  const capacity = capacityOf(clusters);
+  const order = createOrder({ waiting, held, capacity, weightOf, truncated, isClosed });
   const round: Round = {
-    ...{ clusters, now, guards: new Map(), quotas: someQuota ? createQuotas(held, policyOf) : NO_QUOTAS },
+    ...{ clusters, now, guards: new Map(), quotas },
     lengths: input.lengths ?? new Map(),
     placesOf: createPlaces(clusters),
     pausedFor({ project }) {
@@ -175,7 +178,8 @@ type Placed = { start: Start; counts: true } | { start?: undefined; reason: stri
 /** Starts it where there is room and it is its turn; else says why not. `counts`: it had its turn. */
 function place(item: Waiting, round: Round): Placed {
   const places = round.placesOf(item);
-  const refusal = places.refusal ?? round.pausedFor(item) ?? round.quotas.refusal(item);
+  const refusal =
+    places.refusal ?? pauseAfterLoss(item) ?? round.pausedFor(item) ?? round.quotas.refusal(item);
   if (refusal !== null) return { reason: refusal, counts: false };
   if (places.later !== null) return { reason: places.later, counts: true };
   const takes = round.lengths.get(item.experiment) ?? null;
@@ -191,6 +195,12 @@ function place(item: Waiting, round: Round): Placed {
   const reason = whyNot(item, places, { round, takes });
   hold(item, places.taking, round);
   return { reason, counts: true };
+}
+
+/** One whose last attempt was lost waits a while, and holds nobody up meanwhile. */
+function pauseAfterLoss({ notBefore }: Waiting): string | null {
+  if (notBefore == null) return null;
+  return `its last attempt was lost: the next one starts after ${new Date(notBefore).toISOString()}`;
 }
 
 function nodeFor(

@@ -8,7 +8,7 @@ export function createClusters(
 ): Pick<Store, 'putCluster' | 'seeCluster' | 'clusters' | 'setDraining' | 'removeCluster' | 'reservations'> {
   const { redis, keys, run } = context;
   return {
-    async putCluster({ draining: _setByItself, ...cluster }) {
+    async putCluster({ draining: _drained, labels: _labels, ...cluster }) {
       await run('put-cluster', [cluster.name, JSON.stringify(cluster)]);
     },
 
@@ -17,11 +17,16 @@ export function createClusters(
     },
 
     async clusters() {
-      const [all, seen, draining] = (await runAll(
-        redis.pipeline().hgetall(keys.clusters).hgetall(keys.seen).smembers(keys.draining),
-      )) as [Record<string, string>, Record<string, string>, string[]];
+      const [all, seen, draining, set] = (await runAll(
+        redis
+          .pipeline()
+          .hgetall(keys.clusters)
+          .hgetall(keys.seen)
+          .smembers(keys.draining)
+          .hgetall(`${keys.clusters}:set`),
+      )) as [Record<string, string>, Record<string, string>, string[], Record<string, string>];
       return Object.values(all)
-        .map((text) => merge(JSON.parse(text) as Cluster, seen, draining))
+        .map((text) => merge(JSON.parse(text) as Cluster, { seen, draining, set }))
         .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     },
 
@@ -51,12 +56,19 @@ export function createClusters(
 }
 
 /** The record with what was last seen of it, unless that was said at another address. */
-function merge(cluster: Cluster, allSeen: Record<string, string>, draining: string[]): Cluster {
-  const text = allSeen[cluster.name];
+function merge(
+  cluster: Cluster,
+  all: { seen: Record<string, string>; draining: string[]; set: Record<string, string> },
+): Cluster {
+  const text = all.seen[cluster.name];
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen);
+  const labels = all.set[`labels:${cluster.name}`];
+  const backfill = all.set[`backfill:${cluster.name}`];
   return {
     ...cluster,
+    ...(labels === undefined ? {} : { labels: JSON.parse(labels) as Record<string, string> }),
+    ...(backfill === undefined ? {} : { backfill: backfill === 'true' }),
     ...(seen?.address === cluster.address ? seen : {}),
-    ...(draining.includes(cluster.name) ? { draining: true } : {}),
+    ...(all.draining.includes(cluster.name) ? { draining: true } : {}),
   };
 }

@@ -12,13 +12,16 @@
 --                         later event of the call has a value: name and value (JSON) in turn
 --             batch       batch, index, count, step, rows, digest
 --             checkpoint  checkpoint (JSON), artifact (JSON)
---             gap         rows that were dropped (batches only)
+--             log         lines, bytes
+--             gap         rows that were dropped (of batches), lines and bytes (of logs)
 -- Returns   {'ok', last recorded number, completed batches}
 -- Errors    {'lost'}; {'gap', last recorded number}
 -- Events    the given ones; PUBLISH to followers, and wake 'batch' where a batch was completed
 -- include time
 -- include state
+-- include pace
 -- include series
+-- include lines
 
 local root, id, attempt = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
@@ -30,6 +33,7 @@ if first > last + 1 then return { 'gap', int(last) } end
 if first + count - 1 <= last then return { 'ok', int(last), 0 } end
 
 local record = redis.call('HMGET', x, 'step', 'open')
+local paced
 local step, open, completed = tonumber(record[1] or '0'), record[2], 0
 local changes = {}
 local function set(field, value)
@@ -87,8 +91,22 @@ local function artifact(json)
   redis.call('LTRIM', x .. ':artifacts', -MOST_ARTIFACTS, -1)
 end
 
-local function effect(kind, at, size, event, entry)
+-- Steps are counted from the beginning of one to the beginning of the next, within an attempt. `pace`: attempt, step and
+-- its beginning (ms), then what was measured.
+local function tick(number, time)
+  if number < 1 or not time then return end
+  local pace = paced or redis.call('HGET', x, 'pace') or ''
+  local was, before, began, lengths = string.match(pace, '^(%S+) (%S+) (%S+) ?(.*)$')
+  if was == attempt and number <= tonumber(before) then return end
+  if was == attempt and time >= tonumber(began) then
+    lengths = measured(lengths, (time - began) / (number - before))
+  end
+  paced = table.concat({ attempt, int(number), int(time), lengths or '' }, ' ')
+end
+
+local function effect(kind, at, size, event, entry, n)
   if kind == 'stage' then
+    tick(tonumber(ARGV[at + 1]), tonumber(ARGV[at - 6]))
     step = tonumber(ARGV[at + 1])
     set('stage', ARGV[at])
     set('step', ARGV[at + 1])
@@ -100,9 +118,13 @@ local function effect(kind, at, size, event, entry)
   elseif kind == 'checkpoint' then
     set('checkpoint', ARGV[at])
     artifact(ARGV[at + 1])
-  elseif kind == 'gap' and size > 0 then
+  elseif kind == 'log' then
+    countLines(x, attempt, n, entry, tonumber(ARGV[at]), tonumber(ARGV[at + 1]))
+  elseif kind == 'gap' and size == 1 then
     redis.call('HINCRBY', x, 'vSeen', ARGV[at])
     redis.call('HINCRBY', x, 'vDropped', ARGV[at])
+  elseif kind == 'gap' then
+    countLines(x, attempt, n, entry, tonumber(ARGV[at]), tonumber(ARGV[at + 1]))
   elseif kind == 'ended' then
     redis.call('HSET', attempts, attempt .. ':ended', event)
   end
@@ -119,16 +141,18 @@ for n = first, first + count - 1 do
     else
       redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', event, payload, ARGV[at + 4])
     end
-    effect(kind, at + 6, size, event, entry)
+    effect(kind, at + 6, size, event, entry, n)
     if kind == 'metrics' or kind == 'checkpoint' or kind == 'gap' then signals = true end
   end
   at = at + 6 + size
 end
 
 writeSeries(x, attempt)
+writeLines(x)
 last = first + count - 1
 redis.call('HSET', attempts, attempt .. ':last', int(last))
 if open then set('open', open) elseif record[2] then redis.call('HDEL', x, 'open') end
+if paced then set('pace', paced) end
 if #changes > 0 then redis.call('HSET', x, unpack(changes)) end
 redis.call('PUBLISH', x .. ':changed', 'events')
 if completed > 0 then redis.call('PUBLISH', root .. ':wake', 'batch') end

@@ -18,7 +18,7 @@ local now = nowMs()
 if from == 'queued' then
   redis.call('ZREM', root .. ':line', id)
   redis.call('HSET', x, 'endedAt', int(now))
-  redis.call('HDEL', x, 'waitReason')
+  redis.call('HDEL', x, 'waitReason', 'waitRank', 'waitEstimate')
   moveState(root, id, { from = from, to = 'cancelled', attempt = record[2], reason = ARGV[2], now = now })
   redis.call('PUBLISH', root .. ':wake', 'line')
   return 'cancelled'

@@ -12,7 +12,7 @@ describe('the life of an experiment', () => {
     const input = submitInput({ gpus: 1, cpus: 2.5, fingerprint: 'hgpo' });
     assert.deepEqual(await store.submit(input), { id: input.id, created: true });
     assert.deepEqual(await store.position(input.id), { rank: 1, length: 1 });
-    await store.setWaitingReasons(new Map([[input.id, 'no cluster yet']]));
+    await store.noteWaiting(new Map([[input.id, { reason: 'no cluster yet' }]]));
     assert.equal((await store.waiting(10))[0]?.reason, 'no cluster yet');
     assert.equal((await store.waiting(10))[0]?.cpus, 2.5);
 

@@ -68,7 +68,7 @@ describe('memory', () => {
       lastSeenAt: 1,
       nodes: [],
     });
-    await store.setWaitingReasons(new Map([[inputs[1]!.id, 'no room']]));
+    await store.noteWaiting(new Map([[inputs[1]!.id, { reason: 'no room' }]]));
     assert.equal((await store.waiting(5)).length, 0);
     assert.equal((await store.counts()).running, 2);
     await store.release([next]);

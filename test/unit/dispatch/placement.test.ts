@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { createPlacement, type Placement } from '../../../src/dispatch/placement.ts';
 import type { JobPlace } from '../../../src/queue/line.ts';
+import type { Pause, WaitNote } from '../../../src/store/queue-store.ts';
 import type { Cluster, Lease, Reservation, Store, Waiting } from '../../../src/store/store.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 
@@ -20,7 +21,7 @@ function waits(experiment: string): Waiting {
   return {
     experiment,
     name: '',
-    project: '',
+    project: 'p',
     priority: 0,
     cluster: null,
     gpus: 0,
@@ -42,6 +43,9 @@ function bench(t: TestContext, ids: string[]) {
     now: 0,
     beforeClaim: () => {},
     broken: false,
+    projects: [] as { name: string; weight: number; gpuQuota: number | null }[],
+    projectVersion: 0,
+    paused: null as Pause | null,
   };
   const leases: Lease[] = [];
   const store = {
@@ -49,17 +53,23 @@ function bench(t: TestContext, ids: string[]) {
       if (state.broken) throw new Error('away');
       return [CLUSTER];
     },
-    waiting: async (limit: number) => state.waiting.slice(0, limit),
+    lineWindow: async (limit: number) => ({
+      waiting: state.waiting.slice(0, limit),
+      truncated: new Set(state.waiting.length > limit ? ['p'] : []),
+    }),
+    projects: async () => state.projects,
+    projectVersions: async () => new Map([['p', state.projectVersion]]),
+    pauses: async () => ({ line: state.paused, projects: new Map(), clusters: new Map() }),
+    paces: async () => new Map(),
     reservations: async () => ({ version: state.version, items: [...state.held] }),
     position: async (id: string) => {
       const index = state.waiting.findIndex((item) => item.experiment === id);
       return { rank: index < 0 ? null : index + 1, length: state.waiting.length };
     },
-    async setWaitingReasons(reasons: ReadonlyMap<string, string>) {
-      for (const [id, reason] of reasons) {
-        assert.notEqual(state.reasons.get(id), reason, 'a reason is written when it changes');
-        state.reasons.set(id, reason);
-        state.waiting = state.waiting.map((item) => (item.experiment === id ? { ...item, reason } : item));
+    async noteWaiting(notes: ReadonlyMap<string, WaitNote>) {
+      for (const [id, note] of notes) {
+        state.reasons.set(id, note.reason);
+        state.waiting = state.waiting.map((item) => (item.experiment === id ? { ...item, ...note } : item));
       }
     },
     async claim(input: Parameters<Store['claim']>[0]) {
@@ -68,6 +78,9 @@ function bench(t: TestContext, ids: string[]) {
       if (!state.waiting.some((item) => item.experiment === input.experiment))
         return { outcome: 'not-waiting' };
       if (input.reservationVersion !== state.version) return { outcome: 'changed' };
+      if ((input.projectVersion ?? state.projectVersion) !== state.projectVersion)
+        return { outcome: 'changed' };
+      state.projectVersion += 1;
       state.version += 1;
       state.waiting = state.waiting.filter((item) => item.experiment !== input.experiment);
       state.held.push({ experiment: input.experiment, node: input.node, gpus: 0, cpus: 1 });
@@ -128,6 +141,28 @@ describe('placement', () => {
     assert.deepEqual(state.claims, ['a']);
     assert.equal(state.held.length, 2);
     await placement.stop();
+  });
+
+  // Fails where the claim does not carry the version: two clusters would fill one project's quota twice.
+  test('chooses again where its project has got something elsewhere in between', async (t) => {
+    const { state, placement } = bench(t, ['a']);
+    state.projects = [{ name: 'p', weight: 1, gpuQuota: 8 }];
+    let claims = 0;
+    state.beforeClaim = () => {
+      claims += 1;
+      if (claims === 1) state.projectVersion += 1;
+    };
+    assert.equal(await placement.request('a'), 'claimed');
+    assert.equal(claims, 2);
+    await placement.stop();
+  });
+
+  test('claims nothing while the line is paused, and says by whom', async (t) => {
+    const { state, placement } = bench(t, ['a']);
+    state.paused = { by: 'ann', at: 0, reason: 'upgrade' };
+    assert.equal(await placement.request('a'), 'wait');
+    await placement.stop();
+    assert.deepEqual([state.claims, state.reasons.get('a')], [[], 'the line is paused by ann: upgrade']);
   });
 
   test('answers gone for one that was claimed or cancelled in between', async (t) => {

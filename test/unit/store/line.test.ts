@@ -37,10 +37,10 @@ test('reasons are kept while an experiment waits', async (t) => {
   const { store } = await storeFor(t);
   const waits = (await store.submit(submitInput())).id;
   const goes = (await store.submit(submitInput())).id;
-  await store.setWaitingReasons(new Map());
-  await store.setWaitingReasons(new Map([waits, goes].map((id) => [id, 'no GPU is free'])));
+  await store.noteWaiting(new Map());
+  await store.noteWaiting(new Map([waits, goes].map((id) => [id, { reason: 'no GPU is free' }])));
   const lease = await claimed(store, goes);
-  await store.setWaitingReasons(new Map([goes, 'exp-00000000000000000000'].map((id) => [id, 'late'])));
+  await store.noteWaiting(new Map([goes, 'exp-00000000000000000000'].map((id) => [id, { reason: 'late' }])));
   assert.deepEqual(
     (await store.waiting(10)).map((one) => one.reason),
     ['no GPU is free'],

@@ -1,5 +1,6 @@
 -- Needs time.
 -- include feed
+-- include line
 local HELD = { launching = true, running = true, cancelling = true }
 
 -- True where the record at `x` is held, in that attempt, under that token.
@@ -22,25 +23,39 @@ local function tellSweep(root, project, sweep, now)
   tell(root, { project = project, sweep = sweep, name = record[1], at = now, event = event })
 end
 
--- Counts a child's move in its sweep; the end of the last child is the sweep's. `open`: children that are not final.
+-- One child less that may still end; with the last one the sweep is over.
+local function closeChild(s, now)
+  if redis.call('HINCRBY', s, 'open', -1) > 0 then return end
+  redis.call('HSET', s, 'endedAt', int(now))
+  if redis.call('HGET', s, 'state') == 'running' then
+    redis.call('HSET', s, 'state', 'done', 'reason', 'every child has ended')
+  end
+end
+
+-- Counts a child's move in its sweep; the end of the last child is the sweep's. `open`: children that are not final;
+-- `held`: those that wait for another child, whose end gives the sweep work; `ends` counts those ends.
 local function countInSweep(root, sweep, change)
   local s = root .. ':sweep:' .. sweep
   if redis.call('EXISTS', s) == 0 then return end
   if change.from then redis.call('HINCRBY', s, 'n:' .. change.from, -1) end
   redis.call('HINCRBY', s, 'n:' .. change.to, 1)
   if change.to == 'queued' or HELD[change.to] then return end
-  if redis.call('HINCRBY', s, 'open', -1) > 0 then return end
-  redis.call('HSET', s, 'endedAt', int(change.now))
-  if redis.call('HGET', s, 'state') == 'running' then
-    redis.call('HSET', s, 'state', 'done', 'reason', 'every child has ended')
+  local held = redis.call('HMGET', s, 'held', 'seq', 'state')
+  if held[1] and tonumber(held[1]) > 0 and held[3] == 'running' then
+    redis.call('HINCRBY', s, 'ends', 1)
+    redis.call('ZADD', root .. ':sweep-work', held[2], sweep)
+    redis.call('PUBLISH', root .. ':wake', 'sweep')
   end
+  closeChild(s, change.now)
 end
 
 -- Moves an experiment between states: record, indexes, its sweep's counts, event, notice to followers.
 -- change: from (false for none), to, attempt (string), reason, now (ms)
 local function moveState(root, id, change)
   local x = root .. ':x:' .. id
-  local place = redis.call('HMGET', x, 'seq', 'project', 'sweep', 'name')
+  local place = redis.call('HMGET', x, 'seq', 'project', 'sweep', 'name', 'priority')
+  if change.from == 'queued' then leaveLine(root, id, place[2]) end
+  if change.to == 'queued' then standInLine(root, id, place[2], placeInLine(place[1], place[5])) end
   if change.from then
     redis.call('ZREM', root .. ':state:' .. change.from, id)
     redis.call('ZREM', root .. ':project-state:' .. change.from .. ':' .. place[2], id)

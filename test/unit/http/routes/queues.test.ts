@@ -23,7 +23,7 @@ test('GET /v1/queues shows the line in its order with reasons, and what the clus
   const { id: high } = await store.submit(submitInput({ priority: 1, name: 'high', gpus: 4 }));
   const { id: held } = await store.submit(submitInput({ priority: 9, cpus: 3 }));
   await claimed(store, held);
-  await store.setWaitingReasons(new Map([[high, 'needs 4 GPUs on one node']]));
+  await store.noteWaiting(new Map([[high, { reason: 'needs 4 GPUs on one node', rank: 1 }]]));
   const queue = (await call('GET', '/v1/queues')).json();
   assert.deepEqual(
     queue.waiting.map((one: { experiment: string; position: number; reason: string | null }) => [

@@ -1,0 +1,57 @@
+import type { Measured, Pace } from '../store/queue-store.ts';
+import type { Span } from './choose-nodes.ts';
+
+/*
+ * From measured steps to expected ends. With n steps left of mean m and standard deviation s (from k measured ones), what
+ * is left takes n·m, give or take twice sqrt(n·s² + n²·s²/k): the steps vary, and so does the mean that they were
+ * measured to have.
+ */
+
+/** So many must be measured before anything is said. */
+const LEAST = 2;
+/** Bounds are never closer than this share of what is left: what comes beside the steps is not measured. */
+const LEAST_SPREAD = 0.05;
+
+/** When one that runs is expected to end (ms since 1970); null: nobody knows. */
+export function expectedEnd(pace: Pace, now: number): Span | null {
+  const { step, steps, perStep, startedAt, sweep } = pace;
+  if (step !== null && steps > 0 && isKnown(perStep)) {
+    // The present step has begun: it is left too, and when it is overdue, it ends at the earliest now.
+    const left = lengthOf(perStep, Math.max(0, steps - step.number + 1));
+    const rest = lengthOf(perStep, Math.max(0, steps - step.number));
+    return {
+      early: Math.max(step.at + left.early, now),
+      likely: Math.max(step.at + left.likely, now + rest.likely),
+      late: Math.max(step.at + left.late, now + rest.late),
+    };
+  }
+  if (startedAt === null || !isKnown(sweep)) return null;
+  const whole = oneOf(sweep);
+  return {
+    early: Math.max(startedAt + whole.early, now),
+    likely: Math.max(startedAt + whole.likely, now),
+    late: Math.max(startedAt + whole.late, now),
+  };
+}
+
+/** How long one that waits is expected to run (ms): by its own earlier attempts, else by its sweep; null: nobody knows. */
+export function expectedLength({ steps, perStep, kept, sweep }: Pace): Span | null {
+  if (steps > 0 && isKnown(perStep)) return lengthOf(perStep, Math.max(1, steps - kept));
+  return isKnown(sweep) ? oneOf(sweep) : null;
+}
+
+function isKnown(measured: Measured | null): measured is Measured {
+  return measured !== null && measured.count >= LEAST;
+}
+
+/** Of `count` things one after the other. */
+function lengthOf({ meanMs, deviationMs, count: measured }: Measured, count: number): Span {
+  const variance = count * deviationMs ** 2 + (count * deviationMs) ** 2 / measured;
+  const likely = count * meanMs;
+  const spread = Math.max(2 * Math.sqrt(variance), LEAST_SPREAD * likely);
+  return { early: Math.max(0, likely - spread), likely, late: likely + spread };
+}
+
+function oneOf(measured: Measured): Span {
+  return lengthOf(measured, 1);
+}

@@ -1,0 +1,19 @@
+#!lua flags=allow-oom
+-- Lets nothing new start in the line, of a project or on a cluster, or lets it again. Claims look at this in their own
+-- step.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 'line', 'project:<name>' or 'cluster:<name>', 2 who paused it, when and why (JSON); '': it is resumed,
+--           3 the cluster that must be known, or ''
+-- Returns   1, or 0 where there is no such cluster
+-- Events    PUBLISH wake 'line'
+
+local root = KEYS[1]
+if ARGV[3] ~= '' and redis.call('HEXISTS', root .. ':clusters', ARGV[3]) == 0 then return 0 end
+if ARGV[2] == '' then
+  redis.call('HDEL', root .. ':paused', ARGV[1])
+else
+  redis.call('HSET', root .. ':paused', ARGV[1], ARGV[2])
+end
+redis.call('PUBLISH', root .. ':wake', 'line')
+return 1

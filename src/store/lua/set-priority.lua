@@ -1,0 +1,20 @@
+#!lua flags=allow-oom
+-- Gives an experiment that waits another priority: record and place in the line.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 experiment, 2 priority
+-- Returns   'changed' | 'not-waiting': nothing was changed | 'not-found'
+-- Events    PUBLISH wake 'line'
+-- include line
+
+local root, id = KEYS[1], ARGV[1]
+local x = root .. ':x:' .. id
+local record = redis.call('HMGET', x, 'state', 'seq', 'project')
+if not record[1] then return 'not-found' end
+if record[1] ~= 'queued' then return 'not-waiting' end
+local score = placeInLine(record[2], ARGV[2])
+redis.call('HSET', x, 'priority', ARGV[2])
+redis.call('ZADD', root .. ':line', score, id)
+standInLine(root, id, record[3], score)
+redis.call('PUBLISH', root .. ':wake', 'line')
+return 'changed'

@@ -1,0 +1,177 @@
+import type { StoreContext } from './context.ts';
+import { readWaiting } from './line.ts';
+import type {
+  LineWindow,
+  Measured,
+  Pace,
+  Pause,
+  Pauses,
+  PauseTarget,
+  QueueStore,
+  WaitNote,
+} from './queue-store.ts';
+import { guarded, runAll } from './redis-errors.ts';
+import type { ScriptArgument } from './scripts.ts';
+
+/** Notes written in one atomic step. */
+const NOTES_PER_CALL = 500;
+/** The lines of the projects are made anew at most so often. */
+const MEND_MS = 5_000;
+
+/** See {@link QueueStore}. */
+export function createQueue(context: StoreContext): QueueStore {
+  const { redis, keys, run } = context;
+  const paused = `${keys.root}:paused`;
+  return {
+    lineWindow: createLineWindow(context),
+
+    async noteWaiting(notes) {
+      const entries = [...notes];
+      for (let at = 0; at < entries.length; at += NOTES_PER_CALL) {
+        const some = entries.slice(at, at + NOTES_PER_CALL);
+        await run(
+          'set-waiting-reasons',
+          some.flatMap(([id, note]) => [id, note.reason, note.rank ?? '', estimateText(note)]),
+        );
+      }
+    },
+
+    async setPriority(id, priority) {
+      return (await run('set-priority', [id, priority])) as Awaited<ReturnType<QueueStore['setPriority']>>;
+    },
+
+    async setPaused(target, pause) {
+      const cluster = target.kind === 'cluster' ? target.name : '';
+      return (
+        (await run('set-paused', [fieldOf(target), pause === null ? '' : JSON.stringify(pause), cluster])) ===
+        1
+      );
+    },
+
+    async pauses() {
+      return toPauses(await guarded(redis.hgetall(paused)));
+    },
+
+    async projectVersions() {
+      const all = await guarded(redis.hgetall(keys.versions));
+      return new Map(
+        Object.entries(all).flatMap(([name, version]) =>
+          name.startsWith('project:') ? [[name.slice('project:'.length), Number(version)] as const] : [],
+        ),
+      );
+    },
+
+    paces: (ids) => readPaces(context, ids),
+
+    async setCluster(name, { labels, backfill }) {
+      const set: ScriptArgument[] = [];
+      if (labels !== undefined) set.push('labels', JSON.stringify(labels));
+      if (backfill !== undefined) set.push('backfill', backfill === null ? '' : JSON.stringify(backfill));
+      return (await run('set-cluster', [name, ...set])) === 1;
+    },
+  };
+}
+
+function createLineWindow(context: StoreContext): QueueStore['lineWindow'] {
+  const { redis, keys, run } = context;
+  let mendedAt = Number.NEGATIVE_INFINITY;
+
+  async function read(limit: number) {
+    const projects = await guarded(redis.smembers(`${keys.root}:lines`));
+    const commands = redis.pipeline().zcard(keys.line);
+    for (const project of projects) {
+      const line = `${keys.root}:line:${project}`;
+      commands.zcard(line).zrange(line, '0', String(limit - 1), 'WITHSCORES');
+    }
+    const [length, ...replies] = await runAll(commands);
+    const places: { id: string; score: number }[] = [];
+    const truncated = new Set<string>();
+    let counted = 0;
+    projects.forEach((project, at) => {
+      const [count, found] = [Number(replies[2 * at]), replies[2 * at + 1] as string[]];
+      counted += count;
+      if (count * 2 > found.length) truncated.add(project);
+      for (let index = 0; index < found.length; index += 2)
+        places.push({ id: found[index]!, score: Number(found[index + 1]) });
+    });
+    places.sort((a, b) => a.score - b.score);
+    return { ids: places.map(({ id }) => id), truncated, whole: counted === Number(length) };
+  }
+
+  return async (perProject): Promise<LineWindow> => {
+    if (perProject <= 0) return { waiting: [], truncated: new Set() };
+    let found = await read(perProject);
+    if (!found.whole && performance.now() - mendedAt > MEND_MS) {
+      mendedAt = performance.now();
+      await run('mend-lines', []);
+      found = await read(perProject);
+    }
+    return { waiting: await readWaiting(context, found.ids), truncated: found.truncated };
+  };
+}
+
+function fieldOf(target: PauseTarget): string {
+  return target.kind === 'line' ? 'line' : `${target.kind}:${target.name}`;
+}
+
+function toPauses(fields: Record<string, string>): Pauses {
+  const projects = new Map<string, Pause>();
+  const clusters = new Map<string, Pause>();
+  let line: Pause | null = null;
+  for (const [field, text] of Object.entries(fields)) {
+    const pause = JSON.parse(text) as Pause;
+    const [kind, name] = [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1)];
+    if (field === 'line') line = pause;
+    else if (kind === 'project') projects.set(name, pause);
+    else if (kind === 'cluster') clusters.set(name, pause);
+  }
+  return { line, projects, clusters };
+}
+
+function estimateText({ estimate, unknown }: WaitNote): string {
+  if (estimate) return JSON.stringify([estimate.startAt, estimate.earliest, estimate.latest]);
+  return unknown === undefined ? '' : JSON.stringify(unknown);
+}
+
+const PACE_FIELDS = ['state', 'attempt', 'startedAt', 'steps', 'pace', 'checkpoint', 'sweep'];
+
+async function readPaces({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Map<string, Pace>> {
+  if (ids.length === 0) return new Map();
+  const commands = redis.pipeline();
+  for (const id of ids) commands.hmget(keys.experiment(id), ...PACE_FIELDS);
+  const rows = (await runAll(commands)) as (string | null)[][];
+  const sweeps = [...new Set(rows.flatMap((row) => (row[6] ? [row[6]] : [])))];
+  const asked = redis.pipeline();
+  for (const sweep of sweeps) asked.hget(`${keys.root}:sweep:${sweep}`, 'lengths');
+  const texts = sweeps.length === 0 ? [] : ((await runAll(asked)) as (string | null)[]);
+  const lengths = new Map(sweeps.map((sweep, at) => [sweep, toMeasured(texts[at]?.split(' ') ?? [])]));
+  return new Map(
+    ids.flatMap((id, at) => {
+      const pace = toPace(rows[at]!, lengths);
+      return pace === undefined ? [] : [[id, pace] as const];
+    }),
+  );
+}
+
+function toPace(row: (string | null)[], lengths: ReadonlyMap<string, Measured | null>): Pace | undefined {
+  const [state, attempt, startedAt, steps, pace, checkpoint, sweep] = row;
+  if (!state) return undefined;
+  const [paceOf, step, at, ...measured] = pace?.split(' ') ?? [];
+  const number = Number(attempt ?? 0);
+  return {
+    attempt: number,
+    startedAt: startedAt ? Number(startedAt) : null,
+    steps: Number(steps ?? 0),
+    step: pace && Number(paceOf) === number ? { number: Number(step), at: Number(at) } : null,
+    perStep: toMeasured(measured),
+    kept: checkpoint ? (JSON.parse(checkpoint) as { step: number }).step : 0,
+    sweep: sweep ? (lengths.get(sweep) ?? null) : null,
+  };
+}
+
+/** From what include/pace.lua writes: number, mean, sum of squared deviations. */
+function toMeasured([count, mean, squares]: string[]): Measured | null {
+  const n = Number(count ?? 0);
+  if (!(n > 0)) return null;
+  return { count: n, meanMs: Number(mean), deviationMs: n > 1 ? Math.sqrt(Number(squares) / (n - 1)) : 0 };
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLook, inWords, type LookStore } from '../../../src/dispatch/placement-look.ts';
+import type { Pace } from '../../../src/store/queue-store.ts';
+import type { Waiting } from '../../../src/store/store.ts';
+import { node, waits } from '../../support/line.ts';
+
+function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, backfill = false } = {}) {
+  const asked: number[] = [];
+  const state = { now: 0, paces: 0, pauses: new Map(), pace: undefined as Pace | undefined };
+  const projects = [...new Set(waiting.map(({ project }) => project))];
+  const store: Partial<Record<keyof LookStore, unknown>> = {
+    clusters: async () => [
+      {
+        ...{ name: 'c', address: '', token: '', ca: null, backfill, generation: null, lastSeenAt: 0 },
+        nodes: [node('n', gpus, 1000)],
+      },
+    ],
+    reservations: async () => ({
+      version: 3,
+      items: [{ experiment: 'o', node: 'n', gpus: 1, cpus: 1, project: 'p' }],
+    }),
+    projects: async () =>
+      projects.map((name) => ({ name, weight: 1, gpuQuota: name === 'p' ? quota : null })),
+    projectVersions: async () => new Map([['p', 7]]),
+    pauses: async () => ({ line: null, projects: state.pauses, clusters: new Map() }),
+    paces: async () => {
+      state.paces += 1;
+      return new Map(state.pace ? [['o', state.pace]] : []);
+    },
+    lineWindow: async (limit: number) => {
+      asked.push(limit);
+      const shown = projects.flatMap((name) =>
+        waiting.filter(({ project }) => project === name).slice(0, limit),
+      );
+      const truncated = projects.filter(
+        (name) => waiting.filter(({ project }) => project === name).length > limit,
+      );
+      return { waiting: waiting.filter((item) => shown.includes(item)), truncated: new Set(truncated) };
+    },
+  };
+  const look = createLook({ store: store as unknown as LookStore, now: () => state.now, staleMs: 1e6 });
+  return { look, asked, state };
+}
+
+const many = (count: number, project: string, gpus = 1) =>
+  Array.from({ length: count }, (_, at) => waits(`${project}${at}`, gpus, 1, { project }));
+
+test('reads no more than the window of a line that is blocked', async () => {
+  const { look, asked } = bench(many(5_000, 'p'));
+  const { choice } = await look();
+  assert.deepEqual([asked, choice.start.length], [[256], 3]);
+});
+
+test('reads on while somebody behind could start', async () => {
+  const waiting = [...many(2_000, 'p', 99), ...many(1, 'p', 1)].map((item, at) => ({
+    ...item,
+    experiment: `e${at}`,
+  }));
+  const { look, asked } = bench(waiting);
+  const { choice } = await look();
+  assert.deepEqual([asked, choice.start.map(({ experiment }) => experiment)], [[256, 1024, 4096], ['e2000']]);
+});
+
+// Fails without `isClosed`: each round would read the whole line of a project that has used its quota up.
+test('reads no further of a project whose quota is full, and starts others', async () => {
+  const { look, asked } = bench([...many(5_000, 'p'), ...many(2, 'q')], { quota: 1 });
+  const { choice, projectVersions } = await look();
+  assert.deepEqual([asked, choice.start.map(({ experiment }) => experiment)], [[256], ['q0', 'q1']]);
+  assert.deepEqual([...projectVersions], [['p', 7]]);
+});
+
+test('says who paused what', async () => {
+  const { look, state } = bench([...many(1, 'p'), ...many(1, 'q')]);
+  state.pauses = new Map([['p', { by: 'ann', at: 0, reason: null }]]);
+  const { choice } = await look();
+  assert.equal(choice.reasons.get('p0'), 'the queue of p is paused by ann');
+  assert.deepEqual(
+    choice.start.map(({ experiment }) => experiment),
+    ['q0'],
+  );
+  assert.equal(inWords({ by: 'ann', at: 0, reason: 'upgrade' }), ' by ann: upgrade');
+});
+
+test('reads paces at most once a second', async () => {
+  const { look, state } = bench(many(1, 'p', 4));
+  state.pace = {
+    ...{ attempt: 1, startedAt: 0, steps: 2, kept: 0, sweep: null, step: { number: 2, at: 0 } },
+    perStep: { count: 2, meanMs: 60_000, deviationMs: 0 },
+  };
+  const { choice } = await look();
+  assert.match(choice.reasons.get('p0') ?? '', /node n has 4 GPUs free in about 1 min/);
+  state.now = 999;
+  await look();
+  assert.equal(state.paces, 1);
+  state.now = 1_000;
+  await look();
+  assert.equal(state.paces, 2);
+});
