@@ -1,6 +1,7 @@
 import { makeChild } from '../plan/sweep.ts';
 import type { Line } from '../queue/line.ts';
 import type { Store } from '../store/store.ts';
+import type { SweptExperiment } from '../store/sweep-store.ts';
 import type { Log } from './log.ts';
 
 /** Sweeps looked at in one round. */
@@ -8,7 +9,7 @@ const SWEEPS_AT_ONCE = 100;
 
 /** What the advance of sweeps needs. */
 export interface SweepsDeps {
-  store: Pick<Store, 'sweepsWithWork' | 'sweep' | 'expandSweep' | 'cancelSweepChildren'>;
+  store: Pick<Store, 'sweepsWithWork' | 'sweep' | 'expandSweep' | 'releaseSweep' | 'cancelSweepChildren'>;
   line: Pick<Line, 'joinAll'>;
   log: Log;
   /** True: leave the rest to another. */
@@ -42,8 +43,13 @@ async function advance({ store, line, log, stopped = () => false }: SweepsDeps, 
   for (let more = true; more && !stopped(); ) {
     const step = await store.expandSweep(id, makeChild);
     more = step.more;
-    if (step.made.length === 0) continue;
-    await line.joinAll(step.made).catch((error: Error) => {
+    await join(step.made);
+  }
+  if (!stopped()) await join(await store.releaseSweep(id, makeChild));
+
+  async function join(made: readonly SweptExperiment[]): Promise<void> {
+    if (made.length === 0) return;
+    await line.joinAll(made).catch((error: Error) => {
       log.warn({ err: error, sweep: id }, 'no jobs yet for children of a sweep; the reconciler adds them');
     });
   }

@@ -3,6 +3,7 @@ import { childValues } from '../plan/sweep.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { SweepAxis, SweepCombination } from '../schemas/sweep.ts';
 import type { Figures, SweepChild } from '../store/sweep-store.ts';
+import { spreadOf } from './spread.ts';
 
 /** Children that differ in nothing but the axes that are aggregated over, in order of their first child. */
 export interface Combination {
@@ -41,7 +42,11 @@ export function combinationsOf(
 export function compareCombination(
   { values, children }: Combination,
   figures: readonly (Figures | undefined)[],
-  { metrics, now }: { metrics: readonly string[]; now: number },
+  {
+    metrics,
+    now,
+    reference = null,
+  }: { metrics: readonly string[]; now: number; reference?: SweepCombination['reference'] },
 ): SweepCombination {
   const found = figures.filter((one): one is Figures => one !== undefined);
   const succeeded = found.filter(({ state }) => state === 'succeeded');
@@ -69,15 +74,6 @@ export function compareCombination(
     },
     gpuSeconds: total((one) => one.gpus * seconds(one)),
     cpuSeconds: total((one) => one.cpus * seconds(one)),
-    reference: null,
+    reference,
   };
-}
-
-/** Mean, sample standard deviation and number; null where there are too few values for it. */
-export function spreadOf(values: readonly number[]): { mean: number | null; std: number | null; n: number } {
-  const n = values.length;
-  if (n === 0) return { mean: null, std: null, n };
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, std: n < 2 ? null : Math.sqrt(squares / (n - 1)), n };
 }

@@ -5,7 +5,7 @@ import { MOST_CHILDREN } from '../core/sweep-ids.ts';
 import { canonicalJson, clip, escapePointer } from '../schemas/json.ts';
 import { plainSecretProblems } from '../schemas/secrets.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../schemas/spec.ts';
-import type { SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
+import type { Sweep, SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
 import { invalidSpec, specProblems } from '../schemas/validate-spec.ts';
 import { resolveSpec } from './resolve-spec.ts';
 import type { Tree } from './trees.ts';
@@ -15,6 +15,8 @@ export interface SweepBase {
   name: string;
   spec: unknown;
   axes: readonly SweepAxis[];
+  /** `preset`: each child has a spec of its own, at the place that its entry ends with. */
+  method?: Sweep['method'];
 }
 
 /**
@@ -78,6 +80,10 @@ export function childValues(axes: readonly SweepAxis[], entry: SweepEntry): Reco
 
 /** A child's spec as it is submitted: the shared one with the child's values, named after them unless it has a name. */
 export function childSpec(base: SweepBase, entry: SweepEntry): Record<string, unknown> {
+  if (base.method === 'preset') {
+    const { children } = base.spec as { children: readonly { spec: Record<string, unknown> }[] };
+    return children[entry.at(-1)!]!.spec;
+  }
   const spec = structuredClone(base.spec) as Record<string, unknown>;
   const values = childValues(base.axes, entry);
   for (const [pointer, value] of Object.entries(values)) writeAt(spec, pointer, value);

@@ -13,6 +13,8 @@ export const SWEEP_VERSION = 1;
 
 /** How the children of a sweep come from its axes. */
 export const SWEEP_METHODS = ['grid', 'list', 'random'] as const;
+/** How the children of a stored sweep came about: of a preset, each has a spec of its own. */
+export const RECORDED_METHODS = [...SWEEP_METHODS, 'preset'] as const;
 /** Every state of a sweep; `cancelled` is set at once, its children end a little later. */
 export const SWEEP_STATES = ['running', 'done', 'cancelled'] as const;
 
@@ -129,7 +131,7 @@ export const Sweep = Type.Object(
     id: Type.String(),
     name: Type.String(),
     project: Type.String(),
-    method: Type.Enum([...SWEEP_METHODS], { type: 'string' }),
+    method: Type.Enum([...RECORDED_METHODS], { type: 'string' }),
     seed: Type.Union([Type.Integer(), Type.Null()], { description: 'random only' }),
     state: Type.Enum([...SWEEP_STATES], {
       type: 'string',
@@ -147,6 +149,10 @@ export const Sweep = Type.Object(
       { ...strict, description: 'Expanded children by state; of one that was re-run, the last run counts' },
     ),
     earlyStopping: Type.Union([Type.Unsafe<EarlyStopping>(EarlyStopping), Type.Null()]),
+    skipped: Type.Integer({
+      minimum: 0,
+      description: 'Children that never run, since the one that they wait for did not succeed',
+    }),
     stoppedEarly: Type.Integer({ minimum: 0, description: 'Children that early stopping ended' }),
     createdAt: Type.Integer(),
     endedAt: Type.Union([Type.Integer(), Type.Null()]),
@@ -190,7 +196,9 @@ export type SweepPreview = Static<typeof SweepPreview>;
 export const SweepDetail = Type.Object(
   {
     ...Sweep.properties,
-    spec: Type.Unknown({ description: 'The spec that all children share' }),
+    spec: Type.Unknown({
+      description: 'The spec that all children share; of a preset, `children` with a spec each',
+    }),
     axes: Type.Array(SweepAxis),
     children: Type.Array(
       Type.Object(
@@ -198,6 +206,10 @@ export const SweepDetail = Type.Object(
           index: Count,
           experiment: Type.String({ description: 'Id of the experiment, also before it is expanded' }),
           run: Type.Integer({ minimum: 0, description: '0, and one more for each re-run' }),
+          after: Type.Union([Type.Integer(), Type.Null()], {
+            description: 'Index of the child that must succeed before this one runs',
+          }),
+          skipped: Type.Union([Type.String(), Type.Null()], { description: 'Why it never runs' }),
           state: Type.Union([Type.Enum([...STATES], { type: 'string' }), Type.Null()], {
             description: 'null: not yet expanded',
           }),
@@ -239,6 +251,11 @@ export const SweepCombination = Type.Object(
             description: 'Sample standard deviation (n - 1); null below two values',
           }),
           n: Type.Integer({ minimum: 0, description: 'Succeeded children with a finite value' }),
+          min: Nullable,
+          max: Nullable,
+          interval: Type.Union([Type.Tuple([Type.Number(), Type.Number()]), Type.Null()], {
+            description: "95 % confidence interval of the mean by Student's t; null below two values",
+          }),
         },
         strict,
       ),
@@ -250,7 +267,9 @@ export const SweepCombination = Type.Object(
     ),
     gpuSeconds: Type.Number({ description: 'GPUs times the time from first start to end (or now)' }),
     cpuSeconds: Type.Number({ description: 'CPUs times the same' }),
-    reference: Type.Unknown({ description: 'Published figures of the same setting; null: none are known' }),
+    reference: Type.Union([Type.Record(Type.String(), Type.Number()), Type.Null()], {
+      description: 'Published figures of the same setting, by metric and in its unit; null: none are known',
+    }),
   },
   strict,
 );

@@ -17,6 +17,8 @@ export const SWEEP_FIELDS = [
   'expanded',
   'earlyStopping',
   'stoppedEarly',
+  'made',
+  'skipped',
   'createdAt',
   'endedAt',
   ...STATES.map((state) => `n:${state}`),
@@ -36,7 +38,8 @@ export function toSweep(fields: Fields): Sweep | undefined {
     state: fields.state as Sweep['state'],
     reason: fields.reason ?? '',
     count: number('count'),
-    expanded: number('expanded'),
+    expanded: number('expanded') + number('made'),
+    skipped: number('skipped'),
     counts: Object.fromEntries(STATES.map((state) => [state, number(`n:${state}`)])) as Record<State, number>,
     earlyStopping: fields.earlyStopping ? (JSON.parse(fields.earlyStopping) as EarlyStopping) : null,
     stoppedEarly: number('stoppedEarly'),
@@ -53,6 +56,9 @@ export function toSweepRecord(fields: Fields): SweepRecord | undefined {
     ...sweep,
     spec: JSON.parse(fields.spec ?? '{}'),
     axes: JSON.parse(fields.axes ?? '[]') as SweepAxis[],
+    free: Number(fields.free ?? sweep.count),
+    freeMade: Number(fields.expanded ?? 0),
+    ends: fields.ends ?? '0',
   };
 }
 
@@ -79,6 +85,8 @@ export function readEntry(
     state: null,
     entry,
     fingerprint: fingerprints[fingerprint] ?? null,
+    after: null,
+    skipped: null,
   };
 }
 

@@ -17,12 +17,19 @@ export interface SweepInput {
   /** Of each child; equal ones are stored once. */
   fingerprints: readonly (string | null)[];
   idempotency?: Idempotency;
+  /** Index of the child that must succeed first, by index; those that wait stand behind all others. */
+  after?: Readonly<Record<number, number>>;
 }
 
 /** A sweep with what its children are made from. */
 export interface SweepRecord extends Sweep {
   spec: unknown;
   axes: SweepAxis[];
+  /** Children that wait for no other, from index 0 on; how many of them are experiments. */
+  free: number;
+  freeMade: number;
+  /** Ends of children while others waited. */
+  ends: string;
 }
 
 /** A child: `state` null where it is not yet an experiment. */
@@ -33,6 +40,10 @@ export interface SweepChild {
   state: State | null;
   entry: number[];
   fingerprint: string | null;
+  /** Index of the child that must succeed first. */
+  after: number | null;
+  /** Why it never runs. */
+  skipped: string | null;
 }
 
 /** What an experiment of a sweep is made from; its id, sweep and project are the store's to say. */
@@ -96,6 +107,11 @@ export interface SweepStore {
    * work now (it still stands among those with work then).
    */
   expandSweep(id: string, make: MakeChild): Promise<{ made: SweptExperiment[]; more: boolean }>;
+  /**
+   * Settles children that wait for another child: those whose child has succeeded become experiments, those whose child
+   * has ended otherwise are given up.
+   */
+  releaseSweep(id: string, make: MakeChild): Promise<SweptExperiment[]>;
   /** From then on nothing of it is made; its children are cancelled by {@link SweepStore.cancelSweepChildren}. */
   cancelSweep(id: string, reason: string): Promise<CancelOutcome>;
   /** Cancels children of a cancelled sweep from `from` on; returns where to go on, null after the last one. */

@@ -10,27 +10,25 @@ import type { Fields } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { ScriptArgument } from './scripts.ts';
 import type { CancelOutcome } from './store.ts';
+import { childArguments, keyOf, MADE_AT_ONCE, readChildren, storeFull } from './sweep-children.ts';
 import {
   FIGURE_FIELDS,
-  readEntry,
   SWEEP_FIELDS,
   toFigures,
   toSweep,
   toSweepRecord,
   writeEntry,
 } from './sweep-records.ts';
+import { release } from './sweep-release.ts';
 import type {
   MakeChild,
   SweepChild,
-  SweepChildInput,
   SweepInput,
   SweepRecord,
   SweepStore,
   SweptExperiment,
 } from './sweep-store.ts';
 
-/** Children made in one atomic step: some ten milliseconds of the server. */
-const MADE_AT_ONCE = 100;
 /** Children cancelled, and records read, in one pipeline. */
 const PIPELINED = 250;
 
@@ -54,7 +52,7 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
     sweeps: (filter) => list(context, filter),
 
     async sweepChildren(record, from, limit) {
-      const children = await readChildren(context, record.id, { from, limit });
+      const children = await readChildren(context, record, { from, limit });
       const commands = redis.pipeline();
       for (const { experiment } of children) commands.hget(keys.experiment(experiment), 'state');
       const states = children.length === 0 ? [] : ((await runAll(commands)) as (State | null)[]);
@@ -69,6 +67,11 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
     async expandSweep(id, make) {
       const record = await sweep(id);
       return record === undefined ? { made: [], more: false } : expand(deps, record, make);
+    },
+
+    async releaseSweep(id, make) {
+      const record = await sweep(id);
+      return record === undefined ? [] : release(deps, record, make);
     },
 
     async cancelSweep(id, reason) {
@@ -94,10 +97,6 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
   };
 }
 
-function keyOf({ keys }: StoreContext, id: string): string {
-  return `${keys.root}:sweep:${id}`;
-}
-
 async function create({ context, pressure }: Deps, input: SweepInput) {
   const { accepting } = await pressure.recent();
   const fingerprints = [...new Set(input.fingerprints)];
@@ -116,6 +115,7 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
     accepting ? '1' : '0',
     SWEEP_VERSION,
     input.earlyStopping ? JSON.stringify(input.earlyStopping) : '',
+    input.after && Object.keys(input.after).length > 0 ? JSON.stringify(input.after) : '',
     ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
   ])) as [string, string, string];
   if (reply[0] === 'conflict') {
@@ -126,13 +126,6 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
   }
   if (reply[0] === 'full') throw storeFull();
   return { id: reply[1], created: reply[2] === '1' };
-}
-
-function storeFull(): EchelonError {
-  return new EchelonError(
-    'store-full',
-    'The store is nearly full; what was accepted goes on, try again later',
-  );
 }
 
 async function list(context: StoreContext, { project, limit, before }: Parameters<SweepStore['sweeps']>[0]) {
@@ -162,35 +155,18 @@ async function list(context: StoreContext, { project, limit, before }: Parameter
   return { items, next: found.length / 2 > limit ? found[2 * limit - 1]! : null };
 }
 
-async function readChildren(
-  context: StoreContext,
-  id: string,
-  { from, limit }: { from: number; limit: number },
-): Promise<SweepChild[]> {
-  if (limit <= 0) return [];
-  const key = keyOf(context, id);
-  const indices = Array.from({ length: limit }, (_child, at) => String(from + at));
-  const [texts, runs, json] = (await runAll(
-    context.redis
-      .pipeline()
-      .lrange(`${key}:children`, from, from + limit - 1)
-      .hmget(`${key}:runs`, ...indices)
-      .hget(key, 'fingerprints'),
-  )) as [string[], (string | null)[], string | null];
-  const fingerprints = JSON.parse(json ?? '[]') as (string | null)[];
-  return texts.map((text, at) =>
-    readEntry(id, { index: from + at, run: Number(runs[at] ?? 0), text, fingerprints }),
-  );
-}
-
 async function expand({ context, pressure }: Deps, record: SweepRecord, make: MakeChild) {
   const nothing = { made: [], more: false };
-  const { id, state, expanded, count } = record;
-  if (state !== 'running' || expanded >= count) return nothing;
-  const children = await readChildren(context, id, { from: expanded, limit: MADE_AT_ONCE });
+  const { id, state, free, freeMade } = record;
+  const left = free - freeMade;
+  if (state !== 'running' || left <= 0) return nothing;
+  const children = await readChildren(context, record, {
+    from: freeMade,
+    limit: Math.min(left, MADE_AT_ONCE),
+  });
   const { accepting } = await pressure.recent();
   const made: SweptExperiment[] = [];
-  const args: ScriptArgument[] = [id, expanded, accepting ? '1' : '0', RECORD_VERSION];
+  const args: ScriptArgument[] = [id, freeMade, accepting ? '1' : '0', RECORD_VERSION];
   for (const child of children) {
     const input = make(record, child.entry);
     args.push(...childArguments(child.experiment, input, child.fingerprint));
@@ -200,35 +176,21 @@ async function expand({ context, pressure }: Deps, record: SweepRecord, make: Ma
   // Moved on by another: what comes next is seen by the next call.
   if (outcome === 'moved') return { made: [], more: true };
   if (outcome === 'full') return nothing;
-  return { made, more: expanded + made.length < count };
-}
-
-function childArguments(id: string, input: SweepChildInput, fingerprint: string | null): ScriptArgument[] {
-  return [
-    id,
-    input.name,
-    input.priority,
-    input.cluster ?? '',
-    input.gpus,
-    input.cpus,
-    JSON.stringify(input.submitted),
-    JSON.stringify(input.resolved),
-    JSON.stringify(input.defaults),
-    fingerprint ?? '',
-  ];
+  return { made, more: freeMade + made.length < free };
 }
 
 async function cancelChildren(context: StoreContext, id: string, from: number): Promise<number | null> {
   const { redis, run } = context;
-  const [expanded, state] = await guarded(redis.hmget(keyOf(context, id), 'expanded', 'state'));
+  const fields = ['expanded', 'state', 'free', 'count'];
+  const [expanded, state, free, count] = await guarded(redis.hmget(keyOf(context, id), ...fields));
   if (state !== 'cancelled') return null;
-  const children = await readChildren(context, id, {
-    from,
-    limit: Math.min(PIPELINED, Number(expanded) - from),
-  });
+  // Which of those that waited are experiments is not asked: the others are passed over.
+  const last = Number(free === null ? expanded : count);
+  const sweep = { id, free: last, count: last };
+  const children = await readChildren(context, sweep, { from, limit: Math.min(PIPELINED, last - from) });
   await Promise.all(children.map(({ experiment }) => run('cancel', [experiment, 'its sweep was cancelled'])));
   const next = from + children.length;
-  if (children.length > 0 && next < Number(expanded)) return next;
+  if (children.length > 0 && next < last) return next;
   await guarded(redis.zrem(`${context.keys.root}:sweep-work`, id));
   return null;
 }

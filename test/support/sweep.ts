@@ -1,4 +1,5 @@
 import { newSweepId } from '../../src/core/sweep-ids.ts';
+import { type ChainChild, draftChain } from '../../src/plan/preset-sweep.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -49,4 +50,27 @@ export async function expandedSweep(
 ): Promise<{ id: string; children: string[] }> {
   const { id } = await store.createSweep(sweepInput(sweepRequest(count)));
   return { id, children: await expandAll(store, id) };
+}
+
+/**
+ * What the store is given for a sweep of replays of which some wait for others: `after` by index, undefined where a
+ * child is free.
+ */
+export function chainInput(
+  after: readonly (number | undefined)[],
+  changes: Partial<SweepInput> = {},
+): SweepInput {
+  const children = after.map(
+    (awaited, at): ChainChild => ({
+      spec: { engine: 'replay', name: `child ${at}`, project: 'swept' },
+      place: { run: `run ${awaited ?? at}`, phase: awaited === undefined ? 'train' : 'evaluation', seed: at },
+      ...(awaited !== undefined && { after: awaited, reference: { 'val/success_rate': 0.9 } }),
+    }),
+  );
+  const { name, method, spec, axes, entries, after: waits } = draftChain('a chain', children);
+  return {
+    ...{ id: newSweepId(), project: 'swept', name, method, seed: null, spec, axes, entries, after: waits },
+    fingerprints: entries.map(() => null),
+    ...changes,
+  };
 }

@@ -1,26 +1,77 @@
+import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { type PaperFigures, PRESETS, type Preset } from '../../plan/verl-agent/presets.ts';
+import { findPreset, type PaperFigures, PRESETS, type Preset } from '../../plan/verl-agent/presets.ts';
 import { nearestName } from '../../schemas/nearest.ts';
+import type { SubmitPreset } from '../../schemas/preset.ts';
+import type { SweepAccepted } from '../../schemas/sweep.ts';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { json, type Output, table } from '../output.ts';
+import { watchSweep } from './sweeps.ts';
+
+type SubmitOptions = ConnectionOptions &
+  SubmitPreset & { only?: string[]; as?: string; key?: string; watch?: boolean; json?: boolean };
 
 /** `echelon presets`: sweeps that reproduce the paper's tables, with its figures beside. */
 export function presetsCommand(output: Output): Command {
-  return new Command('presets')
+  const command = new Command('presets')
     .description("list the sweeps that reproduce the paper's tables, or print one with the paper's figures")
     .argument('[name]', 'print this one')
     .option('--json', 'print JSON, with every spec')
     .action((name: string | undefined, options: { json?: boolean }) => {
-      const chosen = name === undefined ? PRESETS : [presetNamed(name)];
+      const chosen = name === undefined ? PRESETS : [presetOf(name)];
       if (options.json) output.line(json(name === undefined ? chosen : chosen[0]));
       else if (name === undefined) output.line(overview(chosen));
       else for (const line of describe(chosen[0]!)) output.line(line);
     });
+  return command.addCommand(submit(output));
 }
 
-function presetNamed(name: string): Preset {
+function submit(output: Output): Command {
+  return withConnection(new Command('submit'))
+    .description('run a preset on a cluster as one sweep: trainings, and behind each its evaluations')
+    .argument('<name>')
+    .option('--as <name>', "name of the sweep (the preset's)")
+    .option('--project <project>', 'whose it is')
+    .option('--cluster <name>', 'run it there')
+    .option('--priority <number>', 'higher goes first', Number)
+    .option('--home <directory>', "the verl-agent checkout on the cluster (the cluster's own)")
+    .option('--label <label>', 'keep the checkpoints apart from those of another submission')
+    .option('--only <training...>', 'run these trainings alone')
+    .option('--key <key>', 'Idempotency-Key: the same key and options give the same sweep')
+    .option('-w, --watch', 'follow it until every child has ended; exit status 1 where one did not succeed')
+    .option('--json', 'print JSON, for scripts')
+    .addHelpText(
+      'after',
+      "\nExamples:\n  echelon presets submit paper-main-table --cluster fleet\n  echelon presets submit paper-main-table --only 'HGPO K=4 1.5b alfworld' --watch\nThen `echelon sweep compare ID` shows what was measured beside the paper's figures.",
+    )
+    .action(async (name: string, _own: SubmitOptions, command: Command) => {
+      const options = command.optsWithGlobals() as SubmitOptions;
+      const client = await clientFor(options);
+      const path = `/v1/presets/${encodeURIComponent(presetOf(name).name)}/submit`;
+      const headers = { 'idempotency-key': options.key ?? randomUUID() };
+      const accepted = await client.post<SweepAccepted>(path, bodyOf(options), headers);
+      if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
+      output.line(options.json ? json(accepted) : accepted.id);
+      if (!options.json) output.remark(`${accepted.count} children`);
+    });
+}
+
+function bodyOf({ as: name, project, cluster, priority, home, label, only }: SubmitOptions): SubmitPreset {
+  return {
+    ...(name !== undefined && { name }),
+    ...(project !== undefined && { project }),
+    ...(cluster !== undefined && { cluster }),
+    ...(priority !== undefined && { priority }),
+    ...(home !== undefined && { home }),
+    ...(label !== undefined && { label }),
+    ...(only !== undefined && { runs: only }),
+  };
+}
+
+function presetOf(name: string): Preset {
   const names = PRESETS.map((preset) => preset.name);
-  const found = PRESETS.find((preset) => preset.name === name);
+  const found = findPreset(name);
   if (found) return found;
   const near = nearestName(name, names);
   const hint = near === undefined ? `there are ${names.join(', ')}` : `did you mean ${near}?`;

@@ -107,11 +107,14 @@ export async function watchSweep(options: {
   }
 }
 
-function progress({ counts, count: children, expanded }: Sweep): string {
+function progress({ counts, count: children, expanded, skipped, stoppedEarly }: Sweep): string {
   const parts = STATES.filter((state) => counts[state] > 0).map(
     (state) => `${counts[state]} ${coloredState(state)}`,
   );
-  if (expanded < children) parts.push(`${children - expanded} to come`);
+  const left = children - expanded - skipped;
+  if (left > 0) parts.push(`${left} to come`);
+  if (skipped > 0) parts.push(`${skipped} skipped`);
+  if (stoppedEarly > 0) parts.push(`${stoppedEarly} stopped early`);
   return parts.join(', ');
 }
 
@@ -157,10 +160,11 @@ function get(output: Output): Command {
       output.line(`${inert(sweep.name)}  ${coloredState(sweep.state)} (${inert(sweep.reason)})`);
       output.line(progress(sweep));
       const heads = sweep.axes.map(({ pointer }) => inert(pointer));
-      const rows = sweep.children.map(({ index, experiment, state, run, values }) => [
+      const rows = sweep.children.map(({ index, experiment, state, run, skipped, values }) => [
         index,
         experiment,
-        coloredState(state ?? 'to come') + (run > 0 ? ` (run ${run + 1})` : ''),
+        coloredState(state ?? (skipped === null ? 'to come' : 'skipped')) +
+          (run > 0 ? ` (run ${run + 1})` : ''),
         ...sweep.axes.map(({ pointer }) => shown(values[pointer])),
       ]);
       output.line(table(['#', 'EXPERIMENT', 'STATE', ...heads], rows));
@@ -195,12 +199,15 @@ function compare(output: Output): Command {
 function describeComparison({ items, metrics }: SweepComparison): string {
   const axes = Object.keys(items[0]?.values ?? {});
   const number = (value: number | null) => (value === null ? '-' : value.toPrecision(4));
-  const rows = items.map(({ values, metrics: found, rows: checked, ...row }) => [
+  const compared = new Set(items.flatMap(({ reference }) => Object.keys(reference ?? {})));
+  const rows = items.map(({ values, metrics: found, rows: checked, reference, ...row }) => [
     ...axes.map((pointer) => shown(values[pointer])),
     `${row.succeeded}/${row.children}`,
-    ...metrics.map((name) => {
-      const { mean, std, n } = found[name]!;
-      return `${number(mean)} ± ${number(std)} (n=${n})`;
+    ...metrics.flatMap((name) => {
+      const { mean, std, n, interval } = found[name]!;
+      const likely = interval === null ? '' : `, 95 %: ${interval.map(number).join(' to ')}`;
+      const measured = `${number(mean)} ± ${number(std)} (n=${n}${likely})`;
+      return compared.has(name) ? [measured, number(reference?.[name] ?? null)] : [measured];
     }),
     checked.exact,
     checked.rounding,
@@ -208,7 +215,8 @@ function describeComparison({ items, metrics }: SweepComparison): string {
     duration(row.gpuSeconds * 1000),
     duration(row.cpuSeconds * 1000),
   ]);
-  const head = [...axes, 'SUCCEEDED', ...metrics, 'EXACT', 'ROUNDING', 'WRONG', 'GPU', 'CPU'];
+  const named = metrics.flatMap((name) => (compared.has(name) ? [name, 'PAPER'] : [name]));
+  const head = [...axes, 'SUCCEEDED', ...named, 'EXACT', 'ROUNDING', 'WRONG', 'GPU', 'CPU'];
   return table(head.map(inert), rows);
 }
 

@@ -16,6 +16,7 @@ import { SPEC_BY_ENGINE } from '../../schemas/spec.ts';
 import * as streams from '../../schemas/streams.ts';
 import * as sweep from '../../schemas/sweep.ts';
 import type { App, Limits, RouteDeps } from '../deps.ts';
+import { finishDocument, type OpenApi } from '../openapi-document.ts';
 
 const ENGINE_SPECS = Object.values(SPEC_BY_ENGINE) as (TSchema & { $id?: string })[];
 
@@ -70,11 +71,15 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
   await app.register(swagger, {
     // The document says of every body that it is required.
     transformObject(made) {
-      const document = (made as { openapiObject: OpenApi }).openapiObject;
+      // A copy: parts of it are the schemas by which requests are checked.
+      const document = JSON.parse(
+        JSON.stringify((made as { openapiObject: OpenApi }).openapiObject),
+      ) as OpenApi;
       for (const [path, method] of optionalBodies) {
         const body = document.paths[path]?.[method]?.requestBody;
         if (body) body.required = false;
       }
+      finishDocument(document);
       return document as never;
     },
     openapi: {
@@ -120,10 +125,6 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
       uiConfig: { validatorUrl: null, deepLinking: true },
     });
   });
-}
-
-interface OpenApi {
-  paths: Record<string, Record<string, { requestBody?: { required: boolean } }>>;
 }
 
 /** Path and method of the routes whose body may be left out: those that state its schema by media type. */

@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { COMMAND_ID } from '../../core/ids.ts';
 import { sees } from '../../core/scopes.ts';
-import { resolveSpec } from '../../plan/resolve-spec.ts';
 import type { Command } from '../../schemas/clusters.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
 import type { Cluster } from '../../store/store.ts';
 import { accepted, beginCommand, clusterOf, commandOf } from '../begin-command.ts';
+import { resolveFor } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
 import { strict } from './common.ts';
@@ -46,14 +46,7 @@ function addBegin(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { caller } = request;
-      const customCode = caller.scopes.includes('custom-code');
-      const { spec, defaults } = resolveSpec(request.body, { customCode });
-      if (!sees(caller, spec.project)) {
-        throw new EchelonError('invalid-spec', 'The spec names a project that does not exist.', {
-          problems: [{ field: '/project', message: 'is not the name of a project' }],
-        });
-      }
+      const { spec, defaults } = await resolveFor(deps.store, request.caller, request.body);
       const cluster =
         spec.cluster === null
           ? suitable(await deps.store.clusters(), spec)

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import { MOST_CHILDREN, SWEEP_ID } from '../../core/sweep-ids.ts';
+import { childReference, referenceMetrics } from '../../plan/preset-sweep.ts';
 import { childValues, makeChild } from '../../plan/sweep.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
@@ -48,7 +49,13 @@ async function sweepOf(store: Store, { caller }: { caller: Caller }, id: string)
 }
 
 /** The record without what only its detail shows. */
-function summary({ spec: _spec, axes: _axes, ...sweep }: SweepRecord): Sweep {
+function summary(record: SweepRecord): Sweep {
+  const { spec: _spec, axes: _axes, ...sweep } = shown(record);
+  return sweep;
+}
+
+/** The record without what only the store counts by. */
+function shown({ free: _free, freeMade: _freeMade, ends: _ends, ...sweep }: SweepRecord) {
   return sweep;
 }
 
@@ -91,6 +98,7 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
   app.get(
     '/v1/sweeps/:id',
     {
+      config: { etag: true },
       schema: {
         operationId: 'getSweep',
         summary: 'One sweep, with a page of its children',
@@ -108,9 +116,9 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
       const children = await store.sweepChildren(sweep, from, limit);
       const next = from + children.length;
       return {
-        ...sweep,
-        children: children.map(({ index, experiment, run, state, entry }) => ({
-          ...{ index, experiment, run, state },
+        ...shown(sweep),
+        children: children.map(({ entry, fingerprint: _fingerprint, ...child }) => ({
+          ...child,
           values: childValues(sweep.axes, entry),
         })),
         next: next < sweep.count ? cursors.seal(scope, String(next)) : null,
@@ -132,7 +140,11 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
         querystring: Type.Object(
           {
             ...Page,
-            metrics: Type.Optional({ ...Names, description: 'val/success_rate where it is left out' }),
+            metrics: Type.Optional({
+              ...Names,
+              description:
+                'Where it is left out val/success_rate, and of a preset those with published figures',
+            }),
             over: Type.Optional({
               ...Names,
               description:
@@ -146,7 +158,7 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
     },
     async (request): Promise<SweepComparison> => {
       const sweep = await sweepOf(store, request, request.params.id);
-      const { cursor, limit = 50, metrics = ['val/success_rate'] } = request.query;
+      const { cursor, limit = 50, metrics = metricsOf(sweep) } = request.query;
       const over = axesNamed(sweep, request.query.over);
       const scope = `comparison ${sweep.id} ${over.join(' ')}`;
       const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
@@ -158,12 +170,20 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
         for (let at = 0; at < ids.length; at += PAGE) {
           figures.push(...(await store.figures(ids.slice(at, at + PAGE), metrics)));
         }
-        items.push(compareCombination(combination, figures, { metrics, now: clock.now() }));
+        const reference =
+          sweep.method === 'preset' ? childReference(sweep.spec, combination.children[0]!.entry) : null;
+        items.push(compareCombination(combination, figures, { metrics, now: clock.now(), reference }));
       }
       const next = from + items.length < all.length ? cursors.seal(scope, String(from + items.length)) : null;
       return { over, metrics, items, next };
     },
   );
+}
+
+/** Those with published figures, and success. */
+function metricsOf({ method, spec }: SweepRecord): string[] {
+  const compared = method === 'preset' ? referenceMetrics(spec) : [];
+  return [...new Set(['val/success_rate', ...compared])];
 }
 
 function axesNamed(sweep: SweepRecord, named: readonly string[] | undefined): string[] {
@@ -240,7 +260,7 @@ function addRerun(app: App, { store, line, log }: RouteDeps): void {
         throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
       }
       let rerun = 0;
-      for (let from = 0; from < sweep.expanded; from += PAGE) {
+      for (let from = 0; from < sweep.count; from += PAGE) {
         const children = await store.sweepChildren(sweep, from, PAGE);
         const made = await store.rerunSweepChildren(sweep, children, makeChild);
         rerun += made.length;

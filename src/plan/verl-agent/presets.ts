@@ -141,6 +141,11 @@ function run(input: {
   return { name: label, figures, train, evaluations: evaluationsOf(train) };
 }
 
+/** The preset of that name, undefined where there is none. */
+export function findPreset(name: string): Preset | undefined {
+  return PRESETS.find((preset) => preset.name === name);
+}
+
 /** The recipe's evaluations of a training's last checkpoint: three seeds, on ALFWorld in both domains. */
 export function evaluationsOf(train: VerlAgentSpec): VerlAgentSpec[] {
   const resolved = resolveVerlAgent(train);
@@ -148,6 +153,9 @@ export function evaluationsOf(train: VerlAgentSpec): VerlAgentSpec[] {
   const { environment, modelSize } = recipeOf(train.recipe);
   const splits = environment === 'alfworld' ? (['seen', 'unseen'] as const) : [undefined];
   const { gpus } = resolved.resources;
+  // Of this very training: a later one of more steps shares the directory.
+  const { steps } = resolved.training;
+  const step = resolved.training.saveEvery === 0 ? {} : { step: steps };
   return splits.flatMap((split) =>
     EVALUATION_SEEDS.map(
       (seed): VerlAgentSpec => ({
@@ -157,7 +165,7 @@ export function evaluationsOf(train: VerlAgentSpec): VerlAgentSpec[] {
         resources: { gpus },
         rollout: { tensorParallelSize: resolved.rollout.tensorParallelSize },
         environment: { seed, historyLength: resolved.environment.historyLength },
-        evaluation: { ...(split === undefined ? {} : { split }), checkpoint: { directory } },
+        evaluation: { ...(split === undefined ? {} : { split }), checkpoint: { directory, ...step } },
       }),
     ),
   );

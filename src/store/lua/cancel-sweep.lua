@@ -10,12 +10,13 @@
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
-local record = redis.call('HMGET', s, 'state', 'count', 'expanded', 'seq')
+local record = redis.call('HMGET', s, 'state', 'count', 'expanded', 'seq', 'made', 'skipped')
 if not record[1] then return 'not-found' end
 if record[1] == 'cancelled' then return 'cancelled' end
 if record[1] == 'done' then return 'already-final' end
 redis.call('HSET', s, 'state', 'cancelled', 'reason', ARGV[2])
-if redis.call('HINCRBY', s, 'open', int(record[3] - record[2])) <= 0 then
+-- What is no experiment yet never ends.
+if redis.call('HINCRBY', s, 'open', int(record[3] + (record[5] or 0) + (record[6] or 0) - record[2])) <= 0 then
   redis.call('HSET', s, 'endedAt', int(nowMs()))
 end
 redis.call('ZADD', root .. ':sweep-work', record[4], id)

@@ -4,8 +4,8 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 project, 3 name, 4 method, 5 seed or '', 6 spec (JSON), 7 axes (JSON), 8 fingerprints (JSON),
 --           9 names of the idempotency key or '', 10 digest of the request, 11 '1' where new work is accepted,
---           12 version of the record's layout, 13 early stopping (JSON) or '', then for each child its values (JSON),
---           in order
+--           12 version of the record's layout, 13 early stopping (JSON) or '', 14 what children wait for (JSON: index of the
+--           other by index) or '', then for each child its values (JSON), in order; those that wait come last
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted
 -- Events    PUBLISH wake 'sweep'
@@ -24,13 +24,21 @@ end
 if redis.call('EXISTS', s) == 1 then return { 'ok', id, '1' } end
 if ARGV[11] ~= '1' then return { 'full' } end
 
-local first = 14
+local first = 15
 local count = #ARGV - first + 1
 local seq = int(redis.call('INCR', root .. ':seq'))
 redis.call('HSET', s, 'version', ARGV[12], 'id', id, 'project', ARGV[2], 'name', ARGV[3], 'method', ARGV[4],
   'seed', ARGV[5], 'spec', ARGV[6], 'axes', ARGV[7], 'fingerprints', ARGV[8], 'count', int(count), 'expanded', '0',
   'open', int(count), 'state', 'running', 'reason', 'submitted', 'createdAt', int(nowMs()), 'seq', seq,
   'earlyStopping', ARGV[13])
+if ARGV[14] ~= '' then
+  local held = 0
+  for child, after in pairs(cjson.decode(ARGV[14])) do
+    redis.call('HSET', s .. ':after', child, int(after))
+    held = held + 1
+  end
+  redis.call('HSET', s, 'held', int(held), 'free', int(count - held))
+end
 -- unpack() fails above some 8,000 values.
 for from = first, #ARGV, 1000 do
   redis.call('RPUSH', s .. ':children', unpack(ARGV, from, math.min(from + 999, #ARGV)))

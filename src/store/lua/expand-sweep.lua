@@ -14,7 +14,7 @@
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
-local record = redis.call('HMGET', s, 'state', 'expanded', 'count', 'project')
+local record = redis.call('HMGET', s, 'state', 'expanded', 'count', 'project', 'free')
 if record[1] ~= 'running' or record[2] ~= ARGV[2] then return 'moved' end
 if ARGV[3] ~= '1' then return 'full' end
 local now, index = nowMs(), tonumber(ARGV[2])
@@ -24,6 +24,7 @@ for at = 5, #ARGV, CHILD_SIZE do
   index = index + 1
 end
 redis.call('HSET', s, 'expanded', int(index))
-if index >= tonumber(record[3]) then redis.call('ZREM', root .. ':sweep-work', id) end
+-- Where children wait for others, whoever settles them says when nothing is left to do.
+if not record[5] and index >= tonumber(record[3]) then redis.call('ZREM', root .. ':sweep-work', id) end
 redis.call('PUBLISH', root .. ':wake', 'line')
 return 'ok'

@@ -12,6 +12,19 @@
 -- include state
 -- include create
 
+-- Children that were given up since this one failed wait for it again.
+local function holdAgain(s, index)
+  if redis.call('HGET', s, 'skipped') == false then return end
+  local waiting = redis.call('HGETALL', s .. ':after')
+  for at = 1, #waiting, 2 do
+    if waiting[at + 1] == index and redis.call('HDEL', s .. ':settled', waiting[at]) == 1 then
+      redis.call('HINCRBY', s, 'skipped', -1)
+      redis.call('HINCRBY', s, 'held', 1)
+      redis.call('HINCRBY', s, 'open', 1)
+    end
+  end
+end
+
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
 local record = redis.call('HMGET', s, 'state', 'project')
@@ -29,6 +42,7 @@ for at = 4, #ARGV, CHILD_SIZE + 3 do
     redis.call('HINCRBY', s, 'open', 1)
     redis.call('HSET', s, 'state', 'running', 'reason', 'failed children run again')
     redis.call('HDEL', s, 'endedAt')
+    holdAgain(s, index)
     createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[3], now = now, sweep = id,
       index = index, reason = 'run ' .. run .. ' of child ' .. index .. ' of ' .. id }))
     answer[#answer + 1] = ARGV[at + 3]

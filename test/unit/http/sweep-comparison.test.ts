@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  combinationsOf,
-  compareCombination,
-  seedAxes,
-  spreadOf,
-} from '../../../src/http/sweep-comparison.ts';
+import { combinationsOf, compareCombination, seedAxes } from '../../../src/http/sweep-comparison.ts';
 import type { Figures, SweepChild } from '../../../src/store/sweep-store.ts';
 
 const axes = [
@@ -13,7 +8,16 @@ const axes = [
   { pointer: '/training/seed', values: [1, 2] },
 ];
 const child = (index: number, entry: number[]): SweepChild => ({
-  ...{ index, entry, run: 0, experiment: `exp-${index}`, state: null, fingerprint: null },
+  ...{
+    index,
+    entry,
+    run: 0,
+    experiment: `exp-${index}`,
+    state: null,
+    fingerprint: null,
+    after: null,
+    skipped: null,
+  },
 });
 const figures = (changes: Partial<Figures>): Figures => ({
   ...{
@@ -59,14 +63,9 @@ test('a row counts succeeded children in metrics, all in rows and seconds', () =
   const row = compareCombination(group, [...found, undefined], { metrics: ['m', 'other'], now: 11_000 });
   assert.equal(row.metrics.m!.mean, 0.4);
   assert.ok(Math.abs(row.metrics.m!.std! - Math.sqrt(0.08)) < 1e-12);
-  assert.deepEqual(row.metrics.other, { mean: null, std: null, n: 0 });
+  assert.deepEqual(row.metrics.other, { mean: null, std: null, n: 0, min: null, max: null, interval: null });
   assert.deepEqual(row.rows, { exact: 5, rounding: 1, wrong: 3, unverifiable: 0 });
   assert.deepEqual([row.children, row.succeeded, row.failed], [4, 2, 1]);
   assert.deepEqual([row.gpuSeconds, row.cpuSeconds], [32, 16]);
   assert.equal(row.reference, null);
-});
-
-test('the spread of one value has no deviation, that of equal ones is 0', () => {
-  assert.deepEqual(spreadOf([3]), { mean: 3, std: null, n: 1 });
-  assert.deepEqual(spreadOf([3, 3, 3]), { mean: 3, std: 0, n: 3 });
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { presetsCommand } from '../../../../src/cli/commands/presets.ts';
 import { PRESETS } from '../../../../src/plan/verl-agent/presets.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 
 async function presets(...args: string[]): Promise<string> {
   const lines: string[] = [];
@@ -30,5 +31,31 @@ describe('echelon presets', () => {
       exitCode: 2,
       message: /did you mean paper-main-table/,
     });
+  });
+});
+
+describe('echelon presets submit', async () => {
+  const { store, connection } = await apiFor({ after });
+  const submit = async (...args: string[]) => {
+    const output = keptOutput();
+    const command = presetsCommand(output);
+    return { output, ...(await runCommand([command], ['presets', 'submit', ...args, ...connection])) };
+  };
+
+  test('is one call, and a repeated key the same sweep', async () => {
+    const args = ['paper-history-ablation', '--key', 'k', '--home', '/opt/verl-agent', '--label', 'again'];
+    const [first, again] = [await submit(...args), await submit(...args)];
+    assert.equal(first.exitCode, 0, String(first.error));
+    assert.deepEqual(first.output.lines, again.output.lines);
+    assert.deepEqual(first.output.remarks, ['16 children']);
+    const sweep = (await store.sweep(first.output.lines[0]!))!;
+    const { children } = sweep.spec as { children: { spec: { home: string } }[] };
+    assert.ok(children.every(({ spec }) => spec.home === '/opt/verl-agent'));
+  });
+
+  test('runs the trainings that are named', async () => {
+    const { output } = await submit('paper-main-table', '--only', 'HGPO K=4 7b alfworld', '--json');
+    assert.equal(output.json<{ count: number }>().count, 7);
+    assert.equal((await submit('paper-main-table', '--only', 'HGPO')).exitCode, 4);
   });
 });

@@ -55,7 +55,8 @@ test('GET /v1/sweeps/:id shows children before and after they are experiments, i
   assert.deepEqual(
     seen,
     ids.map((experiment, index) => ({
-      ...{ index, experiment, run: 0, state: 'queued', values: { '/replay/batches': index } },
+      ...{ index, experiment, run: 0, state: 'queued', after: null, skipped: null },
+      values: { '/replay/batches': index },
     })),
   );
   const child = (await call('GET', `/v1/experiments/${ids[4]}`)).json();
@@ -122,7 +123,8 @@ describe('GET /v1/sweeps/:id/comparison', () => {
       [2, 2, 2, null],
     );
     assert.ok(Math.abs(hgpo.metrics['val/success_rate'].mean - 0.6) < 1e-12);
-    assert.deepEqual([grpo.failed, grpo.metrics['val/success_rate']], [1, { mean: null, std: null, n: 0 }]);
+    const none = { mean: null, std: null, n: 0, min: null, max: null, interval: null };
+    assert.deepEqual([grpo.failed, grpo.metrics['val/success_rate']], [1, none]);
     const by = (await call('GET', `/v1/sweeps/${id}/comparison?over=/estimator&metrics=a,b`)).json();
     assert.deepEqual(
       by.items.map(({ values }: { values: object }) => values),

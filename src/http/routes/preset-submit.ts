@@ -1,0 +1,92 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import { newSweepId } from '../../core/sweep-ids.ts';
+import { type ChainDraft, draftPreset } from '../../plan/preset-sweep.ts';
+import type { Preset } from '../../plan/verl-agent/presets.ts';
+import { nearestName } from '../../schemas/nearest.ts';
+import { SubmitPreset } from '../../schemas/preset.ts';
+import type { SweepAccepted } from '../../schemas/sweep.ts';
+import type { Store } from '../../store/store.ts';
+import { clusterOf } from '../begin-command.ts';
+import { inOwnProject, resolveFor } from '../caller-projects.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { fingerprintOf } from '../fingerprint-of.ts';
+import { problems } from '../responses.ts';
+import { strict } from './common.ts';
+import { presetNamed } from './presets.ts';
+
+const Params = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
+
+/** POST /v1/presets/:name/submit. */
+export function addPresetSubmit(app: App, { store }: RouteDeps): void {
+  app.post(
+    '/v1/presets/:name/submit',
+    {
+      schema: {
+        operationId: 'submitPreset',
+        summary: "Reproduce one of the paper's tables by one sweep",
+        description:
+          'Trainings enter the line at once; each evaluation when its own training has succeeded, with the checkpoint of that training. Where a training does not succeed, its evaluations never run.',
+        tags: ['sweeps'],
+        params: Params,
+        body: SubmitPreset,
+        response: {
+          202: {
+            description: 'Accepted',
+            headers: { Location: { type: 'string', description: 'Path of the sweep' } },
+            content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
+          },
+          ...problems(
+            'not-found',
+            'invalid-spec',
+            'cluster-not-found',
+            'body-too-large',
+            'unsupported-media-type',
+            'store-full',
+            'store-unfit',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const preset = presetNamed(request.params.name);
+      const body = inOwnProject(request.caller, request.body);
+      refuseUnknownRuns(preset, body.runs);
+      if (body.cluster !== undefined) await clusterOf(store, body.cluster);
+      const draft = draftPreset(preset, body);
+      const resolved = [];
+      for (const { spec } of draft.spec.children) {
+        resolved.push(await resolveFor(store, request.caller, spec));
+      }
+      const id = await create(store, draft, {
+        project: resolved[0]!.spec.project,
+        fingerprints: resolved.map(({ spec }) => fingerprintOf(spec)),
+      });
+      const self = `/v1/sweeps/${id}`;
+      const accepted: SweepAccepted = { id, self, count: draft.entries.length };
+      return reply.code(202).header('location', self).send(accepted);
+    },
+  );
+}
+
+function refuseUnknownRuns({ runs }: Preset, named: readonly string[] = []): void {
+  const names = runs.map(({ name }) => name);
+  const unknown = named.findIndex((name) => !names.includes(name));
+  if (unknown < 0) return;
+  const near = nearestName(named[unknown]!, names);
+  const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
+  throw new EchelonError('invalid-spec', 'The preset has no such training.', {
+    problems: [{ field: `/runs/${unknown}`, message: `is none of its trainings; ${hint}` }],
+  });
+}
+
+async function create(
+  store: Pick<Store, 'createSweep'>,
+  { name, method, spec, axes, entries, after }: ChainDraft,
+  { project, fingerprints }: { project: string; fingerprints: (string | null)[] },
+): Promise<string> {
+  const { id } = await store.createSweep({
+    ...{ id: newSweepId(), project, name, method, seed: null, spec, axes, entries, fingerprints, after },
+  });
+  return id;
+}

@@ -1,0 +1,34 @@
+import { type Static, Type } from 'typebox';
+import { Label, Name, strict } from './spec-parts.ts';
+
+/** The body of a preset's submission: what goes to each of its children. */
+export const SubmitPreset = Type.Object(
+  {
+    name: Type.Optional(Label),
+    project: Type.Optional(Name),
+    cluster: Type.Optional(Name),
+    priority: Type.Optional(Type.Integer({ minimum: -100, maximum: 100 })),
+    home: Type.Optional(
+      Type.String({
+        pattern: '^(?!.*\\.\\.)/[A-Za-z0-9._/ -]{0,254}$',
+        description: "The verl-agent checkout on the cluster; the cluster's own where it is left out",
+      }),
+    ),
+    label: Type.Optional({
+      ...Name,
+      description:
+        'Keeps the checkpoints apart: without it a training that is finished already is not run again',
+    }),
+    runs: Type.Optional(
+      Type.Array(Label, {
+        minItems: 1,
+        maxItems: 100,
+        uniqueItems: true,
+        description: 'Names of the trainings to run; all where it is left out',
+      }),
+    ),
+  },
+  { ...strict, $id: 'SubmitPreset' },
+);
+/** See {@link SubmitPreset}. */
+export type SubmitPreset = Static<typeof SubmitPreset>;

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { newSweepId } from '../../../src/core/sweep-ids.ts';
+import { compilePlan } from '../../../src/plan/compile-plan.ts';
+import { type ChainChild, draftChain } from '../../../src/plan/preset-sweep.ts';
+import { makeChild } from '../../../src/plan/sweep.ts';
+import { AGREEING, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
+
+/** A replay that stands for a training or an evaluation. */
+function replay(run: string, options: { after?: number; exitCode?: number; seed?: number } = {}): ChainChild {
+  const { after: awaited, exitCode = 0, seed = 0 } = options;
+  return {
+    spec: {
+      ...{ engine: 'replay', name: run, cluster: 'real', maxAttempts: 1 },
+      replay: { batches: 1, exitCode },
+    },
+    place: { run, phase: awaited === undefined ? 'train' : 'evaluation', seed },
+    ...(awaited !== undefined && { after: awaited }),
+  };
+}
+
+describe('trainings and the evaluations behind them, on the real ray-worker', () => {
+  let bench: Bench;
+  let rayWorker: PythonRayWorker;
+  let directory: string;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'echelon-chain-'));
+    rayWorker = await startPythonRayWorker(directory);
+    bench = await startBench();
+    const [fake] = await bench.store.clusters();
+    const { address, token } = rayWorker;
+    await bench.store.putCluster({ ...fake!, name: 'real', address, token });
+    for (let count = 0; count < 2; count += 1) {
+      await bench.dispatcher({ ...TEST_TIMES, verifier: AGREEING, compile: compilePlan });
+    }
+  });
+  after(async () => {
+    await bench.stop();
+    await rayWorker.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('each evaluation runs once its own training has succeeded, and not where it failed', async () => {
+    const { store } = bench;
+    const draft = draftChain('a chain', [
+      replay('good'),
+      replay('bad', { exitCode: 3 }),
+      ...[123, 456, 789].map((seed) => replay('good', { after: 0, seed })),
+      ...[123, 456].map((seed) => replay('bad', { after: 1, seed })),
+    ]);
+    const { id } = await store.createSweep({
+      ...{ id: newSweepId(), project: 'default', seed: null, ...draft },
+      fingerprints: draft.entries.map(() => null),
+    });
+    const over = () => until(async () => (await store.sweep(id))?.endedAt, 'every child has ended', 60);
+    await over();
+    const sweep = (await store.sweep(id))!;
+    assert.deepEqual([sweep.state, sweep.skipped], ['done', 2]);
+    assert.deepEqual([sweep.counts.succeeded, sweep.counts.failed], [4, 1]);
+    const children = await store.sweepChildren(sweep, 0, sweep.count);
+    const [training, ...rest] = await Promise.all(children.map(({ experiment }) => store.get(experiment)));
+    for (const evaluation of rest.slice(1, 4)) assert.ok(evaluation!.startedAt! >= training!.endedAt!);
+    assert.deepEqual(rest.slice(4), [undefined, undefined]);
+
+    // The failed training runs again and fails again: its evaluations wait for it, and are given up once more.
+    await store.rerunSweepChildren(sweep, children, makeChild);
+    assert.equal((await store.sweep(id))!.skipped, 0);
+    await over();
+    const again = (await store.sweep(id))!;
+    assert.deepEqual([again.state, again.skipped, again.counts.failed], ['done', 2, 1]);
+  });
+});

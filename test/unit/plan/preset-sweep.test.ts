@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { childReference, draftChain, draftPreset, referenceMetrics } from '../../../src/plan/preset-sweep.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { childSpec, childValues } from '../../../src/plan/sweep.ts';
+import { compileVerlAgent } from '../../../src/plan/verl-agent/compile.ts';
+import { PRESETS } from '../../../src/plan/verl-agent/presets.ts';
+import { resolveVerlAgent } from '../../../src/plan/verl-agent/resolve.ts';
+import type { VerlAgentSpec } from '../../../src/schemas/verl-agent-spec.ts';
+
+const specOf = (draft: ReturnType<typeof draftPreset>, index: number) =>
+  childSpec(draft, draft.entries[index]!) as unknown as VerlAgentSpec;
+
+describe('a preset as a sweep', () => {
+  test('evaluates the last checkpoint of that very training, whatever was chosen for it', () => {
+    for (const preset of PRESETS) {
+      const draft = draftPreset(preset, { label: 'mine', project: 'p', home: '/opt/v' });
+      for (const [index, after] of Object.entries(draft.after)) {
+        const [evaluation, training] = [specOf(draft, Number(index)), specOf(draft, after)];
+        const plan = compileVerlAgent(resolveVerlAgent(training));
+        const { directory, step } = evaluation.evaluation!.checkpoint!;
+        assert.deepEqual([directory, step], [plan.checkpointDirectory, plan.steps]);
+        assert.match(directory, /-mine$/);
+        assert.deepEqual([evaluation.project, evaluation.home], ['p', '/opt/v']);
+        resolveSpec(evaluation);
+      }
+    }
+  });
+
+  test('has its trainings first, and each place told by run, phase and seed', () => {
+    const draft = draftPreset(PRESETS[0]!);
+    const waiting = draft.entries.map((_entry, index) => index in draft.after);
+    assert.deepEqual(waiting, waiting.toSorted());
+    const places = draft.entries.map((entry) => JSON.stringify(childValues(draft.axes, entry)));
+    assert.equal(new Set(places).size, places.length);
+  });
+
+  test('has the figures of the paper as shares of one', () => {
+    const draft = draftPreset(PRESETS[0]!, { runs: ['HGPO K=4 1.5b alfworld'] });
+    const found = draft.entries.map(
+      (entry) => childReference(draft.spec, entry)?.['val/success_rate'] ?? null,
+    );
+    assert.deepEqual(found, [null, 0.9485, 0.9485, 0.9485, 0.9212, 0.9212, 0.9212]);
+    assert.deepEqual(referenceMetrics(draft.spec), ['val/success_rate']);
+    assert.deepEqual(referenceMetrics({ engine: 'replay' }), []);
+  });
+});
+
+test('children that wait come last, and wait for the same one as before', () => {
+  const child = (name: string, after?: number) => ({
+    spec: { engine: 'replay', name } as const,
+    place: { run: name, phase: 'train', seed: 0 },
+    ...(after !== undefined && { after }),
+  });
+  const draft = draftChain('c', [child('a'), child('b', 0), child('c'), child('d', 2)]);
+  const names = draft.entries.map((entry) => childSpec(draft, entry).name);
+  assert.deepEqual([names, draft.after], [['a', 'c', 'b', 'd'], { 2: 0, 3: 1 }]);
+});

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Value } from 'typebox/value';
+import { SubmitPreset } from '../../../src/schemas/preset.ts';
+
+test('a submission knows its fields', () => {
+  assert.ok(Value.Check(SubmitPreset, {}));
+  assert.ok(Value.Check(SubmitPreset, { label: 'mine', home: '/opt/verl-agent', runs: ['HGPO K=4'] }));
+  for (const wrong of [{ seed: 1 }, { home: 'relative' }, { home: '/a/../b' }, { runs: [] }]) {
+    assert.ok(!Value.Check(SubmitPreset, wrong), JSON.stringify(wrong));
+  }
+});
