@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { newExperimentId } from '../../../src/core/ids.ts';
+import { newKeyId, newKeyToken } from '../../../src/http/callers.ts';
+import { makeKey, makeProjects } from '../../support/access.ts';
+import { until } from '../../support/dispatch.ts';
+import { openStream } from '../../support/event-stream.ts';
+import { appFor, LOCAL, REPLAY, TOKEN } from '../../support/http-app.ts';
+import { running, storeFor, submitInput } from '../../support/store.ts';
+
+/*
+ * Attacks on identity, each with the answer to expect. That every route refuses who has no token, no scope, or asks for
+ * another project's things, is in access.test.ts.
+ */
+
+const { store, redis } = await storeFor({ after });
+await makeProjects(store, 'mine', 'theirs');
+const appOf = (limits: object = {}) =>
+  appFor({ after }, { store, limits: { failedSignIns: 1e6, ...limits } });
+
+describe('keys that are none', () => {
+  test('get one answer, whatever is wrong, and a key in the query is in the audit log', async () => {
+    const { call } = await appOf();
+    const { id, token } = await makeKey(store);
+    const revoked = await makeKey(store, { revokedAt: 1 });
+    const expired = await makeKey(store, { expiresAt: 1 });
+    const answers = new Set<string>();
+    const authorizations = [
+      undefined,
+      'Bearer',
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(0, -1)}`,
+      `Bearer ${token.toUpperCase()}`,
+      `Bearer ${newKeyToken(id).token}`,
+      `Bearer ${newKeyToken(newKeyId()).token}`,
+      `Bearer echelon_${id}_`,
+      `Bearer ${revoked.token}`,
+      `Bearer ${expired.token}`,
+      `Basic ${Buffer.from(`${token}:`).toString('base64')}`,
+      `Token ${token}`,
+      token,
+    ];
+    for (const authorization of authorizations) {
+      const headers = authorization === undefined ? {} : { authorization };
+      const response = await call('GET', '/v1/experiments', { token: null, headers });
+      assert.equal(response.statusCode, 401, authorization);
+      answers.add(JSON.stringify([response.body, response.headers['www-authenticate']]));
+    }
+    for (const query of [`access_token=${token}`, `token=${TOKEN}`, `api_key=${token}`]) {
+      const response = await call('GET', `/v1/experiments?${query}`, { token: null });
+      answers.add(JSON.stringify([response.body, response.headers['www-authenticate']]));
+    }
+    assert.equal(answers.size, 1);
+    await until(async () => {
+      const log = await store.auditLog(10, undefined);
+      return log.filter(({ note }) => note?.includes('in the query')).length === 3;
+    }, 'the query is pointed out');
+    assert.ok(!JSON.stringify(await store.auditLog(1000, undefined)).includes(token));
+  });
+
+  test('are looked up alike, so that no answer comes sooner', async () => {
+    const asked: string[] = [];
+    const spied = new Proxy(store, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          asked.push(String(name));
+          return member.apply(target, args);
+        };
+      },
+    });
+    const { call } = await appFor({ after }, { store: spied, limits: { failedSignIns: 1e6 } });
+    const { id } = await makeKey(store);
+    const revoked = await makeKey(store, { revokedAt: 1 });
+    const calls = async (token: string) => {
+      asked.length = 0;
+      await call('GET', '/v1/experiments', { token });
+      return asked.filter((name) => name !== 'audit').join();
+    };
+    await calls(newKeyToken(id).token);
+    const seen = new Set<string>();
+    for (const token of [newKeyToken(id).token, newKeyToken(newKeyId()).token, revoked.token]) {
+      seen.add(await calls(token));
+    }
+    assert.deepEqual([...seen], ['accessVersion']);
+  });
+});
+
+describe('guessing the secret of a known key', () => {
+  test('ends in 429 from one address, and from many; who has the key notices nothing', async () => {
+    const { app, call } = await appOf({ failedSignIns: 30 });
+    const { id, token } = await makeKey(store);
+    const guess = async (remoteAddress: string) =>
+      (
+        await app.inject({
+          ...{ method: 'GET', url: '/v1/experiments', remoteAddress },
+          headers: { host: 'echelon.test', authorization: `Bearer ${newKeyToken(id).token}` },
+        })
+      ).statusCode;
+    const statuses: number[] = [];
+    // Fails without the counter by key: each address tries once only.
+    for (let at = 0; at < 500; at += 1) statuses.push(await guess(`10.0.${at >> 8}.${at & 255}`));
+    assert.deepEqual(new Set(statuses.slice(0, 30)), new Set([401]));
+    assert.deepEqual(new Set(statuses.slice(30)), new Set([429]));
+    assert.equal((await call('GET', '/v1/experiments', { token })).statusCode, 200);
+    const one: number[] = [];
+    for (let at = 0; at < 40; at += 1) one.push(await guess('10.9.9.9'));
+    assert.equal(one.at(-1), 429);
+    assert.equal((await call('GET', '/v1/experiments', { token })).statusCode, 200);
+    // Refusals are counted, not stored: the audit log has the first of a minute.
+    assert.ok((await redis.xlen('{echelon}:audit')) < 400);
+  });
+});
+
+describe('an open stream', () => {
+  for (const [what, end, reason] of [
+    ['a revoked key', { revokedAt: 1 }, 'the key was revoked'],
+    ['an expired key', { expiresAt: 1 }, 'the key has expired'],
+    ['a rotated key', { digest: 'd'.repeat(64) }, 'the key was rotated'],
+  ] as const) {
+    test(`of ${what} is closed at the next look, with the reason`, async (t) => {
+      const { app } = await appOf();
+      const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+      const { experiment } = await running(store);
+      const { id, token } = await makeKey(store);
+      const url = `${origin}/v1/experiments/${experiment}/events`;
+      const headers = { authorization: `Bearer ${token}` };
+      const stream = await openStream(t, url, headers);
+      assert.equal((await stream.next())?.event, 'state');
+      const other = await openStream(t, url);
+      await store.changeKey(id, (key) => ({ ...key, ...end }));
+      // Fails without the watch of the streams.
+      const last = (await stream.rest()).at(-1);
+      assert.equal(last?.event, 'closed');
+      assert.deepEqual(JSON.parse(last.data), { reason });
+      assert.equal((await openStream(t, url, headers)).response.status, 401);
+      assert.equal((await other.next())?.event, 'state');
+      await other.close();
+    });
+  }
+});
+
+describe('a cookie', () => {
+  test('has its key: what it may, and its end', async () => {
+    const { call } = await appOf();
+    const { id, token } = await makeKey(store, { project: 'mine', scopes: ['read'] });
+    const foreign = submitInput({ project: 'theirs' });
+    await store.submit(foreign);
+    const signIn = await call('POST', '/login', { token: null, body: { token } });
+    const cookie = String(signIn.headers['set-cookie']).split(';', 1)[0]!;
+    assert.ok(!cookie.includes(token.slice(-43)));
+    const headers = { cookie, origin: 'http://echelon.test' };
+    const by = (method: string, path: string, body?: unknown) =>
+      call(method, path, { token: null, headers, ...(body === undefined ? {} : { body }) });
+    assert.equal((await by('GET', '/v1/experiments')).statusCode, 200);
+    assert.equal((await by('GET', `/v1/experiments/${foreign.id}`)).statusCode, 404);
+    assert.equal((await by('POST', '/v1/experiments', REPLAY)).statusCode, 403);
+    assert.equal((await by('GET', '/queues')).statusCode, 403);
+    await store.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
+    assert.equal((await by('GET', '/v1/experiments')).statusCode, 401);
+  });
+
+  test('changes nothing from another site, by whatever method', async () => {
+    const { call } = await appOf();
+    const signIn = await call('POST', '/login', { token: null, body: { token: TOKEN } });
+    const cookie = String(signIn.headers['set-cookie']).split(';', 1)[0]!;
+    const { id } = await makeKey(store);
+    for (const origin of [undefined, 'null', 'http://evil.test', 'http://echelon.test.evil.test']) {
+      const headers = { cookie, ...(origin === undefined ? {} : { origin }) };
+      for (const [method, path] of [
+        ['POST', '/v1/experiments'],
+        ['PATCH', '/v1/projects/mine'],
+        ['DELETE', '/v1/projects/mine'],
+        ['DELETE', `/v1/keys/${id}`],
+        ['DELETE', '/v1/clusters/local'],
+      ] as const) {
+        const body = method === 'DELETE' ? {} : { body: { weight: 5 } };
+        const response = await call(method, path, { token: null, headers, ...body });
+        assert.equal(response.statusCode, 403, `${method} ${path} from ${origin}`);
+      }
+    }
+    assert.equal((await store.project('mine'))?.weight, 1);
+    assert.equal((await store.keys()).find((key) => key.id === id)?.revokedAt, null);
+    // A name of its own, as by DNS rebinding.
+    const rebound = await call('GET', '/v1/experiments', { headers: { host: 'evil.test' } });
+    assert.equal(rebound.statusCode, 403);
+  });
+});
+
+describe('doors beside the API', () => {
+  test('the board takes admin and no writes; there are no metrics and no profiler here', async () => {
+    const { call } = await appOf();
+    const { token } = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
+    for (const path of ['/queues', '/queues/', '/queues/api/queues']) {
+      assert.equal((await call('GET', path, { token: null })).statusCode, 401, path);
+      assert.equal((await call('GET', path, { token })).statusCode, 403, path);
+    }
+    assert.equal((await call('PUT', '/queues/api/queues/x/retry/failed', {})).statusCode, 405);
+    for (const path of ['/metrics', '/debug/pprof', '/inspector', '/.env', '/v1/../metrics']) {
+      assert.equal((await call('GET', path, { token: null })).statusCode, 401, path);
+      assert.equal((await call('GET', path)).statusCode, 404, path);
+    }
+    assert.deepEqual((await call('GET', '/healthz', { token: null })).json(), { status: 'ok' });
+  });
+});
+
+describe('cursors', () => {
+  test('of another project, filter or list, and made up ones, are refused', async () => {
+    const { call } = await appOf();
+    for (const project of ['mine', 'theirs']) {
+      for (let at = 0; at < 3; at += 1) await store.submit(submitInput({ project }));
+    }
+    const [mine, theirs] = [
+      await makeKey(store, { project: 'mine' }),
+      await makeKey(store, { project: 'theirs' }),
+    ];
+    const page = async (token: string, query: string) =>
+      (await call('GET', `/v1/experiments?limit=1&${query}`, { token })).json();
+    const { next: foreign } = await page(theirs.token, '');
+    const { next: own } = await page(mine.token, '');
+    const { next: all } = await page(TOKEN, '');
+    for (const cursor of [foreign, all, `${own}x`, own.split('.')[0], 'AAAA.AAAA', newExperimentId()]) {
+      assert.equal((await page(mine.token, `cursor=${cursor}`)).code, 'invalid-cursor', cursor);
+    }
+    assert.equal((await page(mine.token, `cursor=${own}`)).items.length, 1);
+    assert.equal((await page(mine.token, `cursor=${own}&state=queued`)).code, 'invalid-cursor');
+    assert.equal((await call('GET', `/v1/sweeps?cursor=${own}`, mine)).json().code, 'invalid-cursor');
+  });
+});
+
+test('no secret of a key is in Redis or in a log', async () => {
+  const { call, logged } = await appOf();
+  const made = await call('POST', '/v1/keys', { body: { name: 'k', scopes: ['read'] } });
+  const secret = (made.json().token as string).slice(-43);
+  await call('POST', '/v1/plans', { token: made.json().token, body: LOCAL });
+  for (const name of await redis.keys('*')) assert.ok(!String(await redis.dump(name)).includes(secret), name);
+  assert.ok(!JSON.stringify(logged).includes(secret));
+});
