@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../core/errors.ts';
+import { UNDESCRIBED } from './openapi-document.ts';
 import { PROBLEM_TYPE } from './to-problem.ts';
 
 /** Errors that any request with a token can meet. */
@@ -80,7 +81,7 @@ function withHeadersOf(answer: Documented & { type?: string }, headers: Record<s
     return { ...answer, headers: { ...answer.headers, ...headers } };
   }
   return {
-    description: answer.description ?? 'Done',
+    description: answer.description ?? UNDESCRIBED,
     headers,
     content: { 'application/json': { schema: answer } },
   };

@@ -16,7 +16,7 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
       schema: {
         operationId: 'previewRetention',
         summary: 'What retention would delete of a project now, and what it keeps for how long',
-        tags: ['projects'],
+        tags: ['access'],
         params: Params,
         response: { 200: { $ref: 'RetentionPreview#' }, ...problems('not-found') },
       },

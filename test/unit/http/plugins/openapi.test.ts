@@ -10,7 +10,11 @@ interface Operation {
   summary?: string;
   tags?: string[];
   security?: object[];
-  responses: Record<string, unknown>;
+  parameters?: { name: string; in: string; schema: Record<string, unknown> }[];
+  responses: Record<
+    string,
+    { description?: string; content?: Record<string, { schema?: Record<string, unknown> }> }
+  >;
 }
 const document = (await call('GET', '/openapi.json', { token: null })).json();
 const operations = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(
@@ -25,50 +29,86 @@ describe('the OpenAPI document', () => {
     assert.equal(document.openapi, '3.1.0');
   });
 
-  test('has every route of the API, and nothing hidden', () => {
-    const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort();
-    assert.deepEqual(described, [
-      'DELETE /v1/clusters/{name}',
-      'GET /healthz',
-      'GET /readyz',
-      'GET /v1/clusters',
-      'GET /v1/clusters/{name}',
-      'GET /v1/commands/{id}',
-      'GET /v1/experiments',
-      'GET /v1/experiments/{id}',
-      'GET /v1/experiments/{id}/attempts',
-      'GET /v1/experiments/{id}/events',
-      'GET /v1/experiments/{id}/explain',
-      'GET /v1/experiments/{id}/logs',
-      'GET /v1/experiments/{id}/metrics',
-      'GET /v1/experiments/{id}/verification',
-      'GET /v1/queues',
-      'GET /v1/sweeps',
-      'GET /v1/sweeps/{id}',
-      'GET /v1/sweeps/{id}/comparison',
-      'POST /login',
-      'POST /logout',
-      'POST /v1/clusters',
-      'POST /v1/clusters/{name}/drain',
-      'POST /v1/experiments',
-      'POST /v1/experiments/{id}/cancel',
-      'POST /v1/plans',
-      'POST /v1/sweeps',
-      'POST /v1/sweeps/preview',
-      'POST /v1/sweeps/{id}/cancel',
-      'POST /v1/sweeps/{id}/rerun-failed',
-    ]);
+  test('names each operation once, with a summary, a tag, who may ask and its errors', () => {
+    const ids = operations.map(({ operation }) => operation.operationId ?? '');
+    assert.equal(new Set(ids).size, operations.length);
+    for (const id of ids) assert.match(id, /^[a-z][A-Za-z]+$/);
+    const tags = new Set((document.tags as { name: string }[]).map(({ name }) => name));
+    for (const { path, operation } of operations) {
+      assert.ok(operation.summary && operation.tags?.length === 1 && tags.has(operation.tags[0]!), path);
+      if (!path.startsWith('/v1/')) continue;
+      for (const status of ['400', '401', '403', '429', '500', '503'])
+        assert.ok(operation.responses[status], path);
+      assert.ok(operation.security === undefined || operation.security.length > 0, path);
+    }
   });
 
-  test('names each operation once, with a summary, a tag and its errors', () => {
-    assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
+  test('gives every answer that has one a schema, and every parameter a type', () => {
+    for (const { method, path, operation } of operations) {
+      const place = `${method} ${path}`;
+      for (const [status, answer] of Object.entries(operation.responses)) {
+        for (const { schema } of Object.values(answer.content ?? {})) {
+          assert.ok(Object.keys(schema ?? {}).length > 0, `${place} ${status}`);
+        }
+        assert.ok(answer.content || ['204', '303', '304'].includes(status), `${place} ${status}`);
+        assert.ok(answer.description && answer.description !== 'Default Response', `${place} ${status}`);
+      }
+      for (const { name, in: where, schema } of operation.parameters ?? []) {
+        assert.ok(schema.type || schema.anyOf || schema.enum || schema.$ref, `${place} ${name}`);
+        if (where === 'path') assert.ok(path.includes(`{${name}}`), `${place} ${name}`);
+      }
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const name of inPath)
+        assert.ok(
+          operation.parameters?.some((one) => one.name === name),
+          place,
+        );
+    }
+  });
+
+  test('pages: who takes a cursor answers the next one', () => {
+    let lists = 0;
     for (const { path, operation } of operations) {
-      assert.ok(operation.summary && operation.tags?.length === 1, path);
-      if (path.startsWith('/v1/')) {
-        for (const status of ['400', '401', '429', '500', '503'])
-          assert.ok(operation.responses[status], path);
+      if (!operation.parameters?.some(({ name }) => name === 'cursor')) continue;
+      lists += 1;
+      const { $ref } = operation.responses['200']!.content!['application/json']!.schema as { $ref: string };
+      const { properties } = document.components.schemas[$ref.split('/').at(-1)!];
+      assert.deepEqual(
+        [properties.next.type, operation.parameters.some(({ name }) => name === 'limit')],
+        [['string', 'null'], true],
+        path,
+      );
+      assert.ok(operation.responses['400']!.description!.includes('invalid-cursor'), path);
+    }
+    assert.ok(lists > 5);
+  });
+
+  test('every write documents how it is repeated, every 202 and 201 where to look', () => {
+    for (const { method, path, operation } of operations) {
+      if (!path.startsWith('/v1/')) continue;
+      if (method === 'post') {
+        assert.ok(
+          operation.parameters?.some(({ name }) => name === 'idempotency-key'),
+          path,
+        );
       }
     }
+  });
+
+  test('says null by a list of types, and of a choice of objects which field tells them apart', () => {
+    const visit = (part: unknown, place: string): void => {
+      if (typeof part !== 'object' || part === null) return;
+      const schema = part as { anyOf?: object[]; oneOf?: object[]; discriminator?: { mapping: object } };
+      const [first, second] = schema.anyOf ?? [];
+      if (schema.anyOf?.length === 2 && (second as { type?: string }).type === 'null') {
+        assert.ok(!('type' in first!) || 'const' in first, place);
+      }
+      if (schema.oneOf)
+        assert.equal(Object.keys(schema.discriminator!.mapping).length, schema.oneOf.length, place);
+      for (const [name, inner] of Object.entries(part)) visit(inner, `${place}/${name}`);
+    };
+    visit(document.components.schemas, '');
+    visit(document.paths, '');
   });
 
   test('states the limits', () => {
@@ -78,12 +118,11 @@ describe('the OpenAPI document', () => {
 
   test('refers to nothing that is not there', () => {
     const text = JSON.stringify(document);
-    const references = [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
-      ([, name]) => name!,
-    );
+    const references = [...text.matchAll(/"\$ref":"#\/components\/(schemas|headers)\/([^"]+)"/g)];
     assert.ok(references.length > 50);
-    for (const name of references) assert.ok(Object.hasOwn(document.components.schemas, name), name);
-    assert.equal([...text.matchAll(/"\$ref":"(?!#\/components\/schemas\/)/g)].length, 0);
+    for (const [, kind, name] of references)
+      assert.ok(Object.hasOwn(document.components[kind!], name!), name);
+    assert.equal([...text.matchAll(/"\$ref":"/g)].length, references.length);
   });
 });
 

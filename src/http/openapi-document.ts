@@ -1,0 +1,119 @@
+/** The parts of an OpenAPI document that are finished here. */
+export interface OpenApi {
+  paths: Record<string, Record<string, Operation>>;
+  components?: { headers?: Record<string, object> };
+}
+
+interface Operation {
+  operationId?: string;
+  summary?: string;
+  requestBody?: { required?: boolean; content?: Record<string, { schema?: object; examples?: object }> };
+  responses?: Record<string, { description?: string; headers?: Record<string, object>; content?: object }>;
+}
+
+const Count = { type: 'integer', minimum: 0 };
+
+/** What every answer says of the limit of requests. */
+const RATE_HEADERS: Record<string, { description: string; schema: object }> = {
+  'X-RateLimit-Limit': { description: 'Requests that one window takes', schema: Count },
+  'X-RateLimit-Remaining': { description: 'Requests that are left in this window', schema: Count },
+  'X-RateLimit-Reset': { description: 'Seconds until the next window', schema: Count },
+};
+
+const REPLAY = { engine: 'replay', name: 'my first one' };
+const LOCAL = {
+  engine: 'local',
+  name: 'hgpo, two seeds',
+  estimator: { name: 'hgpo', historyLength: 2 },
+};
+
+/** Bodies that are accepted as they stand. */
+const EXAMPLES: Readonly<Record<string, Record<string, unknown>>> = {
+  submitExperiment: { replay: REPLAY, local: LOCAL },
+  planExperiment: {
+    local: LOCAL,
+    'verl-agent': { engine: 'verl-agent', name: 'alfworld', recipe: 'qwen2.5_1.5b_alfworld_train' },
+  },
+  submitSweep: {
+    grid: {
+      name: 'two estimators',
+      method: 'grid',
+      spec: LOCAL,
+      axes: { 'training.seed': [1, 2, 3] },
+    },
+  },
+  cancelExperiment: { reason: { reason: 'the wrong seed' } },
+};
+
+/**
+ * Finishes the document that is made from the routes, so that generated clients need no hand work: a value that may be
+ * null has a list of types instead of a choice of schemas, answers name the headers of the limits, and bodies that are
+ * easier shown than described have examples. Changes the document.
+ */
+export function finishDocument(document: OpenApi): void {
+  foldNulls(document);
+  document.components = {
+    ...document.components,
+    headers: { ...document.components?.headers, ...RATE_HEADERS },
+  };
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const operation of Object.values(methods)) {
+      if (path.startsWith('/v1/')) addRateHeaders(operation);
+      addExamples(operation);
+      describeAnswers(operation);
+    }
+  }
+}
+
+function addRateHeaders({ responses = {} }: Operation): void {
+  const headers = Object.fromEntries(
+    Object.keys(RATE_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+  for (const [status, answer] of Object.entries(responses)) {
+    if (/^2/.test(status) || status === '429') answer.headers = { ...answer.headers, ...headers };
+  }
+}
+
+function addExamples({ operationId, requestBody }: Operation): void {
+  const content = requestBody?.content?.['application/json'];
+  const examples = EXAMPLES[operationId ?? ''];
+  if (content === undefined || examples === undefined) return;
+  content.examples = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+}
+
+/** What the generator says of an answer that nobody described. */
+export const UNDESCRIBED = 'Default Response';
+
+function describeAnswers({ summary, responses = {} }: Operation): void {
+  for (const answer of Object.values(responses)) {
+    if (answer.description === UNDESCRIBED) answer.description = summary ?? 'Done';
+  }
+}
+
+/** `anyOf: [X, null]` as X with a list of types, wherever X has one type of its own. */
+function foldNulls(part: unknown): void {
+  if (typeof part !== 'object' || part === null) return;
+  for (const inner of Object.values(part)) foldNulls(inner);
+  const schema = part as { anyOf?: unknown; description?: string };
+  const inner = nullableOf(schema.anyOf);
+  if (inner === undefined) return;
+  delete schema.anyOf;
+  const { type, ...rest } = inner;
+  // What is said of the choice is said with null in mind; it comes before what is said of the value alone.
+  const description = schema.description ?? inner.description;
+  Object.assign(schema, rest, { type: [type, 'null'] }, description !== undefined && { description });
+}
+
+interface Typed {
+  type: string;
+  description?: string;
+  enum?: unknown[];
+}
+
+function nullableOf(choice: unknown): Typed | undefined {
+  if (!Array.isArray(choice) || choice.length !== 2) return undefined;
+  const [inner, other] = choice as [Partial<Typed> & { const?: unknown }, Partial<Typed>];
+  if (other.type !== 'null' || typeof inner.type !== 'string' || inner.const !== undefined) return undefined;
+  const typed = inner as Typed;
+  return typed.enum === undefined ? typed : { ...typed, enum: [...typed.enum, null] };
+}
