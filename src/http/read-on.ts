@@ -26,24 +26,3 @@ export async function readOn(
   }
   return { entries, after: after ?? null, more: true };
 }
-
-/**
- * The newest entries of a stream that are wanted, in order: at least `least` of them where there are so many among
- * the newest {@link MOST_READ}. `after` is the newest entry of all.
- */
-export async function readTail(
-  store: Pick<Store, 'tail'>,
-  input: {
-    id: string;
-    isEnough: (wanted: StreamEntry[]) => boolean;
-    isWanted: (entry: StreamEntry) => boolean;
-  },
-): Promise<{ entries: StreamEntry[]; after: string | null; more: boolean }> {
-  for (let limit = PAGE; ; limit *= 4) {
-    const newest = await store.tail(input.id, limit);
-    const entries = newest.filter(input.isWanted);
-    if (newest.length < limit || limit >= MOST_READ || input.isEnough(entries)) {
-      return { entries, after: newest.at(-1)?.id ?? null, more: false };
-    }
-  }
-}

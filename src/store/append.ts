@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
-import type { NumberedEvent } from '../core/events.ts';
+import type { AttemptEvent, NumberedEvent } from '../core/events.ts';
+import { logTexts } from '../core/log-lines.ts';
 import type { Artifact } from '../schemas/records.ts';
 import type { StoreContext } from './context.ts';
 import { leaseArguments, leaseLost } from './leases.ts';
@@ -171,10 +172,18 @@ function effectOf(
       return [JSON.stringify(checkpoint), JSON.stringify(artifact)];
     }
     case 'gap':
-      return event.what === 'batch' ? [whole(event.rows)] : [];
+      return event.what === 'batch' ? [whole(event.rows)] : linesOf(event);
+    case 'log':
+      return linesOf(event);
     default:
       return [];
   }
+}
+
+/** Lines that it adds to the log, and their bytes. */
+function linesOf(event: AttemptEvent): ScriptArgument[] {
+  const texts = logTexts(event);
+  return [texts.length, texts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)];
 }
 
 function whole(value: number): number {

@@ -1,27 +1,47 @@
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import type { StreamEntry } from '../../core/events.ts';
-import { parseEntryId } from '../../core/ids.ts';
-import type { LogPage } from '../../schemas/streams.ts';
+import { EchelonError } from '../../core/errors.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { readOn, readTail } from '../read-on.ts';
+import { type LogFilter, logText, readLastLines, readLines } from '../log-lines.ts';
 import { problems } from '../responses.ts';
 import { AfterParam, ExperimentParams, experimentOf, streamPlace, strict } from './common.ts';
 
-/** Log events in one answer at most. */
-const MOST_EVENTS = 1000;
-
+const LARGEST = 2 ** 48;
+const FilterQuery = {
+  attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: LARGEST, description: 'Only of this attempt' })),
+  source: Type.Optional(
+    Type.Enum(['stdout', 'stderr'], { type: 'string', description: 'Only of this pipe of the driver' }),
+  ),
+  contains: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only lines that contain this text, letter by letter; it is no pattern',
+    }),
+  ),
+};
+const Since = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: LARGEST, description: 'From the line of this number on' }),
+);
 const Query = Type.Object(
   {
     tail: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 10_000, description: 'Only the last lines, so many' }),
     ),
+    since: Since,
     after: AfterParam,
+    ...FilterQuery,
   },
   strict,
 );
 
-/** GET /v1/experiments/:id/logs: the driver's output, as JSON or (Accept: text/plain) as it was. */
-export function addLogs(app: App, { store }: RouteDeps): void {
+/** The driver's output: lines as JSON or text, and the whole log as a file. */
+export function addLogs(app: App, deps: RouteDeps): void {
+  addLines(app, deps);
+  addDownload(app, deps);
+}
+
+function addLines(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/logs',
     {
@@ -29,7 +49,7 @@ export function addLogs(app: App, { store }: RouteDeps): void {
         operationId: 'getLogs',
         summary: "Lines of the driver's output",
         description:
-          'Without `tail`, from the first line (or behind `after`) on; go on with `after` while `more` is true. As text/plain, the header X-After says where to go on.',
+          'From the first line on, or from line `since`, or behind the event `after`, or (`tail`) the last ones; one of these three at most. Lines are numbered over all attempts, those that say what is missing included. A page ends after about 2,000 lines, 2 MB, or 10,000 events that were looked through; go on with `after` while `more` is true. As text/plain (Accept), the header X-After says where to go on.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Query,
@@ -48,21 +68,68 @@ export function addLogs(app: App, { store }: RouteDeps): void {
     },
     async (request, reply) => {
       const experiment = await experimentOf(store, request, request.params.id);
-      const { tail } = request.query;
-      const after = streamPlace({ value: request.query.after, field: 'after', experiment });
+      const { tail, since, after: place, ...filter } = request.query;
+      if ([tail, since, place].filter((value) => value !== undefined).length > 1) throw oneOfThree();
+      const after = streamPlace({ value: place, field: 'after', experiment });
+      const { id } = experiment;
       const page =
-        tail !== undefined && after === undefined
-          ? await readTail(store, {
-              id: experiment.id,
-              isWanted,
-              isEnough: (entries) => linesOf(entries).length >= tail,
-            })
-          : await readOn(store, { id: experiment.id, after, most: MOST_EVENTS, isWanted });
-      const lines = linesOf(page.entries).slice(tail === undefined ? 0 : -tail);
-      if (!wantsText(request.headers.accept)) return { lines, after: page.after, more: page.more };
+        tail === undefined
+          ? await readLines(store, { id, filter, ...(after && { after }), ...(since && { since }) })
+          : await readLastLines(store, { id, tail, filter });
+      if (!wantsText(request.headers.accept)) return page;
       if (page.after !== null) reply.header('x-after', page.after);
       reply.type('text/plain; charset=utf-8');
-      return reply.send(lines.map(({ text }) => `${text}\n`).join(''));
+      return reply.send(page.lines.map(({ text }) => `${text}\n`).join(''));
+    },
+  );
+}
+
+function oneOfThree(): EchelonError {
+  return new EchelonError('invalid-request', 'Only one of tail, since and after says where to begin.', {
+    problems: [{ field: 'tail, since, after', message: 'send one of them, or none' }],
+  });
+}
+
+function addDownload(app: App, { store }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/logs/download',
+    {
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'downloadLogs',
+        summary: "The driver's output as a file",
+        description:
+          'All lines up to now, as they were recorded: nothing in them is made harmless. After an answer that was cut, go on with `since` of the number of lines that are complete, and one.',
+        tags: ['streams'],
+        params: ExperimentParams,
+        querystring: Type.Object({ since: Since, ...FilterQuery }, strict),
+        response: {
+          200: {
+            description: 'The log',
+            headers: {
+              'X-Log-Lines': { type: 'integer', description: 'Lines of the whole log when it was asked for' },
+              'X-Log-Bytes': { type: 'integer', description: 'Bytes of the whole log when it was asked for' },
+            },
+            content: { 'text/plain': { schema: { type: 'string' } } },
+          },
+          ...problems('not-found'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await experimentOf(store, request, request.params.id);
+      const { since, ...filter }: { since?: number } & LogFilter = request.query;
+      const { lines, bytes } = await store.logPlace(id, { line: 1 });
+      reply.headers({
+        'content-type': 'text/plain; charset=utf-8',
+        // An id has nothing that would have to be quoted.
+        'content-disposition': `attachment; filename="${id}.log"`,
+        'x-log-lines': lines,
+        'x-log-bytes': bytes,
+      });
+      // One page waits for a slow client; where reading fails, the connection is cut, so that the end is not taken for one.
+      const text = Readable.from(logText(store, { id, since, filter }), { highWaterMark: 1 });
+      return reply.send(text as never);
     },
   );
 }
@@ -71,21 +138,4 @@ function wantsText(accept = ''): boolean {
   const text = accept.indexOf('text/plain');
   const json = accept.indexOf('application/json');
   return text !== -1 && (json === -1 || text < json);
-}
-
-function isWanted({ event }: StreamEntry): boolean {
-  return event.type === 'log' || (event.type === 'gap' && event.what === 'logs');
-}
-
-/** The lines of log events; a gap is a line that says what is missing. */
-export function linesOf(entries: readonly StreamEntry[]): LogPage['lines'] {
-  return entries.flatMap(({ id, at, event }): LogPage['lines'] => {
-    const attempt = parseEntryId(id)?.attempt ?? 0;
-    if (event.type === 'log') {
-      return event.lines.map((text) => ({ id, at, attempt, source: event.source, text }));
-    }
-    if (event.type !== 'gap') return [];
-    const text = `[${event.count} lines, ${event.bytes} bytes dropped: ${event.reason}]`;
-    return [{ id, at, attempt, source: 'gap', text }];
-  });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEntry } from '../../../src/core/events.ts';
 import { entryId } from '../../../src/core/ids.ts';
-import { readOn, readTail } from '../../../src/http/read-on.ts';
+import { readOn } from '../../../src/http/read-on.ts';
 
 function streamOf(count: number) {
   const all: StreamEntry[] = Array.from({ length: count }, (_, index) => ({
@@ -17,7 +17,6 @@ function streamOf(count: number) {
         const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
         return all.slice(start, start + limit);
       },
-      tail: async (_id: string, limit: number) => all.slice(-limit),
     },
   };
 }
@@ -48,14 +47,4 @@ test('readOn stops after so many entries, wanted or not', async () => {
   assert.deepEqual(first, { entries: [], after: entryId(1, 10_000), more: true });
   const empty = await readOn(streamOf(0).store, { id: 'x', after: undefined, most: 5, isWanted: () => true });
   assert.deepEqual(empty, { entries: [], after: null, more: false });
-});
-
-test('readTail looks back until there is enough, or nothing left', async () => {
-  const { store, all } = streamOf(3000);
-  const isWanted = (entry: StreamEntry) => step(entry) < 100;
-  const found = await readTail(store, { id: 'x', isWanted, isEnough: (entries) => entries.length >= 10 });
-  assert.deepEqual(found.entries, all.slice(0, 100));
-  assert.equal(found.after, all.at(-1)?.id);
-  const none = await readTail(store, { id: 'x', isWanted: () => false, isEnough: () => false });
-  assert.deepEqual(none.entries, []);
 });

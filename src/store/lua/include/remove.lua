@@ -1,7 +1,7 @@
 -- What the keys of an experiment end with, behind the name of its record. Whoever adds such a key adds it here, so that
 -- a delete takes it along.
 local EXPERIMENT_KEYS = { 'events', 'metrics', 'attempts', 'batches', 'reports', 'artifacts', 'kept', 'rules',
-  'series', 'series:names', 'series:open' }
+  'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
 
 -- Removes an experiment that has ended, with everything that was recorded of it, in one step; its bytes in the archive
 -- are marked for collection. Counts of its sweep, and answers to repeated requests, stay as they are.

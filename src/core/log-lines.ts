@@ -1,0 +1,20 @@
+import type { ExperimentEvent } from './events.ts';
+
+/** A line of an experiment's log; `gap`: it says what is missing there. */
+export interface LogText {
+  source: 'stdout' | 'stderr' | 'gap';
+  text: string;
+}
+
+/** The lines that an event adds to the log: those of the driver, and one where some, or parts of some, were dropped. */
+export function logTexts(event: ExperimentEvent): LogText[] {
+  if (event.type === 'gap' && event.what === 'logs') {
+    return [{ source: 'gap', text: `[${event.count} lines, ${event.bytes} bytes dropped: ${event.reason}]` }];
+  }
+  if (event.type !== 'log') return [];
+  const texts = event.lines.map((text): LogText => ({ source: event.source, text }));
+  if (event.cutBytes > 0) {
+    texts.push({ source: 'gap', text: `[${event.cutBytes} bytes of lines that are too long were cut here]` });
+  }
+  return texts;
+}

@@ -1,0 +1,162 @@
+import type { StreamEntry } from '../core/events.ts';
+import { parseEntryId } from '../core/ids.ts';
+import { logTexts } from '../core/log-lines.ts';
+import type { LogPage } from '../schemas/streams.ts';
+import { compareIds } from '../store/archive-segments.ts';
+import type { Store } from '../store/store.ts';
+
+/** A line of a log as it is answered. */
+export type LogLine = LogPage['lines'][number];
+
+/** Which lines are wanted; what is left out wants all. */
+export interface LogFilter {
+  attempt?: number;
+  source?: 'stdout' | 'stderr';
+  /** A text that the line must contain, as it stands. */
+  contains?: string;
+}
+
+/** Entries that one reading step holds. */
+const PAGE = 256;
+/** Entries that one request looks through at most. */
+const MOST_READ = 10_000;
+/** A page of lines ends behind the event with which it has so many. */
+const MOST_LINES = 2000;
+const MOST_CHARACTERS = 2 * 1024 * 1024;
+
+type Reading = Pick<Store, 'read' | 'tail' | 'logPlace'>;
+
+/** An entry with the number of lines before it; null: not known. */
+interface Numbered {
+  entry: StreamEntry;
+  before: number | null;
+}
+
+/** The wanted lines of an entry, numbered. A gap is shown whatever is looked for, unless it is of another attempt. */
+export function linesOf({ entry, before }: Numbered, filter: LogFilter = {}): LogLine[] {
+  const { id, at, event } = entry;
+  const attempt = parseEntryId(id)?.attempt ?? 0;
+  if (filter.attempt !== undefined && filter.attempt !== attempt) return [];
+  return logTexts(event).flatMap(({ source, text }, index): LogLine[] => {
+    if (source !== 'gap') {
+      if (filter.source !== undefined && filter.source !== source) return [];
+      if (filter.contains !== undefined && !text.includes(filter.contains)) return [];
+    }
+    return [{ line: before === null ? null : before + index + 1, id, at, attempt, source, text }];
+  });
+}
+
+/**
+ * The entries behind `after`, or from the one that has line `since` on, in order, in pages, each with the number of
+ * lines before it. It begins at most about 256 lines or 1,024 events before that place, however long the log is.
+ */
+export async function* numberedEntries(
+  store: Reading,
+  { id, after, since }: { id: string; after: string | undefined; since?: number | undefined },
+): AsyncGenerator<Numbered[], void, undefined> {
+  const of = since === undefined ? { entry: after ?? '0-0' } : { line: since };
+  const place = after === undefined && since === undefined ? undefined : await store.logPlace(id, of);
+  // Recorded before there was an index, or nothing is logged yet.
+  const isUnknown = place !== undefined && place.lines === 0 && since === undefined;
+  let before = isUnknown ? null : (place?.before ?? 0);
+  let last = place?.entry ? placeBefore(place.entry) : after;
+  for (;;) {
+    const entries = await store.read(id, last, PAGE);
+    const page: Numbered[] = [];
+    for (const entry of entries) {
+      if (after === undefined || compareIds(entry.id, after) > 0) page.push({ entry, before });
+      if (before !== null) before += logTexts(entry.event).length;
+    }
+    if (page.length > 0) yield page;
+    last = entries.at(-1)?.id ?? last;
+    if (entries.length < PAGE) return;
+  }
+}
+
+/** The place right before an event: to read behind it begins with the event. */
+function placeBefore(entry: string): string {
+  const [attempt, low] = entry.split('-') as [string, string];
+  return `${attempt}-${BigInt(low) - 1n}`;
+}
+
+/** A page of lines behind a place, or from a line on. */
+export async function readLines(
+  store: Reading,
+  { after, since, filter, id }: { id: string; after?: string; since?: number; filter: LogFilter },
+): Promise<LogPage> {
+  // An attempt's lines begin behind its first possible id, and end where another's begin.
+  const start = after ?? (since === undefined && filter.attempt ? `${filter.attempt}-0` : undefined);
+  const lines: LogLine[] = [];
+  let [last, read, characters] = [after ?? null, 0, 0];
+  for await (const page of numberedEntries(store, { id, after: start, since })) {
+    for (const numbered of page) {
+      if (isBehind(numbered, filter)) return { lines, after: last, more: false };
+      last = numbered.entry.id;
+      read++;
+      for (const line of linesOf(numbered, filter)) {
+        if (since !== undefined && line.line !== null && line.line < since) continue;
+        lines.push(line);
+        characters += line.text.length;
+      }
+      if (lines.length >= MOST_LINES || characters >= MOST_CHARACTERS || read >= MOST_READ) {
+        return { lines, after: last, more: true };
+      }
+    }
+  }
+  return { lines, after: last, more: false };
+}
+
+function isBehind({ entry }: Numbered, { attempt }: LogFilter): boolean {
+  return attempt !== undefined && (parseEntryId(entry.id)?.attempt ?? 0) > attempt;
+}
+
+/** The last wanted lines, among the newest {@link MOST_READ} entries. */
+export async function readLastLines(
+  store: Reading,
+  { id, tail, filter }: { id: string; tail: number; filter: LogFilter },
+): Promise<LogPage> {
+  for (let limit = PAGE; ; limit = Math.min(limit * 4, MOST_READ)) {
+    const newest = await store.tail(id, limit);
+    const count = newest.reduce((sum, entry) => sum + linesOf({ entry, before: null }, filter).length, 0);
+    if (count < tail && newest.length === limit && limit < MOST_READ) continue;
+    const first = newest[0];
+    if (first === undefined) return { lines: [], after: null, more: false };
+    let before = await linesBefore(store, id, first.id);
+    const lines: LogLine[] = [];
+    for (const entry of newest) {
+      lines.push(...linesOf({ entry, before }, filter));
+      if (before !== null) before += logTexts(entry.event).length;
+    }
+    return { lines: lines.slice(-tail), after: newest.at(-1)!.id, more: false };
+  }
+}
+
+/** Lines before an entry of the stream. */
+async function linesBefore(store: Reading, id: string, entry: string): Promise<number | null> {
+  for await (const page of numberedEntries(store, { id, after: placeBefore(entry) })) {
+    return page[0]!.before;
+  }
+  return null;
+}
+
+/** The wanted lines from line `since` on as text, up to where the log ends now; memory: one page. */
+export async function* logText(
+  store: Reading,
+  { id, since, filter }: { id: string; since?: number | undefined; filter: LogFilter },
+): AsyncGenerator<string, void, undefined> {
+  const end = (await store.tail(id, 1))[0]?.id;
+  if (end === undefined) return;
+  const after = since === undefined && filter.attempt ? `${filter.attempt}-0` : undefined;
+  for await (const page of numberedEntries(store, { id, after, since })) {
+    let text = '';
+    for (const numbered of page) {
+      if (isBehind(numbered, filter)) break;
+      for (const line of linesOf(numbered, filter)) {
+        if (since === undefined || line.line === null || line.line >= since) text += `${line.text}\n`;
+      }
+    }
+    if (text !== '') yield text;
+    const last = page.at(-1)!;
+    if (isBehind(last, filter) || compareIds(last.entry.id, end) >= 0) return;
+  }
+}
