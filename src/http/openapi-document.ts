@@ -1,7 +1,7 @@
 /** The parts of an OpenAPI document that are finished here. */
 export interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
-  components?: { headers?: Record<string, object> };
+  components?: { headers?: Record<string, object>; schemas?: Record<string, unknown> };
 }
 
 interface Operation {

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AddClusterData, AddClusterErrors, AddClusterResponses, CancelExperimentData, CancelExperimentErrors, CancelExperimentResponses, CancelSweepData, CancelSweepErrors, CancelSweepResponses, ChangeProjectData, ChangeProjectErrors, ChangeProjectResponses, CompareMetricsData, CompareMetricsErrors, CompareMetricsResponses, CompareSweepData, CompareSweepErrors, CompareSweepResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateProjectData, CreateProjectErrors, CreateProjectResponses, DeleteExperimentData, DeleteExperimentErrors, DeleteExperimentResponses, DrainClusterData, DrainClusterErrors, DrainClusterResponses, ExplainRowData, ExplainRowErrors, ExplainRowResponses, GetBundleData, GetBundleErrors, GetBundleResponses, GetClusterData, GetClusterErrors, GetClusterResponses, GetCommandData, GetCommandErrors, GetCommandResponses, GetExperimentData, GetExperimentErrors, GetExperimentResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMetricNamesData, GetMetricNamesErrors, GetMetricNamesResponses, GetMetricPointsData, GetMetricPointsErrors, GetMetricPointsResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetPreflightData, GetPreflightErrors, GetPreflightResponses, GetProjectData, GetProjectErrors, GetProjectResponses, GetQueueData, GetQueueErrors, GetQueueResponses, GetRulesData, GetRulesErrors, GetRulesResponses, GetSweepData, GetSweepErrors, GetSweepResponses, GetVerificationData, GetVerificationErrors, GetVerificationResponses, HealthData, HealthResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListClustersData, ListClustersErrors, ListClustersResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListProjectsData, ListProjectsErrors, ListProjectsResponses, ListRulePresetsData, ListRulePresetsErrors, ListRulePresetsResponses, ListSweepsData, ListSweepsErrors, ListSweepsResponses, PlanExperimentData, PlanExperimentErrors, PlanExperimentResponses, PreflightClusterData, PreflightClusterErrors, PreflightClusterResponses, PreflightData, PreflightErrors, PreflightResponses, PreviewRetentionData, PreviewRetentionErrors, PreviewRetentionResponses, PreviewSweepData, PreviewSweepErrors, PreviewSweepResponses, ReadinessData, ReadinessErrors, ReadinessResponses, RemoveClusterData, RemoveClusterErrors, RemoveClusterResponses, RemoveProjectData, RemoveProjectErrors, RemoveProjectResponses, RerunExperimentData, RerunExperimentErrors, RerunExperimentResponses, RerunFailedData, RerunFailedErrors, RerunFailedResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, RotateKeyData, RotateKeyErrors, RotateKeyResponses, SignInData, SignInErrors, SignInResponses, SignOutData, SignOutErrors, StreamAllEventsData, StreamAllEventsErrors, StreamAllEventsResponse, StreamAllEventsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamProjectEventsData, StreamProjectEventsErrors, StreamProjectEventsResponse, StreamProjectEventsResponses, SubmitExperimentData, SubmitExperimentErrors, SubmitExperimentResponses, SubmitSweepData, SubmitSweepErrors, SubmitSweepResponses } from './types.gen.ts';
+import type { AddClusterData, AddClusterErrors, AddClusterResponses, CancelExperimentData, CancelExperimentErrors, CancelExperimentResponses, CancelSweepData, CancelSweepErrors, CancelSweepResponses, ChangeProjectData, ChangeProjectErrors, ChangeProjectResponses, CompareMetricsData, CompareMetricsErrors, CompareMetricsResponses, CompareSweepData, CompareSweepErrors, CompareSweepResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateProjectData, CreateProjectErrors, CreateProjectResponses, DeleteExperimentData, DeleteExperimentErrors, DeleteExperimentResponses, DownloadLogsData, DownloadLogsErrors, DownloadLogsResponses, DrainClusterData, DrainClusterErrors, DrainClusterResponses, ExplainRowData, ExplainRowErrors, ExplainRowResponses, GetBatchData, GetBatchErrors, GetBatchResponses, GetBundleData, GetBundleErrors, GetBundleResponses, GetClusterData, GetClusterErrors, GetClusterResponses, GetCommandData, GetCommandErrors, GetCommandResponses, GetExperimentData, GetExperimentErrors, GetExperimentResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMetricNamesData, GetMetricNamesErrors, GetMetricNamesResponses, GetMetricPointsData, GetMetricPointsErrors, GetMetricPointsResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetPreflightData, GetPreflightErrors, GetPreflightResponses, GetPresetData, GetPresetErrors, GetPresetResponses, GetProjectData, GetProjectErrors, GetProjectResponses, GetQueueData, GetQueueErrors, GetQueueResponses, GetRecipeData, GetRecipeErrors, GetRecipeResponses, GetRulesData, GetRulesErrors, GetRulesResponses, GetSweepData, GetSweepErrors, GetSweepResponses, GetVerificationData, GetVerificationErrors, GetVerificationResponses, HealthData, HealthResponses, ListArtifactsData, ListArtifactsErrors, ListArtifactsResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListBatchesData, ListBatchesErrors, ListBatchesResponses, ListClustersData, ListClustersErrors, ListClustersResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListPresetsData, ListPresetsErrors, ListPresetsResponses, ListProjectsData, ListProjectsErrors, ListProjectsResponses, ListRecipesData, ListRecipesErrors, ListRecipesResponses, ListRulePresetsData, ListRulePresetsErrors, ListRulePresetsResponses, ListSweepsData, ListSweepsErrors, ListSweepsResponses, PlanExperimentData, PlanExperimentErrors, PlanExperimentResponses, PreflightClusterData, PreflightClusterErrors, PreflightClusterResponses, PreflightData, PreflightErrors, PreflightResponses, PreviewRetentionData, PreviewRetentionErrors, PreviewRetentionResponses, PreviewSweepData, PreviewSweepErrors, PreviewSweepResponses, ReadinessData, ReadinessErrors, ReadinessResponses, RemoveClusterData, RemoveClusterErrors, RemoveClusterResponses, RemoveProjectData, RemoveProjectErrors, RemoveProjectResponses, RerunExperimentData, RerunExperimentErrors, RerunExperimentResponses, RerunFailedData, RerunFailedErrors, RerunFailedResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, RotateKeyData, RotateKeyErrors, RotateKeyResponses, SignInData, SignInErrors, SignInResponses, SignOutData, SignOutErrors, StreamAllEventsData, StreamAllEventsErrors, StreamAllEventsResponse, StreamAllEventsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamProjectEventsData, StreamProjectEventsErrors, StreamProjectEventsResponse, StreamProjectEventsResponses, SubmitExperimentData, SubmitExperimentErrors, SubmitExperimentResponses, SubmitPresetData, SubmitPresetErrors, SubmitPresetResponses, SubmitSweepData, SubmitSweepErrors, SubmitSweepResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -362,7 +362,7 @@ export const getMetricPoints = <ThrowOnError extends boolean = false>(options: O
 /**
  * Lines of the driver's output
  *
- * Without `tail`, from the first line (or behind `after`) on; go on with `after` while `more` is true. As text/plain, the header X-After says where to go on.
+ * From the first line on, or from line `since`, or behind the event `after`, or (`tail`) the last ones; one of these three at most. Lines are numbered over all attempts, those that say what is missing included. A page ends after about 2,000 lines, 2 MB, or 10,000 events that were looked through; go on with `after` while `more` is true. As text/plain (Accept), the header X-After says where to go on.
  */
 export const getLogs = <ThrowOnError extends boolean = false>(options: Options<GetLogsData, ThrowOnError>): RequestResult<GetLogsResponses, GetLogsErrors, ThrowOnError> => (options.client ?? client).get<GetLogsResponses, GetLogsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -371,6 +371,21 @@ export const getLogs = <ThrowOnError extends boolean = false>(options: Options<G
             type: 'apiKey'
         }],
     url: '/v1/experiments/{id}/logs',
+    ...options
+});
+
+/**
+ * The driver's output as a file
+ *
+ * All lines up to now, as they were recorded: nothing in them is made harmless. After an answer that was cut, go on with `since` of the number of lines that are complete, and one.
+ */
+export const downloadLogs = <ThrowOnError extends boolean = false>(options: Options<DownloadLogsData, ThrowOnError>): RequestResult<DownloadLogsResponses, DownloadLogsErrors, ThrowOnError> => (options.client ?? client).get<DownloadLogsResponses, DownloadLogsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/logs/download',
     ...options
 });
 
@@ -459,6 +474,73 @@ export const listAttempts = <ThrowOnError extends boolean = false>(options: Opti
 });
 
 /**
+ * What an experiment left on its cluster: its checkpoints, in the order of their making
+ *
+ * Every one that was registered, over all attempts; the last 10,000 at most. Whether it is still there is for the cluster to say.
+ */
+export const listArtifacts = <ThrowOnError extends boolean = false>(options: Options<ListArtifactsData, ThrowOnError>): RequestResult<ListArtifactsResponses, ListArtifactsErrors, ThrowOnError> => (options.client ?? client).get<ListArtifactsResponses, ListArtifactsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/artifacts',
+    ...options
+});
+
+/**
+ * Recorded advantage batches, by attempt and number, with what was found of them in short
+ */
+export const listBatches = <ThrowOnError extends boolean = false>(options: Options<ListBatchesData, ThrowOnError>): RequestResult<ListBatchesResponses, ListBatchesErrors, ThrowOnError> => (options.client ?? client).get<ListBatchesResponses, ListBatchesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/batches',
+    ...options
+});
+
+/**
+ * One recorded batch, with its report
+ */
+export const getBatch = <ThrowOnError extends boolean = false>(options: Options<GetBatchData, ThrowOnError>): RequestResult<GetBatchResponses, GetBatchErrors, ThrowOnError> => (options.client ?? client).get<GetBatchResponses, GetBatchErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}/batches/{attempt}/{batch}',
+    ...options
+});
+
+/**
+ * The scripts of verl-agent's recipe/hgpo that can be run
+ */
+export const listRecipes = <ThrowOnError extends boolean = false>(options?: Options<ListRecipesData, ThrowOnError>): RequestResult<ListRecipesResponses, ListRecipesErrors, ThrowOnError> => (options?.client ?? client).get<ListRecipesResponses, ListRecipesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/recipes',
+    ...options
+});
+
+/**
+ * A recipe: what its script runs, what is run here, and the fields of its spec
+ */
+export const getRecipe = <ThrowOnError extends boolean = false>(options: Options<GetRecipeData, ThrowOnError>): RequestResult<GetRecipeResponses, GetRecipeErrors, ThrowOnError> => (options.client ?? client).get<GetRecipeResponses, GetRecipeErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/recipes/{name}',
+    ...options
+});
+
+/**
  * What a spec would run, without running it
  */
 export const planExperiment = <ThrowOnError extends boolean = false>(options: Options<PlanExperimentData, ThrowOnError>): RequestResult<PlanExperimentResponses, PlanExperimentErrors, ThrowOnError> => (options.client ?? client).post<PlanExperimentResponses, PlanExperimentErrors, ThrowOnError>({
@@ -522,6 +604,51 @@ export const preflightCluster = <ThrowOnError extends boolean = false>(options: 
         }],
     url: '/v1/clusters/{name}/preflight',
     ...options
+});
+
+/**
+ * Sweeps that reproduce the paper's tables
+ */
+export const listPresets = <ThrowOnError extends boolean = false>(options?: Options<ListPresetsData, ThrowOnError>): RequestResult<ListPresetsResponses, ListPresetsErrors, ThrowOnError> => (options?.client ?? client).get<ListPresetsResponses, ListPresetsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/presets',
+    ...options
+});
+
+/**
+ * A preset: the spec of every run, and the paper's figures for it
+ */
+export const getPreset = <ThrowOnError extends boolean = false>(options: Options<GetPresetData, ThrowOnError>): RequestResult<GetPresetResponses, GetPresetErrors, ThrowOnError> => (options.client ?? client).get<GetPresetResponses, GetPresetErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/presets/{name}',
+    ...options
+});
+
+/**
+ * Reproduce one of the paper's tables by one sweep
+ *
+ * Trainings enter the line at once; each evaluation when its own training has succeeded, with the checkpoint of that training. Where a training does not succeed, its evaluations never run.
+ */
+export const submitPreset = <ThrowOnError extends boolean = false>(options: Options<SubmitPresetData, ThrowOnError>): RequestResult<SubmitPresetResponses, SubmitPresetErrors, ThrowOnError> => (options.client ?? client).post<SubmitPresetResponses, SubmitPresetErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/presets/{name}/submit',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

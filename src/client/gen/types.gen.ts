@@ -1060,6 +1060,9 @@ export type Command = {
      * Milliseconds since 1970
      */
     createdAt: number;
+    /**
+     * Milliseconds since 1970
+     */
     endedAt: number | null;
 };
 
@@ -1255,6 +1258,9 @@ export type Attempt = {
      * Milliseconds since 1970
      */
     claimedAt: number;
+    /**
+     * When the launch was confirmed; null: not yet
+     */
     confirmedAt: number | null;
     /**
      * Number of its last recorded event
@@ -1280,9 +1286,21 @@ export type Cluster = {
      * The way to the ray-worker is encrypted
      */
     tls: boolean;
+    /**
+     * ray://host:port of Ray; null: made known by its ray-worker's address
+     */
     rayAddress: string | null;
+    /**
+     * As last seen
+     */
     rayVersion: string | null;
+    /**
+     * As last seen
+     */
     rayWorkerVersion: string | null;
+    /**
+     * The directory that all its nodes see, as last seen
+     */
     sharedRoot: string | null;
     /**
      * Nothing new starts there; what runs goes on
@@ -1296,6 +1314,9 @@ export type Cluster = {
      * Small experiments may overtake one that does not fit
      */
     backfill: boolean;
+    /**
+     * When its ray-worker last answered a dispatcher; ms since 1970
+     */
     lastSeenAt: number | null;
     nodes: Array<{
         id: string;
@@ -1491,6 +1512,9 @@ export type ExperimentDetail = {
         path: string;
         attempt: number;
     } | null;
+    /**
+     * Null where it does not wait
+     */
     position: {
         /**
          * Place in the line, from 1
@@ -1505,6 +1529,9 @@ export type ExperimentDetail = {
 
 export type ExperimentPage = {
     items: Array<Experiment>;
+    /**
+     * Pass it on as `cursor`; null: there is no more
+     */
     next: string | null;
 };
 
@@ -1525,6 +1552,9 @@ export type PlanPreview = {
      * JSON pointers of the values that were not submitted
      */
     defaults: Array<string>;
+    /**
+     * Everything of the estimator that changes the number
+     */
     fingerprint: string | null;
     plan: {
         engine: string;
@@ -1544,6 +1574,18 @@ export type PlanPreview = {
      * The exact command, quoted for a POSIX shell
      */
     commandLine: string;
+    /**
+     * verl-agent: what the spec asks for, unlike the recipe's script
+     */
+    changes: Array<PlanChange>;
+    /**
+     * verl-agent: what is mended against the recipe's script, and why
+     */
+    corrections: Array<PlanCorrection>;
+    /**
+     * verl-agent: what is to be known before it runs
+     */
+    checks: Array<PlanCheck>;
 };
 
 export type Problem = {
@@ -1611,6 +1653,9 @@ export type Queue = {
          * Milliseconds since 1970
          */
         submittedAt: number;
+        /**
+         * Why it waits; null: not yet looked at
+         */
         reason: string | null;
     }>;
     /**
@@ -1663,6 +1708,9 @@ export type Verification = {
          */
         report: unknown;
     }>;
+    /**
+     * Pass it on as `cursor`; null: there is no more
+     */
     next: string | null;
 };
 
@@ -1688,11 +1736,17 @@ export type FeedMessage = {
      */
     at: number;
     project: string;
+    /**
+     * Null: of a sweep
+     */
     experiment: string | null;
     /**
      * Of the experiment or the sweep
      */
     name: string;
+    /**
+     * The sweep, or that of the experiment
+     */
     sweep: string | null;
     /**
      * As in the stream of the experiment; `sweep`: its state, and its children counted by theirs
@@ -1705,6 +1759,9 @@ export type FeedMessage = {
 
 export type LogPage = {
     lines: Array<{
+        /**
+         * Its number, over all attempts; null: not known
+         */
         line: number | null;
         /**
          * Stream id of the event that carried it
@@ -1721,6 +1778,9 @@ export type LogPage = {
         source: 'stdout' | 'stderr' | 'gap';
         text: string;
     }>;
+    /**
+     * Stream id of the last entry that was read; pass it on as `after`
+     */
     after: string | null;
     /**
      * More is recorded behind `after` already
@@ -1747,6 +1807,9 @@ export type MetricChart = {
             count: number;
             first: number | 'NaN' | 'Infinity' | '-Infinity';
             last: number | 'NaN' | 'Infinity' | '-Infinity';
+            /**
+             * Of its finite values, as largest and mean
+             */
             min: number | null;
             max: number | null;
             mean: number | null;
@@ -1787,6 +1850,9 @@ export type MetricCharts = {
                 count: number;
                 first: number | 'NaN' | 'Infinity' | '-Infinity';
                 last: number | 'NaN' | 'Infinity' | '-Infinity';
+                /**
+                 * Of its finite values, as largest and mean
+                 */
                 min: number | null;
                 max: number | null;
                 mean: number | null;
@@ -1823,6 +1889,9 @@ export type MetricPoints = {
             value: number | 'NaN' | 'Infinity' | '-Infinity';
         }>;
     }>;
+    /**
+     * Stream id of the last entry that was read; pass it on as `after`
+     */
     after: string | null;
     /**
      * More is recorded behind `after` already
@@ -1865,6 +1934,9 @@ export type Sweep = {
         failed: number;
         cancelled: number;
     };
+    /**
+     * A child is stopped where its best value so far is worse than the median of the other children's running averages at the same step
+     */
     earlyStopping: {
         /**
          * Name of the metric as the trainer logs it
@@ -1938,6 +2010,12 @@ export type SweepComparison = {
                  * Succeeded children with a finite value
                  */
                 n: number;
+                min: number | null;
+                max: number | null;
+                /**
+                 * 95 % confidence interval of the mean by Student's t; null below two values
+                 */
+                interval: Array<unknown> | null;
             };
         };
         /**
@@ -2005,6 +2083,9 @@ export type SweepDetail = {
         failed: number;
         cancelled: number;
     };
+    /**
+     * A child is stopped where its best value so far is worse than the median of the other children's running averages at the same step
+     */
     earlyStopping: {
         /**
          * Name of the metric as the trainer logs it
@@ -2201,6 +2282,34 @@ export type SweepRequest = {
 export type SweepRerun = {
     rerun: number;
     sweep: Sweep;
+};
+
+export type SubmitPreset = {
+    /**
+     * For people; without control characters
+     */
+    name?: string;
+    /**
+     * Lower-case letters, digits and hyphens
+     */
+    project?: string;
+    /**
+     * Lower-case letters, digits and hyphens
+     */
+    cluster?: string;
+    priority?: number;
+    /**
+     * The verl-agent checkout on the cluster; the cluster's own where it is left out
+     */
+    home?: string;
+    /**
+     * Keeps the checkpoints apart: without it a training that is finished already is not run again
+     */
+    label?: string;
+    /**
+     * Names of the trainings to run; all where it is left out
+     */
+    runs?: Array<string>;
 };
 
 export type ExperimentRules = {
@@ -2527,11 +2636,17 @@ export type ApiKey = {
      * Within a minute; null: not yet, or not known
      */
     lastUsedAt: number | null;
+    /**
+     * Milliseconds since 1970
+     */
     rotatedAt: number | null;
     /**
      * Until then the secret before the last rotation is accepted too
      */
     overlapUntil: number | null;
+    /**
+     * Milliseconds since 1970
+     */
     revokedAt: number | null;
 };
 
@@ -2633,6 +2748,300 @@ export type AuditPage = {
     next: string | null;
 };
 
+export type Artifact = {
+    kind: 'checkpoint';
+    /**
+     * The trainer's step
+     */
+    step: number;
+    /**
+     * On the cluster
+     */
+    path: string;
+    attempt: number;
+    /**
+     * When it was registered; ms since 1970
+     */
+    at: number;
+};
+
+export type ArtifactPage = {
+    items: Array<Artifact>;
+    /**
+     * Pass it on as `cursor`; null: there is no more
+     */
+    next: string | null;
+};
+
+export type BatchDetail = {
+    attempt: number;
+    /**
+     * Its number within the attempt, from 1
+     */
+    batch: number;
+    /**
+     * The trainer's step
+     */
+    step: number;
+    rows: number;
+    /**
+     * SHA-256 of the serialized batch
+     */
+    digest: string;
+    report: BatchReport | null;
+};
+
+export type BatchPage = {
+    items: Array<Batch>;
+    /**
+     * Pass it on as `cursor`; null: there is no more
+     */
+    next: string | null;
+};
+
+/**
+ * Fields beyond these say more about single rows; docs/verification.md explains them
+ */
+export type BatchReport = {
+    name: string;
+    rows: number;
+    exact: number;
+    rounding: number;
+    wrong: number;
+    unverifiable: number;
+    findings: Array<{
+        code: string;
+        severity: 'error' | 'warning';
+        message: string;
+        /**
+         * The first rows that it concerns
+         */
+        rows: Array<number>;
+        [key: string]: unknown;
+    }>;
+    ok: boolean;
+    /**
+     * Everything of the estimator that changes the number
+     */
+    fingerprint: string;
+    [key: string]: unknown;
+};
+
+export type Batch = {
+    attempt: number;
+    /**
+     * Its number within the attempt, from 1
+     */
+    batch: number;
+    /**
+     * The trainer's step
+     */
+    step: number;
+    rows: number;
+    /**
+     * SHA-256 of the serialized batch
+     */
+    digest: string;
+    /**
+     * Null: the report is still to come
+     */
+    verification: {
+        ok: boolean;
+        exact: number;
+        rounding: number;
+        wrong: number;
+        unverifiable: number;
+        /**
+         * Codes of its findings
+         */
+        findings: Array<string>;
+    } | null;
+};
+
+export type PlanChange = {
+    /**
+     * Of the merged configuration
+     */
+    key: string;
+    /**
+     * In the recipe's script; null: not passed
+     */
+    from: string | null;
+    /**
+     * As it is run; null: not passed
+     */
+    to: string | null;
+};
+
+export type PlanCheck = {
+    /**
+     * Stable name
+     */
+    check: string;
+    severity: 'error' | 'warning' | 'note';
+    /**
+     * JSON pointer into the spec
+     */
+    field: string;
+    message: string;
+    mend: string;
+};
+
+export type PlanCorrection = {
+    /**
+     * Of the merged configuration
+     */
+    key: string;
+    /**
+     * In the recipe's script; null: not passed
+     */
+    from: string | null;
+    /**
+     * As it is run; null: not passed
+     */
+    to: string | null;
+    reason: string;
+};
+
+export type PresetDetail = {
+    name: string;
+    title: string;
+    trainings: number;
+    evaluations: number;
+    notes: Array<string>;
+    runs: Array<{
+        name: string;
+        /**
+         * The paper's
+         */
+        figures: {
+            /**
+             * Per cent
+             */
+            inDomainSuccess?: number;
+            /**
+             * Per cent
+             */
+            outOfDomainSuccess?: number;
+            /**
+             * Per cent
+             */
+            webshopScore?: number;
+            /**
+             * Per cent
+             */
+            webshopSuccess?: number;
+        };
+        train: VerlAgentSpec;
+        evaluations: Array<VerlAgentSpec>;
+    }>;
+};
+
+export type PresetList = {
+    items: Array<{
+        name: string;
+        title: string;
+        trainings: number;
+        evaluations: number;
+    }>;
+};
+
+export type Recipe = {
+    /**
+     * Its script's
+     */
+    name: 'qwen2.5_1.5b_alfworld_train' | 'qwen2.5_1.5b_alfworld_eval' | 'qwen2.5_1.5b_webshop_train' | 'qwen2.5_1.5b_webshop_eval' | 'qwen2.5_7b_alfworld_train' | 'qwen2.5_7b_alfworld_eval' | 'qwen2.5_7b_webshop_train' | 'qwen2.5_7b_webshop_eval';
+    modelSize: '1.5b' | '7b';
+    environment: 'alfworld' | 'webshop';
+    phase: 'train' | 'eval';
+    gpus: number;
+    /**
+     * As the script passes it, to the letter; placeholders stand as they are
+     */
+    faithful: {
+        /**
+         * Python module
+         */
+        program: string;
+        /**
+         * `key=value`, in order
+         */
+        overrides: Array<string>;
+        environment: {
+            [key: string]: string;
+        };
+        /**
+         * Quoted for a POSIX shell
+         */
+        commandLine: string;
+        /**
+         * What the script runs first
+         */
+        dataPreparation: {
+            program: string;
+            arguments: Array<string>;
+        };
+    };
+    /**
+     * As it is run here
+     */
+    corrected: {
+        /**
+         * Python module
+         */
+        program: string;
+        /**
+         * `key=value`, in order
+         */
+        overrides: Array<string>;
+        environment: {
+            [key: string]: string;
+        };
+        /**
+         * Quoted for a POSIX shell
+         */
+        commandLine: string;
+        corrections: Array<PlanCorrection>;
+        checks: Array<PlanCheck>;
+    };
+    /**
+     * The smallest spec of it
+     */
+    spec: unknown;
+    /**
+     * The spec's fields that set something of the configuration
+     */
+    fields: Array<{
+        /**
+         * JSON pointer into the spec
+         */
+        field: string;
+        /**
+         * What it sets in the merged configuration
+         */
+        keys: Array<string>;
+        /**
+         * Where it is left out; null: unset
+         */
+        value: unknown;
+    }>;
+};
+
+export type RecipeList = {
+    items: Array<RecipeSummary>;
+};
+
+export type RecipeSummary = {
+    /**
+     * Its script's
+     */
+    name: 'qwen2.5_1.5b_alfworld_train' | 'qwen2.5_1.5b_alfworld_eval' | 'qwen2.5_1.5b_webshop_train' | 'qwen2.5_1.5b_webshop_eval' | 'qwen2.5_7b_alfworld_train' | 'qwen2.5_7b_alfworld_eval' | 'qwen2.5_7b_webshop_train' | 'qwen2.5_7b_webshop_eval';
+    modelSize: '1.5b' | '7b';
+    environment: 'alfworld' | 'webshop';
+    phase: 'train' | 'eval';
+    gpus: number;
+};
+
 /**
  * What a person submits; `engine` says which one of these.
  */
@@ -2653,7 +3062,7 @@ export type HealthData = {
 
 export type HealthResponses = {
     /**
-     * Default Response
+     * The process runs
      */
     200: {
         status: 'ok';
@@ -2700,7 +3109,7 @@ export type ReadinessError = ReadinessErrors[keyof ReadinessErrors];
 
 export type ReadinessResponses = {
     /**
-     * Default Response
+     * The process can serve: the store answers
      */
     200: {
         status: 'ok';
@@ -2869,7 +3278,7 @@ export type ListExperimentsError = ListExperimentsErrors[keyof ListExperimentsEr
 
 export type ListExperimentsResponses = {
     /**
-     * Default Response
+     * Experiments, newest first
      */
     200: ExperimentPage;
 };
@@ -3124,7 +3533,7 @@ export type GetExperimentError = GetExperimentErrors[keyof GetExperimentErrors];
 
 export type GetExperimentResponses = {
     /**
-     * Done
+     * One experiment
      */
     200: ExperimentDetail;
 };
@@ -3193,7 +3602,7 @@ export type CancelExperimentError = CancelExperimentErrors[keyof CancelExperimen
 
 export type CancelExperimentResponses = {
     /**
-     * Done
+     * Cancel an experiment
      */
     202: ExperimentDetail;
 };
@@ -3245,7 +3654,7 @@ export type ListSweepsError = ListSweepsErrors[keyof ListSweepsErrors];
 
 export type ListSweepsResponses = {
     /**
-     * Default Response
+     * Sweeps, newest first
      */
     200: SweepPage;
 };
@@ -3491,7 +3900,7 @@ export type PreviewSweepError = PreviewSweepErrors[keyof PreviewSweepErrors];
 
 export type PreviewSweepResponses = {
     /**
-     * Default Response
+     * What a sweep would run, without running it
      */
     200: SweepPreview;
 };
@@ -3557,7 +3966,7 @@ export type GetSweepError = GetSweepErrors[keyof GetSweepErrors];
 
 export type GetSweepResponses = {
     /**
-     * Done
+     * One sweep, with a page of its children
      */
     200: SweepDetail;
 };
@@ -3625,7 +4034,7 @@ export type CompareSweepError = CompareSweepErrors[keyof CompareSweepErrors];
 
 export type CompareSweepResponses = {
     /**
-     * Default Response
+     * One row for each combination of values, aggregated over seeds
      */
     200: SweepComparison;
 };
@@ -3689,7 +4098,7 @@ export type CancelSweepError = CancelSweepErrors[keyof CancelSweepErrors];
 
 export type CancelSweepResponses = {
     /**
-     * Done
+     * Cancel a sweep with all its children
      */
     202: Sweep;
 };
@@ -3753,7 +4162,7 @@ export type RerunFailedError = RerunFailedErrors[keyof RerunFailedErrors];
 
 export type RerunFailedResponses = {
     /**
-     * Done
+     * Run the failed children of a sweep again
      */
     202: SweepRerun;
 };
@@ -4022,7 +4431,7 @@ export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
 
 export type GetMetricsResponses = {
     /**
-     * Default Response
+     * Metrics over the steps, as a chart
      */
     200: MetricChart;
 };
@@ -4092,7 +4501,7 @@ export type CompareMetricsError = CompareMetricsErrors[keyof CompareMetricsError
 
 export type CompareMetricsResponses = {
     /**
-     * Default Response
+     * The same metrics of several experiments
      */
     200: MetricCharts;
 };
@@ -4146,7 +4555,7 @@ export type GetMetricNamesError = GetMetricNamesErrors[keyof GetMetricNamesError
 
 export type GetMetricNamesResponses = {
     /**
-     * Default Response
+     * Names of all metrics, with their last values
      */
     200: MetricNames;
 };
@@ -4209,7 +4618,7 @@ export type GetMetricPointsError = GetMetricPointsErrors[keyof GetMetricPointsEr
 
 export type GetMetricPointsResponses = {
     /**
-     * Default Response
+     * Every recorded value of metrics, page by page
      */
     200: MetricPoints;
 };
@@ -4230,9 +4639,25 @@ export type GetLogsData = {
          */
         tail?: number;
         /**
+         * From the line of this number on
+         */
+        since?: number;
+        /**
          * Only what was recorded behind this stream id
          */
         after?: string;
+        /**
+         * Only of this attempt
+         */
+        attempt?: number;
+        /**
+         * Only of this pipe of the driver
+         */
+        source?: 'stdout' | 'stderr';
+        /**
+         * Only lines that contain this text, letter by letter; it is no pattern
+         */
+        contains?: string;
     };
     url: '/v1/experiments/{id}/logs';
 };
@@ -4279,6 +4704,77 @@ export type GetLogsResponses = {
 
 export type GetLogsResponse = GetLogsResponses[keyof GetLogsResponses];
 
+export type DownloadLogsData = {
+    body?: never;
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * From the line of this number on
+         */
+        since?: number;
+        /**
+         * Only of this attempt
+         */
+        attempt?: number;
+        /**
+         * Only of this pipe of the driver
+         */
+        source?: 'stdout' | 'stderr';
+        /**
+         * Only lines that contain this text, letter by letter; it is no pattern
+         */
+        contains?: string;
+    };
+    url: '/v1/experiments/{id}/logs/download';
+};
+
+export type DownloadLogsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type DownloadLogsError = DownloadLogsErrors[keyof DownloadLogsErrors];
+
+export type DownloadLogsResponses = {
+    /**
+     * The log
+     */
+    200: string;
+};
+
+export type DownloadLogsResponse = DownloadLogsResponses[keyof DownloadLogsResponses];
+
 export type GetVerificationData = {
     body?: never;
     path: {
@@ -4288,6 +4784,9 @@ export type GetVerificationData = {
         id: string;
     };
     query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
         cursor?: string;
         /**
          * 50 where it is left out
@@ -4332,7 +4831,7 @@ export type GetVerificationError = GetVerificationErrors[keyof GetVerificationEr
 
 export type GetVerificationResponses = {
     /**
-     * Default Response
+     * Counts over all batches, and a page of reports
      */
     200: Verification;
 };
@@ -4403,7 +4902,7 @@ export type ExplainRowError = ExplainRowErrors[keyof ExplainRowErrors];
 
 export type ExplainRowResponses = {
     /**
-     * Default Response
+     * How the advantage of one row comes about
      */
     200: Explanation;
 };
@@ -4517,7 +5016,7 @@ export type GetRulesError = GetRulesErrors[keyof GetRulesErrors];
 
 export type GetRulesResponses = {
     /**
-     * Default Response
+     * What an experiment is watched for, and what was found
      */
     200: ExperimentRules;
 };
@@ -4562,7 +5061,7 @@ export type ListRulePresetsError = ListRulePresetsErrors[keyof ListRulePresetsEr
 
 export type ListRulePresetsResponses = {
     /**
-     * Default Response
+     * Conditions that have a name
      */
     200: RulePresets;
 };
@@ -4616,12 +5115,305 @@ export type ListAttemptsError = ListAttemptsErrors[keyof ListAttemptsErrors];
 
 export type ListAttemptsResponses = {
     /**
-     * Default Response
+     * Attempts of an experiment, from the first
      */
     200: AttemptList;
 };
 
 export type ListAttemptsResponse = ListAttemptsResponses[keyof ListAttemptsResponses];
+
+export type ListArtifactsData = {
+    body?: never;
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
+        cursor?: string;
+        /**
+         * 50 where it is left out
+         */
+        limit?: number;
+    };
+    url: '/v1/experiments/{id}/artifacts';
+};
+
+export type ListArtifactsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ListArtifactsError = ListArtifactsErrors[keyof ListArtifactsErrors];
+
+export type ListArtifactsResponses = {
+    /**
+     * What an experiment left on its cluster: its checkpoints, in the order of their making
+     */
+    200: ArtifactPage;
+};
+
+export type ListArtifactsResponse = ListArtifactsResponses[keyof ListArtifactsResponses];
+
+export type ListBatchesData = {
+    body?: never;
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
+        cursor?: string;
+        /**
+         * 50 where it is left out
+         */
+        limit?: number;
+    };
+    url: '/v1/experiments/{id}/batches';
+};
+
+export type ListBatchesErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ListBatchesError = ListBatchesErrors[keyof ListBatchesErrors];
+
+export type ListBatchesResponses = {
+    /**
+     * Recorded advantage batches, by attempt and number, with what was found of them in short
+     */
+    200: BatchPage;
+};
+
+export type ListBatchesResponse = ListBatchesResponses[keyof ListBatchesResponses];
+
+export type GetBatchData = {
+    body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+        attempt: number;
+        batch: number;
+    };
+    query?: never;
+    url: '/v1/experiments/{id}/batches/{attempt}/{batch}';
+};
+
+export type GetBatchErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetBatchError = GetBatchErrors[keyof GetBatchErrors];
+
+export type GetBatchResponses = {
+    /**
+     * One recorded batch, with its report
+     */
+    200: BatchDetail;
+};
+
+export type GetBatchResponse = GetBatchResponses[keyof GetBatchResponses];
+
+export type ListRecipesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/recipes';
+};
+
+export type ListRecipesErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ListRecipesError = ListRecipesErrors[keyof ListRecipesErrors];
+
+export type ListRecipesResponses = {
+    /**
+     * The scripts of verl-agent's recipe/hgpo that can be run
+     */
+    200: RecipeList;
+};
+
+export type ListRecipesResponse = ListRecipesResponses[keyof ListRecipesResponses];
+
+export type GetRecipeData = {
+    body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
+    path: {
+        /**
+         * The recipe's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/recipes/{name}';
+};
+
+export type GetRecipeErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetRecipeError = GetRecipeErrors[keyof GetRecipeErrors];
+
+export type GetRecipeResponses = {
+    /**
+     * A recipe: what its script runs, what is run here, and the fields of its spec
+     */
+    200: Recipe;
+};
+
+export type GetRecipeResponse = GetRecipeResponses[keyof GetRecipeResponses];
 
 export type PlanExperimentData = {
     body: ExperimentSpec;
@@ -4675,7 +5467,7 @@ export type PlanExperimentError = PlanExperimentErrors[keyof PlanExperimentError
 
 export type PlanExperimentResponses = {
     /**
-     * Default Response
+     * What a spec would run, without running it
      */
     200: PlanPreview;
 };
@@ -4796,7 +5588,7 @@ export type GetPreflightError = GetPreflightErrors[keyof GetPreflightErrors];
 
 export type GetPreflightResponses = {
     /**
-     * Default Response
+     * What a preflight has found
      */
     200: Command;
 };
@@ -4867,6 +5659,209 @@ export type PreflightClusterResponses = {
 
 export type PreflightClusterResponse = PreflightClusterResponses[keyof PreflightClusterResponses];
 
+export type ListPresetsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/presets';
+};
+
+export type ListPresetsErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ListPresetsError = ListPresetsErrors[keyof ListPresetsErrors];
+
+export type ListPresetsResponses = {
+    /**
+     * Sweeps that reproduce the paper's tables
+     */
+    200: PresetList;
+};
+
+export type ListPresetsResponse = ListPresetsResponses[keyof ListPresetsResponses];
+
+export type GetPresetData = {
+    body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
+    path: {
+        /**
+         * The preset's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/presets/{name}';
+};
+
+export type GetPresetErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetPresetError = GetPresetErrors[keyof GetPresetErrors];
+
+export type GetPresetResponses = {
+    /**
+     * A preset: the spec of every run, and the paper's figures for it
+     */
+    200: PresetDetail;
+};
+
+export type GetPresetResponse = GetPresetResponses[keyof GetPresetResponses];
+
+export type SubmitPresetData = {
+    body: {
+        /**
+         * For people; without control characters
+         */
+        name?: string;
+        /**
+         * Lower-case letters, digits and hyphens
+         */
+        project?: string;
+        /**
+         * Lower-case letters, digits and hyphens
+         */
+        cluster?: string;
+        priority?: number;
+        /**
+         * The verl-agent checkout on the cluster; the cluster's own where it is left out
+         */
+        home?: string;
+        /**
+         * Keeps the checkpoints apart: without it a training that is finished already is not run again
+         */
+        label?: string;
+        /**
+         * Names of the trainings to run; all where it is left out
+         */
+        runs?: Array<string>;
+    };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The preset's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/presets/{name}/submit';
+};
+
+export type SubmitPresetErrors = {
+    /**
+     * `invalid-request`: The request is not well formed; `invalid-spec`: The experiment spec is not valid
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing; `cluster-not-found`: There is no cluster of that name
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     */
+    503: Problem;
+};
+
+export type SubmitPresetError = SubmitPresetErrors[keyof SubmitPresetErrors];
+
+export type SubmitPresetResponses = {
+    /**
+     * Accepted
+     */
+    202: SweepAccepted;
+};
+
+export type SubmitPresetResponse = SubmitPresetResponses[keyof SubmitPresetResponses];
+
 export type GetQueueData = {
     body?: never;
     path?: never;
@@ -4910,7 +5905,7 @@ export type GetQueueError = GetQueueErrors[keyof GetQueueErrors];
 
 export type GetQueueResponses = {
     /**
-     * Default Response
+     * The line: counts, who waits and why, what the clusters have
      */
     200: Queue;
 };
@@ -4964,7 +5959,7 @@ export type PreviewRetentionError = PreviewRetentionErrors[keyof PreviewRetentio
 
 export type PreviewRetentionResponses = {
     /**
-     * Default Response
+     * What retention would delete of a project now, and what it keeps for how long
      */
     200: RetentionPreview;
 };
@@ -5009,7 +6004,7 @@ export type ListClustersError = ListClustersErrors[keyof ListClustersErrors];
 
 export type ListClustersResponses = {
     /**
-     * Default Response
+     * Clusters and their capacity
      */
     200: ClusterList;
 };
@@ -5251,7 +6246,7 @@ export type GetClusterError = GetClusterErrors[keyof GetClusterErrors];
 
 export type GetClusterResponses = {
     /**
-     * Done
+     * One cluster
      */
     200: Cluster;
 };
@@ -5311,7 +6306,7 @@ export type GetCommandError = GetCommandErrors[keyof GetCommandErrors];
 
 export type GetCommandResponses = {
     /**
-     * Done
+     * A command on a cluster: what was done so far, and what was found
      */
     200: Command;
 };
@@ -5420,7 +6415,7 @@ export type ListProjectsError = ListProjectsErrors[keyof ListProjectsErrors];
 
 export type ListProjectsResponses = {
     /**
-     * Default Response
+     * Projects, by name
      */
     200: ProjectList;
 };
@@ -5641,7 +6636,7 @@ export type GetProjectError = GetProjectErrors[keyof GetProjectErrors];
 
 export type GetProjectResponses = {
     /**
-     * Done
+     * One project
      */
     200: Project;
 };
@@ -5739,7 +6734,7 @@ export type ChangeProjectError = ChangeProjectErrors[keyof ChangeProjectErrors];
 
 export type ChangeProjectResponses = {
     /**
-     * Default Response
+     * Change the weight, GPU quota or retention of a project
      */
     200: Project;
 };
@@ -5784,7 +6779,7 @@ export type ListKeysError = ListKeysErrors[keyof ListKeysErrors];
 
 export type ListKeysResponses = {
     /**
-     * Default Response
+     * API keys, the newest first, without their secrets
      */
     200: ApiKeyList;
 };
@@ -5995,7 +6990,7 @@ export type RevokeKeyError = RevokeKeyErrors[keyof RevokeKeyErrors];
 
 export type RevokeKeyResponses = {
     /**
-     * Default Response
+     * Revoke an API key
      */
     200: ApiKey;
 };
@@ -6058,7 +7053,7 @@ export type ListAuditError = ListAuditErrors[keyof ListAuditErrors];
 
 export type ListAuditResponses = {
     /**
-     * Default Response
+     * Who changed what, and who was refused; the newest first
      */
     200: AuditPage;
 };
