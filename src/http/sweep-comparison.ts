@@ -46,7 +46,13 @@ export function compareCombination(
     metrics,
     now,
     reference = null,
-  }: { metrics: readonly string[]; now: number; reference?: SweepCombination['reference'] },
+    customCode = false,
+  }: {
+    metrics: readonly string[];
+    now: number;
+    reference?: SweepCombination['reference'];
+    customCode?: boolean;
+  },
 ): SweepCombination {
   const found = figures.filter((one): one is Figures => one !== undefined);
   const succeeded = found.filter(({ state }) => state === 'succeeded');
@@ -75,5 +81,6 @@ export function compareCombination(
     gpuSeconds: total((one) => one.gpus * seconds(one)),
     cpuSeconds: total((one) => one.cpus * seconds(one)),
     reference,
+    customCode,
   };
 }

@@ -253,9 +253,12 @@ export const SweepCombination = Type.Object(
           n: Type.Integer({ minimum: 0, description: 'Succeeded children with a finite value' }),
           min: Nullable,
           max: Nullable,
-          interval: Type.Union([Type.Tuple([Type.Number(), Type.Number()]), Type.Null()], {
-            description: "95 % confidence interval of the mean by Student's t; null below two values",
-          }),
+          interval: Type.Union(
+            [Type.Object({ low: Type.Number(), high: Type.Number() }, strict), Type.Null()],
+            {
+              description: "95 % confidence interval of the mean by Student's t; null below two values",
+            },
+          ),
         },
         strict,
       ),
@@ -265,6 +268,7 @@ export const SweepCombination = Type.Object(
       { exact: Count, rounding: Count, wrong: Count, unverifiable: Count },
       { ...strict, description: 'Verified rows of all children' },
     ),
+    customCode: Type.Boolean({ description: "Its overrides load code that is not the recipe's" }),
     gpuSeconds: Type.Number({ description: 'GPUs times the time from first start to end (or now)' }),
     cpuSeconds: Type.Number({ description: 'CPUs times the same' }),
     reference: Type.Union([Type.Record(Type.String(), Type.Number()), Type.Null()], {

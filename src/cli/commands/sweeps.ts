@@ -200,23 +200,35 @@ function describeComparison({ items, metrics }: SweepComparison): string {
   const axes = Object.keys(items[0]?.values ?? {});
   const number = (value: number | null) => (value === null ? '-' : value.toPrecision(4));
   const compared = new Set(items.flatMap(({ reference }) => Object.keys(reference ?? {})));
+  const coded = items.some(({ customCode }) => customCode);
   const rows = items.map(({ values, metrics: found, rows: checked, reference, ...row }) => [
     ...axes.map((pointer) => shown(values[pointer])),
     `${row.succeeded}/${row.children}`,
     ...metrics.flatMap((name) => {
       const { mean, std, n, interval } = found[name]!;
-      const likely = interval === null ? '' : `, 95 %: ${interval.map(number).join(' to ')}`;
+      const likely = interval === null ? '' : `, 95 %: ${number(interval.low)} to ${number(interval.high)}`;
       const measured = `${number(mean)} ± ${number(std)} (n=${n}${likely})`;
       return compared.has(name) ? [measured, number(reference?.[name] ?? null)] : [measured];
     }),
     checked.exact,
     checked.rounding,
     checked.wrong,
+    ...(coded ? [row.customCode ? 'yes' : ''] : []),
     duration(row.gpuSeconds * 1000),
     duration(row.cpuSeconds * 1000),
   ]);
   const named = metrics.flatMap((name) => (compared.has(name) ? [name, 'PAPER'] : [name]));
-  const head = [...axes, 'SUCCEEDED', ...named, 'EXACT', 'ROUNDING', 'WRONG', 'GPU', 'CPU'];
+  const head = [
+    ...axes,
+    'SUCCEEDED',
+    ...named,
+    'EXACT',
+    'ROUNDING',
+    'WRONG',
+    ...(coded ? ['CUSTOM CODE'] : []),
+    'GPU',
+    'CPU',
+  ];
   return table(head.map(inert), rows);
 }
 
