@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { processEnvironment, processSettings, type Settings, SettingsError } from './config/settings.ts';
 import { EchelonError } from './core/errors.ts';
+import { createHiddenValues, type HiddenValues } from './core/hidden-values.ts';
 import { newCommandId } from './core/ids.ts';
 import type { AddRequest, AddSecret } from './dispatch/cluster-commands.ts';
 import { packRayWorker } from './dispatch/cluster-setup/package.ts';
@@ -82,9 +83,13 @@ export async function startServices(options: {
 }): Promise<Services> {
   const { settings, roles } = options;
   await using resources = new AsyncDisposableStack();
-  const log = createLog({ level: settings.logLevel, name: roles.join('+'), file: options.logFile });
+  const hidden = hiddenValues(settings, options.clusters);
+  const log = createLog({
+    ...{ level: settings.logLevel, name: roles.join('+'), file: options.logFile },
+    redact: hidden.redact,
+  });
   const place = options.redis ?? redisPlace(settings);
-  const plainStore = await openStore({ place, settings, log, resources });
+  const plainStore = hideTokens(await openStore({ place, settings, log, resources }), hidden);
   let dispatcherStats: (() => DispatcherStats) | undefined;
   const metrics = createMetrics({
     role: roles.join('+'),
@@ -132,6 +137,7 @@ export async function startServices(options: {
       settings,
       log,
       resources,
+      hidden,
     });
   if (roles.includes('dispatcher')) {
     const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
@@ -165,6 +171,28 @@ export async function startServices(options: {
     token: access?.token,
     loginUrl: access?.loginUrl,
     stop: () => owned.disposeAsync(),
+  };
+}
+
+/** What a log of these services must not show, as far as it is known at the start. */
+function hiddenValues(settings: Settings, clusters: (KnownCluster | RayCluster)[]): HiddenValues {
+  const hidden = createHiddenValues();
+  for (const value of [...settings.tokens, settings.cookieSecret, settings.redisPassword]) hidden.hide(value);
+  if (settings.redisUrl !== null && URL.canParse(settings.redisUrl))
+    hidden.hide(decodeURIComponent(new URL(settings.redisUrl).password));
+  for (const cluster of clusters) hidden.hide('token' in cluster ? cluster.token : cluster.rayToken);
+  return hidden;
+}
+
+/** The same store; the tokens of the clusters that it names are hidden from then on. */
+function hideTokens(store: Store, hidden: HiddenValues): Store {
+  return {
+    ...store,
+    async clusters() {
+      const clusters = await store.clusters();
+      for (const { token, ray } of clusters) for (const value of [token, ray?.token]) hidden.hide(value);
+      return clusters;
+    },
   };
 }
 
@@ -328,12 +356,13 @@ interface Access {
 }
 
 type ApiParts = Omit<Connections, 'place'> &
-  Pick<AppDeps, 'store' | 'line' | 'commands' | 'verifier' | 'onAnswered'>;
+  Pick<AppDeps, 'store' | 'line' | 'commands' | 'verifier' | 'onAnswered'> & { hidden: HiddenValues };
 
-async function startApi({ settings, log, resources, ...parts }: ApiParts): Promise<Access> {
+async function startApi({ settings, log, resources, hidden, ...parts }: ApiParts): Promise<Access> {
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(settings, 'token')];
   const cookieSecret = settings.cookieSecret ?? (await keptSecret(settings, 'cookie-secret'));
   const loginCode = randomBytes(24).toString('base64url');
+  for (const value of [...tokens, cookieSecret, loginCode]) hidden.hide(value);
   const publicUrl = (port: number): string =>
     settings.publicUrl ??
     `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;

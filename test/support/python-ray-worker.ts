@@ -45,8 +45,11 @@ export function pythonDriver(driver: FakeDriver): {
   };
 }
 
-/** Starts one on a free port; its state lives in `directory`. The caller must `stop()` it. */
-export async function startPythonRayWorker(directory: string): Promise<PythonRayWorker> {
+/** Starts one on a free port; its state lives in `directory`, `environment` is added to its own. The caller must `stop()` it. */
+export async function startPythonRayWorker(
+  directory: string,
+  environment: Record<string, string> = {},
+): Promise<PythonRayWorker> {
   const stateDir = join(directory, 'state');
   const tokenFile = join(directory, 'token');
   await mkdir(stateDir, { recursive: true });
@@ -58,6 +61,7 @@ export async function startPythonRayWorker(directory: string): Promise<PythonRay
     const options = ['--state-dir', stateDir, '--listen', '127.0.0.1:0', '--token-file', tokenFile];
     return spawn(PYTHON, ['-m', 'echelon_rayworker.server', ...options], {
       cwd: PACKAGE,
+      env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
   }

@@ -35,3 +35,11 @@ test('values under secret names are masked at every depth that we log', () => {
   assert.doesNotMatch(text, /canary/);
   assert.equal(text.match(/\[secret\]/g)?.length, 5);
 });
+
+test('every line is passed through `redact`, and stays JSON', () => {
+  const text = logged(
+    `const other = createLog({ level: 'info', name: 'x', redact: (line) => line.replaceAll('canary', '***') }); other.info({ err: new Error('a canary') }, 'm')`,
+  );
+  assert.doesNotMatch(text, /canary/);
+  assert.match(JSON.parse(text).err.message, /a \*\*\*/);
+});
