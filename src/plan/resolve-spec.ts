@@ -83,7 +83,7 @@ function contradictions(spec: ExperimentSpec, { customCode = false }: Permission
           ? [
               {
                 field: '/allowCustomCode',
-                message: 'is not allowed here: this installation loads no custom code',
+                message: 'needs a key with the scope custom-code',
               },
             ]
           : []),

@@ -63,6 +63,7 @@ export const Experiment = Type.Object(
     submittedAt: Type.Integer(),
     startedAt: Type.Union([Type.Integer(), Type.Null()]),
     endedAt: Type.Union([Type.Integer(), Type.Null()]),
+    customCode: Type.Boolean({ description: "Its overrides load code that is not the recipe's" }),
     submitted: Type.Unknown({ description: 'The spec as submitted' }),
     resolved: Type.Unknown({ description: 'The spec with its defaults' }),
     defaults: Type.Array(Type.String(), {

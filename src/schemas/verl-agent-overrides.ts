@@ -94,6 +94,14 @@ export const CODE_OVERRIDES: Readonly<Record<string, Kind>> = {
   'critic.model.trust_remote_code': BOOLEAN,
 };
 
+/** Whether a spec loads code of its own on the cluster: an override of {@link CODE_OVERRIDES} that is not false. */
+export function loadsCode(spec: unknown): boolean {
+  const overrides = (spec as { overrides?: Record<string, unknown> } | null | undefined)?.overrides ?? {};
+  return Object.entries(overrides).some(
+    ([key, value]) => Object.hasOwn(CODE_OVERRIDES, key) && value !== false,
+  );
+}
+
 /** Why a key is refused, by a pattern of keys; the first that matches counts. */
 const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/(^|\.)_(target|partial|args|recursive|convert)_$/, 'would let Hydra call code of its choice'],
@@ -158,7 +166,7 @@ function keyProblem(
   if (Object.hasOwn(CODE_OVERRIDES, key)) {
     return allowCustomCode
       ? undefined
-      : 'loads code; that needs allowCustomCode, and leave of this installation';
+      : 'loads code; that needs allowCustomCode, and a key with the scope custom-code';
   }
   const plain = key.replace(/^[+~]+/, '');
   const field = owned.get(plain);

@@ -226,7 +226,7 @@ export const VerlAgentSpec = Type.Object(
         },
       ),
     ),
-    allowCustomCode: flag('Overrides may name code; refused unless this installation allows it'),
+    allowCustomCode: flag('Overrides may name code; needs a key with the scope custom-code'),
     overrides: Type.Optional(
       Type.Record(OverrideKey, OverrideValue, {
         ...strict,

@@ -1,6 +1,7 @@
 import type { MetricValue, RuleEvent } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
+import { loadsCode } from '../schemas/verl-agent-overrides.ts';
 import type { Attempt, BatchRecord, Waiting } from './store.ts';
 
 /** A hash as Redis answers it; nulls are kept as absent or empty fields. */
@@ -9,6 +10,7 @@ export type Fields = Record<string, string>;
 /** The record of an experiment from its hash and that of its metrics; undefined where there is none. */
 export function toExperiment(fields: Fields, metrics: Fields): Experiment | undefined {
   if (fields.id === undefined || fields.state === undefined) return undefined;
+  const resolved = json(fields.resolved);
   return {
     version: RECORD_VERSION,
     id: fields.id,
@@ -22,8 +24,9 @@ export function toExperiment(fields: Fields, metrics: Fields): Experiment | unde
     submittedAt: count(fields.submittedAt),
     startedAt: time(fields.startedAt),
     endedAt: time(fields.endedAt),
+    customCode: loadsCode(resolved),
     submitted: json(fields.submitted),
-    resolved: json(fields.resolved),
+    resolved,
     defaults: json(fields.defaults) as string[],
     fingerprint: fields.fingerprint || null,
     progress: {

@@ -108,6 +108,7 @@ function describe(experiment: Experiment): string {
     ],
     ['success', successRate(experiment)],
     ['estimator', experiment.fingerprint ?? '-'],
+    ['custom code', experiment.customCode ? 'yes: its overrides load it' : 'none'],
     [
       'verification',
       `${checked.status}: ${checked.rowsVerified} of ${checked.rowsSeen} rows; ${checked.exact} exact, ${checked.rounding} rounding, ${checked.wrong} wrong, ${checked.unverifiable} unverifiable; ${checked.errors} error findings`,

@@ -4,8 +4,9 @@ import { EchelonError } from '../../core/errors.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import { MOST_CHILDREN, SWEEP_ID } from '../../core/sweep-ids.ts';
 import { childReference, referenceMetrics } from '../../plan/preset-sweep.ts';
-import { childValues, makeChild } from '../../plan/sweep.ts';
+import { childSpec, childValues, makeChild } from '../../plan/sweep.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
+import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
 import type { Store } from '../../store/store.ts';
 import type { SweepChild, SweepRecord } from '../../store/sweep-store.ts';
 import { listedProject } from '../caller-projects.ts';
@@ -170,9 +171,11 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
         for (let at = 0; at < ids.length; at += PAGE) {
           figures.push(...(await store.figures(ids.slice(at, at + PAGE), metrics)));
         }
-        const reference =
-          sweep.method === 'preset' ? childReference(sweep.spec, combination.children[0]!.entry) : null;
-        items.push(compareCombination(combination, figures, { metrics, now: clock.now(), reference }));
+        const [{ entry }] = combination.children as [SweepChild];
+        const reference = sweep.method === 'preset' ? childReference(sweep.spec, entry) : null;
+        const customCode = loadsCode(childSpec(sweep, entry));
+        const more = { metrics, now: clock.now(), reference, customCode };
+        items.push(compareCombination(combination, figures, more));
       }
       const next = from + items.length < all.length ? cursors.seal(scope, String(from + items.length)) : null;
       return { over, metrics, items, next };

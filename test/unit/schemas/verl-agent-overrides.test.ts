@@ -5,6 +5,7 @@ import { MERGED_CONFIG } from '../../../src/plan/verl-agent/merged-config.ts';
 import {
   ALLOWED_OVERRIDES,
   CODE_OVERRIDES,
+  loadsCode,
   overrideProblems,
 } from '../../../src/schemas/verl-agent-overrides.ts';
 
@@ -66,5 +67,11 @@ describe('overrides', () => {
     assert.match(messages({ 'custom_reward_function.path': 'a/../b' }, true)[0]!, /plain/);
     assert.match(messages({ _target_: 'os.system' }, true)[0]!, /code of its choice/);
     assert.match(messages({ 'data.custom_cls.path': 'x' }, true)[0]!, /tap/);
+  });
+
+  test('that load code mark the spec', () => {
+    assert.ok(loadsCode({ overrides: { 'data.trust_remote_code': true } }));
+    assert.ok(!loadsCode({ overrides: { 'data.trust_remote_code': false, 'data.shuffle': true } }));
+    assert.ok(!loadsCode({ engine: 'replay' }));
   });
 });
