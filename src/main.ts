@@ -126,6 +126,7 @@ export async function startServices(options: {
   const added = options.clusters.filter((cluster) => 'rayAddress' in cluster);
   await makeKnown(store, known);
 
+  if (roles.includes('api')) await store.adoptProjects(Date.now());
   let access: Access | undefined;
   if (roles.includes('api'))
     access = await startApi({

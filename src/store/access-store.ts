@@ -21,6 +21,10 @@ export interface AccessStore {
   /** All projects, by name; `default` is always among them. */
   projects(): Promise<Project[]>;
   project(name: string): Promise<Project | undefined>;
+  /**
+   * Makes the projects of experiments and sweeps that were accepted when any name would do, once for each store.
+   */
+  adoptProjects(now: number): Promise<void>;
   /** False: there is one of that name. */
   createProject(project: Project): Promise<boolean>;
   /** The changed project; undefined where there is none. */

@@ -9,7 +9,14 @@ const MOST_WAITING = 10_000;
 
 type Projects = Pick<
   AccessStore,
-  'projects' | 'project' | 'createProject' | 'changeProject' | 'removeProject' | 'projectOf' | 'waitingOf'
+  | 'projects'
+  | 'project'
+  | 'adoptProjects'
+  | 'createProject'
+  | 'changeProject'
+  | 'removeProject'
+  | 'projectOf'
+  | 'waitingOf'
 >;
 
 /** Projects: one hash, a project (JSON) by name. */
@@ -32,6 +39,15 @@ export function createProjects(context: StoreContext): Projects {
       const text = await guarded(redis.hget(hash, name));
       if (text !== null) return JSON.parse(text) as Project;
       return name === DEFAULT_PROJECT ? theDefault() : undefined;
+    },
+
+    async adoptProjects(now) {
+      const done = `${hash}:adopted`;
+      if ((await guarded(redis.exists(done))) === 1) return;
+      for (const name of await namesInUse(context)) {
+        if (name !== DEFAULT_PROJECT) await swap(name, null, newProject({ name }, now));
+      }
+      await guarded(redis.set(done, String(now)));
     },
 
     async createProject(project) {
@@ -61,6 +77,20 @@ export function createProjects(context: StoreContext): Projects {
   };
 }
 
+/** Names of the projects that have an index of experiments or sweeps. */
+async function namesInUse({ redis, keys }: StoreContext): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const prefix of [`${keys.root}:project:`, `${keys.root}:sweeps:`]) {
+    let cursor = '0';
+    do {
+      const [next, found] = await guarded(redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', 1000));
+      for (const key of found) names.add(key.slice(prefix.length));
+      cursor = next;
+    } while (cursor !== '0');
+  }
+  return names;
+}
+
 function theDefault(): Project {
   return newProject({ name: DEFAULT_PROJECT }, 0);
 }
@@ -82,5 +112,5 @@ async function waitingOf(context: StoreContext, project: string, limit: number) 
     first.map(({ id }) => id),
   );
   const rankOf = new Map(first.map(({ id, rank }) => [id, rank]));
-  return waiting.map((one) => ({ ...one, rank: rankOf.get(one.experiment)! }));
+  return waiting.map((one) => ({ ...one, rank: one.rank ?? rankOf.get(one.experiment)! }));
 }

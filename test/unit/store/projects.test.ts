@@ -83,3 +83,17 @@ test('waitingOf gives those of one project with their ranks in the whole line', 
   assert.equal((await line.store.waitingOf('mine', 1)).length, 1);
   assert.deepEqual(await line.store.waitingOf('nobody', 10), []);
 });
+
+test('projects of what was accepted when any name would do are made once', async () => {
+  const { store: old } = await storeFor({ after });
+  await old.submit(submitInput({ project: 'early' }));
+  await old.createSweep(sweepInput(sweepRequest(1), { project: 'swept' }));
+  await old.changeProject('default', { weight: 2 });
+  const names = async () => (await old.projects()).map(({ name }) => name);
+  await Promise.all([old.adoptProjects(5), old.adoptProjects(5)]);
+  assert.deepEqual(await names(), ['default', 'early', 'swept']);
+  assert.equal((await old.project('default'))?.weight, 2);
+  await old.submit(submitInput({ project: 'late' }));
+  await old.adoptProjects(6);
+  assert.deepEqual(await names(), ['default', 'early', 'swept']);
+});

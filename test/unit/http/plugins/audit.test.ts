@@ -29,7 +29,6 @@ describe('the audit log', () => {
         ...{ outcome: 'done', code: null },
       },
     );
-    // Fails where the entry is written behind the answer.
     await call('POST', `/v1/experiments/${id}/cancel`, { token });
     assert.deepEqual([(await newest())?.action, (await newest())?.target], ['cancelExperiment', id]);
     await call('POST', `/v1/experiments/${id}/cancel`, { token });
@@ -81,15 +80,36 @@ describe('the audit log', () => {
   });
 });
 
+/** The same store, whose audit log is written by `audit`. */
+function withAudit(audit: Store['audit']): Store {
+  const get = (target: Store, name: string | symbol): unknown =>
+    name === 'audit' ? audit : Reflect.get(target, name);
+  return new Proxy(store, { get });
+}
+
+test('the answer waits for its entry', async () => {
+  const [asked, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = withAudit(async () => {
+    asked.resolve();
+    await written.promise;
+  });
+  const { call: send } = await appFor({ after }, { store: slow, limits: { storeTimeoutMs: 60_000 } });
+  let answered = false;
+  const answer = send('POST', '/v1/experiments', { body: REPLAY }).then(() => {
+    answered = true;
+  });
+  await asked.promise;
+  await new Promise((resolve) => setImmediate(resolve));
+  // Fails where the entry is written behind the answer.
+  assert.equal(answered, false);
+  written.resolve();
+  await answer;
+});
+
 test('an entry that cannot be stored is logged, and the answer goes out', async () => {
-  const broken = new Proxy(store, {
-    get: (target, name) =>
-      name === 'audit'
-        ? async () => {
-            throw new Error('away');
-          }
-        : Reflect.get(target, name),
-  }) as Store;
+  const broken = withAudit(async () => {
+    throw new Error('away');
+  });
   const { call: send, logged } = await appFor({ after }, { store: broken });
   assert.equal((await send('POST', '/v1/experiments', { body: REPLAY })).statusCode, 202);
   const line = logged.find(({ audit }) => audit !== undefined);
