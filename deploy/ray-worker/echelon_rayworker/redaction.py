@@ -111,6 +111,10 @@ class LineRedactor:
         self._redactor = redactor
         self._key_lines = 0
 
+    def data(self, data: bytes) -> bytes:
+        """As of ``Redactor``."""
+        return self._redactor.data(data)
+
     def line(self, text: str) -> str:
         """The next line, without its secrets."""
         if self._key_lines > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass, field
 from typing import Union
@@ -154,8 +155,9 @@ class SpoolTail:
 
 
 def redact_report(report: Report, redactor: LineRedactor) -> None:
-    """Masks secrets in a report's words, in place. Batches are bytes under a digest: who reports one masks it."""
+    """Masks secrets in a report, in place; a batch gets the digest of what is left of it."""
     if isinstance(report, SpooledBatch):
+        _redact_batch(report.chunks, redactor)
         return
     body = report.WhichOneof("body")
     if body == "stage":
@@ -171,6 +173,18 @@ def redact_report(report: Report, redactor: LineRedactor) -> None:
         report.gap.reason = redactor.line(report.gap.reason)
     elif body == "log":
         report.log.lines[:] = [redactor.line(line) for line in report.log.lines]
+
+
+def _redact_batch(chunks: list[pb.AttemptEvent], redactor: LineRedactor) -> None:
+    data = b"".join(chunk.batch.data for chunk in chunks)
+    masked = redactor.data(data)
+    if masked == data:
+        return
+    digest, at = hashlib.sha256(masked).digest(), 0
+    for chunk in chunks:
+        size = len(chunk.batch.data)
+        chunk.batch.data, chunk.batch.digest = masked[at : at + size], digest
+        at += size
 
 
 def _continues(chunks: list[pb.AttemptEvent], chunk: pb.BatchChunk) -> bool:

@@ -1,3 +1,4 @@
+import hashlib
 import os
 from pathlib import Path
 
@@ -6,8 +7,9 @@ import pytest
 from echelon_rayworker import spool as spool_module
 from echelon_rayworker.framing import encode_frame
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.redaction import Redactor
 from echelon_rayworker.spool import CHUNK_BYTES, Spool
-from echelon_rayworker.spooltail import SpooledBatch, SpoolTail
+from echelon_rayworker.spooltail import SpooledBatch, SpoolTail, redact_report
 
 
 def kinds(reports: list) -> list[str]:
@@ -84,3 +86,17 @@ def test_a_damaged_segment_is_a_gap_and_the_next_is_read(tmp_path: Path) -> None
     (tmp_path / "host-1-aa-000002.spool").write_bytes(fine)
     reports = drain(SpoolTail(str(tmp_path)))
     assert kinds(reports) == ["stage", "gap", "stage"] and reports[1].gap.bytes == 50
+
+
+def test_a_batch_without_its_secrets_has_a_digest_of_its_own() -> None:
+    secret = b"s3cret-value"
+    data = b"before " + secret + b" after"
+    # The value lies across the chunks.
+    chunks = [
+        pb.AttemptEvent(batch=pb.BatchChunk(index=index, count=2, data=part, digest=b"old"))
+        for index, part in enumerate((data[:10], data[10:]))
+    ]
+    redact_report(SpooledBatch(chunks), Redactor([secret.decode()]).lines())
+    left = b"".join(chunk.batch.data for chunk in chunks)
+    assert len(left) == len(data) and secret not in left
+    assert {chunk.batch.digest for chunk in chunks} == {hashlib.sha256(left).digest()}
