@@ -10,11 +10,14 @@ import { doctorCommand } from './commands/doctor.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { fileCommands } from './commands/files.ts';
 import { keysCommand } from './commands/keys.ts';
+import { metricsCommand } from './commands/metrics.ts';
 import { planCommand } from './commands/plan.ts';
 import { preflightCommand } from './commands/preflight.ts';
 import { presetsCommand } from './commands/presets.ts';
 import { projectsCommand } from './commands/projects.ts';
 import { rayCommand } from './commands/ray.ts';
+import { recipesCommand } from './commands/recipes.ts';
+import { recordCommands } from './commands/records.ts';
 import { retentionCommand } from './commands/retention.ts';
 import { rulesCommand } from './commands/rules.ts';
 import { serverCommands } from './commands/servers.ts';
@@ -50,12 +53,15 @@ Exit status: 0 well, 1 something is not well, 2 wrong usage or unreadable input,
 const commands = [
   ...serverCommands(terminal),
   ...experimentCommands(terminal),
+  ...recordCommands(terminal),
+  metricsCommand(terminal),
   sweepCommand(terminal),
   ...fileCommands(process),
   bundleCommand(terminal),
   rulesCommand(terminal),
   planCommand(terminal),
   preflightCommand(terminal),
+  recipesCommand(terminal),
   presetsCommand(terminal),
   clustersCommand(terminal),
   projectsCommand(terminal),

@@ -2,17 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Accepted, ExperimentDetail } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
-import type { LogPage } from '../../schemas/streams.ts';
+import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
 import { readSpecFile } from '../spec-file.ts';
-import { watchExperiment } from './watch.ts';
+import { logsCommand } from './logs.ts';
+import { watchCommand, watchExperiment } from './watch.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
 /** Commands on experiments: submit, ls, get, watch, logs, cancel. */
 export function experimentCommands(output: Output): Command[] {
-  return [submit(output), list(output), get(output), watch(output), logs(output), cancel(output)];
+  return [
+    submit(output),
+    list(output),
+    get(output),
+    watchCommand(output),
+    logsCommand(output),
+    cancel(output),
+  ];
 }
 
 const base = (name: string): Command =>
@@ -51,20 +59,73 @@ function submit(output: Output): Command {
 function list(output: Output): Command {
   return base('ls')
     .description('list experiments, newest first')
-    .option('--state <state>', 'only those in this state')
+    .option('--state <states>', 'only those in one of these states, separated by commas')
     .option('--project <project>', 'only those of this project')
+    .option('--sweep <id>', 'only the children of this sweep')
+    .option('--name <start>', 'only those whose name begins so')
+    .option('--since <time>', 'submitted since: 90min, 12h, 7d, or a date', instant)
+    .option('--until <time>', 'submitted before, said in the same way', instant)
     .option('-n, --limit <count>', 'at most so many', count, 20)
-    .action(async (options: Options & { state?: string; project?: string; limit: number }) => {
-      const client = await clientFor(options);
-      const query = { state: options.state, project: options.project, limit: options.limit };
-      const page = await client.get<{ items: Experiment[]; next: string | null }>('/v1/experiments', query);
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon ls --state running,queued\n  echelon ls --name "hgpo K=4" --since 7d --json',
+    )
+    .action(async (options: ListOptions) => {
+      const page = await listed(await clientFor(options), options);
       if (options.json) return output.line(json(page));
-      if (page.items.length === 0) return output.line('No experiments. `echelon submit FILE` adds one.');
+      if (page.items.length === 0) return output.line(nothingListed(options));
       output.line(
         table(['ID', 'NAME', 'STATE', 'STEP', 'SUCCESS', 'VERIFIED', 'WRONG', 'AGE'], page.items.map(row)),
       );
       if (page.next) output.remark('There are more; --limit shows them.');
     });
+}
+
+interface ListOptions extends Options {
+  state?: string;
+  project?: string;
+  sweep?: string;
+  name?: string;
+  since?: number;
+  until?: number;
+  limit: number;
+}
+
+interface Listed {
+  items: Experiment[];
+  next: string | null;
+}
+
+/** As many as are wanted; a page of the API may hold fewer. */
+async function listed(client: Client, options: ListOptions): Promise<Listed> {
+  const { state, project, sweep, name, since: submittedFrom, until: submittedBefore } = options;
+  const query = { state, project, sweep, name, submittedFrom, submittedBefore };
+  const items: Experiment[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const limit = Math.min(200, options.limit - items.length);
+    const page = await client.get<Listed>('/v1/experiments', { ...query, limit, cursor });
+    items.push(...page.items);
+    if (page.next === null || items.length >= options.limit) return { items, next: page.next };
+    cursor = page.next;
+  }
+}
+
+function nothingListed({ state, project, sweep, name, since, until }: ListOptions): string {
+  const filtered = [state, project, sweep, name, since, until].some((value) => value !== undefined);
+  return filtered ? 'No experiments fit that.' : 'No experiments. `echelon submit FILE` adds one.';
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400 };
+
+/** A time that is said as so long ago, or as a date, in ms since 1970. */
+function instant(text: string): number {
+  const ago = /^(\d{1,6})(s|min|h|d)$/.exec(text);
+  if (ago) return Date.now() - Number(ago[1]) * UNITS[ago[2]!]! * 1000;
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at) || at < 0)
+    throw new InvalidArgumentError('90min, 12h, 7d, or a date such as 2026-11-21');
+  return at;
 }
 
 function row(experiment: Experiment): (string | number)[] {
@@ -114,6 +175,7 @@ function describe(experiment: Experiment): string {
       `${checked.status}: ${checked.rowsVerified} of ${checked.rowsSeen} rows; ${checked.exact} exact, ${checked.rounding} rounding, ${checked.wrong} wrong, ${checked.unverifiable} unverifiable; ${checked.errors} error findings`,
     ],
     ['rules', rulesOf(experiment)],
+    ...(experiment.rerunOf ? [['rerun of', experiment.rerunOf] as [string, string]] : []),
     ['checkpoint', experiment.checkpoint ? `step ${experiment.checkpoint.step}` : '-'],
   ];
   return facts.map(([name, value]) => `${name.padEnd(13)} ${value}`).join('\n');
@@ -124,42 +186,6 @@ function rulesOf({ rules, marks }: Pick<Experiment, 'rules' | 'marks'>): string 
   if (marks === 0) return rules.length === 0 ? 'none' : `${rules.length}, none of them fired`;
   const fired = rules.flatMap((rule) => rule.fired.slice(-1).map(({ reason }) => inert(reason)));
   return `fired ${marks === 1 ? 'once' : `${marks} times`}: ${fired.join('; ')}`;
-}
-
-function watch(output: Output): Command {
-  return base('watch')
-    .description(
-      'follow an experiment live until it has ended; exit status 1 where it failed or a row is wrong',
-    )
-    .argument('<id>')
-    .option('--after <event>', 'resume behind this event id')
-    .action(async (id: string, options: Options & { after?: string }) => {
-      const client = await clientFor(options);
-      await watchExperiment({ client, id, output, json: options.json ?? false, after: options.after });
-    });
-}
-
-function logs(output: Output): Command {
-  return base('logs')
-    .description('print what the driver wrote')
-    .argument('<id>')
-    .option('-n, --tail <lines>', 'only the last lines', count)
-    .option('-f, --follow', 'go on until the experiment has ended')
-    .action(async (id: string, options: Options & { tail?: number; follow?: boolean }) => {
-      const client = await clientFor(options);
-      const path = `/v1/experiments/${encodeURIComponent(id)}`;
-      const page = await client.get<LogPage>(`${path}/logs`, { tail: options.tail });
-      for (const line of page.lines) output.line(options.json ? JSON.stringify(line) : inert(line.text));
-      if (!options.follow) return;
-      for await (const { at, event } of client.events(id, {
-        after: page.after ?? undefined,
-        signal: new AbortController().signal,
-      })) {
-        if (event.type !== 'log') continue;
-        for (const text of event.lines)
-          output.line(options.json ? JSON.stringify({ at, source: event.source, text }) : inert(text));
-      }
-    });
 }
 
 function cancel(output: Output): Command {

@@ -16,7 +16,8 @@ local below, wanted, effort = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local states, sweep, prefix, project = ARGV[4], ARGV[5], ARGV[6], ARGV[9]
 local from, before = tonumber(ARGV[7]), tonumber(ARGV[8])
 local everything = states .. sweep .. prefix .. project == '' and not from and not before
-local CHUNK = 200
+-- Read from an index at once: what is wanted and one more, where each one fits.
+local CHUNK = everything and wanted + 1 or 200
 
 -- The arrival of the first experiment that was submitted at `time` or later; nil: there is none.
 local function arrivalAt(time)

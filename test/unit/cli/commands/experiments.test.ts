@@ -59,6 +59,24 @@ describe('commands on experiments', () => {
     assert.equal((await api.store.counts()).queued, before);
   });
 
+  test('ls filters by states, name and time, over as many pages as it takes', async () => {
+    const { output } = await run('submit', file);
+    const id = output.lines[0]!;
+    const ids = async (...args: string[]) => {
+      const listed = await run('ls', '--json', ...args);
+      assert.equal(listed.exitCode, EXIT.ok, listed.error?.message);
+      return listed.output.json<{ items: { id: string }[] }>().items.map((item) => item.id);
+    };
+    assert.ok((await ids('--state', 'queued,running', '--name', 'from a', '--since', '1h')).includes(id));
+    assert.deepEqual(await ids('--name', 'from b'), []);
+    assert.deepEqual(await ids('--until', '1h'), []);
+    assert.deepEqual(await ids('--since', '2999-01-01'), []);
+    for (let made = 0; made < 3; made++) await run('submit', file);
+    assert.equal((await ids('--limit', '3')).length, 3);
+    assert.match((await run('ls', '--name', 'from b')).output.lines[0]!, /No experiments fit/);
+    await assert.rejects(run('ls', '--since', 'yesterday'), /90min, 12h, 7d/);
+  });
+
   test('a list that is longer than the limit says so', async () => {
     await run('submit', file);
     await run('submit', file);

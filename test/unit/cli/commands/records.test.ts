@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Ask, recordCommands } from '../../../../src/cli/commands/records.ts';
+import { EXIT } from '../../../../src/cli/exit.ts';
+import type { Artifact } from '../../../../src/schemas/records.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { REPLAY } from '../../../support/http-app.ts';
+import { claimed, running } from '../../../support/store.ts';
+
+describe('commands on experiments that are there', () => {
+  let api: Awaited<ReturnType<typeof apiFor>>;
+  const releases: (() => Promise<void>)[] = [];
+  before(async () => {
+    api = await apiFor({ after: (release) => void releases.push(release) });
+  });
+  after(async () => {
+    for (const release of releases.reverse()) await release();
+  });
+
+  const submitted = async () => (await api.client.post<{ id: string }>('/v1/experiments', REPLAY)).id;
+  async function ended(): Promise<string> {
+    const id = await submitted();
+    await api.store.cancel(id, 'not wanted');
+    return id;
+  }
+  async function run(args: string[], ask: Ask = async () => undefined) {
+    const output = keptOutput();
+    const end = await runCommand(recordCommands(output, ask), [...args, ...api.connection]);
+    return { output, ...end };
+  }
+
+  test('rerun prints the id of a new one, the same for the same key', async () => {
+    const id = await submitted();
+    const [first, second] = [
+      await run(['rerun', id, '--key', 'r1']),
+      await run(['rerun', id, '--key', 'r1']),
+    ];
+    assert.deepEqual(first.output.lines, second.output.lines);
+    assert.equal((await api.store.get(first.output.lines[0]!))?.rerunOf, id);
+    assert.equal((await run(['rerun', 'exp-00000000000000000000'])).exitCode, EXIT.refused);
+  });
+
+  test('rm asks, and deletes only on a yes', async () => {
+    const id = await ended();
+    const questions: string[] = [];
+    const saying = (answer: string | undefined) => async (question: string) => {
+      questions.push(question);
+      return answer;
+    };
+    assert.equal((await run(['rm', id], saying('n'))).exitCode, EXIT.notOk);
+    assert.equal((await run(['rm', id], saying(''))).exitCode, EXIT.notOk);
+    const nobody = await run(['rm', id], saying(undefined));
+    assert.equal(nobody.exitCode, EXIT.usage);
+    assert.match(nobody.error!.message, /--yes/);
+    assert.ok(await api.store.get(id));
+    assert.match(questions[0]!, new RegExp(`Delete ${id}`));
+    assert.equal((await run(['rm', id], saying('yes'))).exitCode, EXIT.ok);
+    assert.equal(await api.store.get(id), undefined);
+  });
+
+  test('rm refuses what has not ended and deletes the others', async () => {
+    const [waiting, first, second] = [await submitted(), await ended(), await ended()];
+    const { output, exitCode, error } = await run(['rm', '--yes', first, waiting, second]);
+    assert.equal(exitCode, EXIT.refused);
+    assert.match(error!.message, /1 of 3 were not deleted/);
+    assert.match(output.remarks[0]!, /is queued; cancel it/);
+    assert.deepEqual(output.lines, [`${first} deleted`, `${second} deleted`]);
+    const again = await run(['rm', '--yes', '--json', waiting]);
+    assert.equal(again.output.json<{ deleted: boolean }[]>()[0]!.deleted, false);
+  });
+
+  test('artifacts lists checkpoints, paths inert', async () => {
+    const lease = await running(api.store);
+    const event = { type: 'checkpoint', step: 5, path: '/shared/\u001b[31m5' } as const;
+    await api.store.append(lease, [{ sequence: 1, at: 0, event }]);
+    const shown = await run(['artifacts', lease.experiment]);
+    assert.match(
+      shown.output.lines[0]!,
+      /checkpoint +5 +1 +1970-01-01T00:00:00\.000Z +\/shared\/\\u001b\[31m5/,
+    );
+    const asJson = await run(['artifacts', lease.experiment, '--json']);
+    assert.equal(asJson.output.json<{ items: Artifact[] }>().items[0]!.path, event.path);
+    const none = await claimed(api.store, await submitted());
+    assert.match((await run(['artifacts', none.experiment])).output.lines[0]!, /Nothing was registered/);
+  });
+});
