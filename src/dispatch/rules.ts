@@ -23,8 +23,8 @@ import type { Log } from './log.ts';
 
 /** Experiments taken in one round. */
 const TAKEN_AT_ONCE = 32;
-/** Entries of a stream looked at in one step. */
-const ENTRIES_AT_ONCE = 500;
+/** Entries of a stream looked at in one step: the server holds them for a moment, with the bytes of batch parts. */
+const ENTRIES_AT_ONCE = 128;
 /** Experiments worked on at the same time. */
 const WORKED_ON = 8;
 /** Sweeps whose early stopping is remembered; it never changes. */

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { parse } from 'yaml';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { conditionInWords, resolveRules, ruleProblems } from '../../../src/plan/rules.ts';
-import { specProblems } from '../../../src/schemas/validate-spec.ts';
+import { draftSweep } from '../../../src/plan/sweep.ts';
+import type { SweepRequest } from '../../../src/schemas/sweep.ts';
+import { specProblems, validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 describe('rules of a spec', () => {
   test('a spec without rules marks wrong rows and losses that are not finite, shown as defaults', () => {
@@ -83,4 +87,13 @@ describe('rules of a spec', () => {
       'a without a fall of more than 0.1 in 3 values',
     );
   });
+});
+
+test('the examples of docs/rules.md are valid', () => {
+  const text = readFileSync(new URL('../../../docs/rules.md', import.meta.url), 'utf8');
+  const [spec, sweep] = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => parse(yaml!) as unknown);
+  assert.equal(resolveSpec(validateSpec(spec)).spec.rules.length, 3);
+  const request = sweep as SweepRequest;
+  assert.equal(draftSweep(request).entries.length, 15);
+  assert.equal(request.earlyStopping?.minChildren, 4);
 });

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { isFinal } from '../../src/core/states.ts';
+import type { BundleHead } from '../../src/verify/bundle.ts';
+import { reportDigest } from '../../src/verify/bundle.ts';
+import { assertWhole, historyOf } from '../support/history.ts';
+import { processesOf, type System, startSystem } from '../support/system.ts';
+
+const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+
+/** A command that needs no server, in an environment that knows of none. */
+function offline(args: string[], cwd: string) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+describe('a training with a wrong signal', () => {
+  let system: System;
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'echelon-rules-'));
+    system = await startSystem();
+  });
+  after(async () => {
+    await system?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  // Fails (marked twice) where what rules remember is lost with the dispatcher and advance-rules.lua lets a rule that
+  // fired fire again.
+  test('is marked once, stopped by a rule though its dispatcher dies, and its batch verifies elsewhere', async () => {
+    const first = await system.startDispatcher();
+    const { id } = await system.submit({
+      ...{ name: 'faulty', engine: 'replay', gracePeriodSeconds: 2 },
+      replay: { fault: 'zero-levels-kept', batches: 500, delaySeconds: 0.2 },
+      rules: [
+        { preset: 'wrong-rows' },
+        { name: 'always-wrong', when: { verification: 'wrongShare', above: 0 }, for: 12, do: 'stop' },
+        { preset: 'coverage', do: 'stop' },
+      ],
+    });
+    await system.until(id, 'the mark', ({ marks }) => marks === 1);
+    first.kill('SIGKILL');
+    await first.ended;
+    await system.startDispatcher();
+    const ended = await system.until(
+      id,
+      'the stop',
+      ({ state, verification }) => isFinal(state) && verification.status === 'complete',
+      90_000,
+    );
+    assert.deepEqual([ended.state, ended.attempt], ['cancelled', 1]);
+    assert.equal(ended.stoppedBy?.rule, 'always-wrong');
+    assert.match(
+      ended.reason,
+      /^rule always-wrong: wrongShare was 0\.\d+ at step \d+, batch \d+ .*driver was stopped/,
+    );
+    assert.deepEqual(await processesOf(id), []);
+
+    const history = await historyOf(system.client, id);
+    assertWhole(history);
+    const events = history.flatMap(({ event }) => (event.type === 'rule' ? [event] : []));
+    assert.deepEqual(
+      events.map(({ rule }) => rule),
+      ['wrong-rows', 'always-wrong'],
+    );
+    const { batch, evidence, attempt } = events[1]!;
+    assert.ok(evidence.values.length === 5 && batch !== null && batch >= 12);
+
+    const bytes = await system.client.download(`/v1/experiments/${id}/batches/${attempt}/${batch}/bundle`);
+    await writeFile(join(directory, 'batch.json.gz'), bytes);
+    const head = (JSON.parse(gunzipSync(bytes).toString()) as { bundle: BundleHead }).bundle;
+    const verified = offline(['verify', '--json', 'batch.json.gz'], directory);
+    assert.equal(verified.status, 1, verified.stderr);
+    const { file: _file, ...report } = (JSON.parse(verified.stdout) as { batches: { file: string }[] })
+      .batches[0]!;
+    assert.equal(reportDigest(report), head.reportDigest);
+    assert.deepEqual([head.experiment, head.batch], [id, batch]);
+    const compared = offline(['compare', 'batch.json.gz', '--estimators', 'hgpo,gigpo,grpo'], directory);
+    assert.equal(compared.status, 0, compared.stderr);
+    assert.match(compared.stdout, /gigpo/);
+    assert.ok((await readFile(join(directory, 'batch.json.gz'))).length > 100);
+  });
+});
