@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { ExperimentEvent } from '../core/events.ts';
+import type { ExperimentEvent, FeedEntry } from '../core/events.ts';
 import { CliError, EXIT } from './exit.ts';
 
 /** An event as the API sends it: `id` resumes behind it. */
@@ -29,6 +29,14 @@ export interface Client {
     id: string,
     options: { after?: string | undefined; signal: AbortSignal },
   ): AsyncIterable<ReceivedEvent>;
+  /**
+   * What happens in a project (undefined: in all of them) behind `after`, or from now on, until `signal` aborts; else as
+   * `events`.
+   */
+  feed(
+    project: string | undefined,
+    options: { after?: string | undefined; signal: AbortSignal },
+  ): AsyncIterable<FeedEntry>;
 }
 
 interface Problem {
@@ -89,7 +97,12 @@ export function createClient(options: { url: string; token: string }): Client {
     post,
     patch,
     delete: remove,
-    events: (id, { after, signal }) => follow(send, id, after, signal),
+    events: (id, options) => follow(send, `/v1/experiments/${encodeURIComponent(id)}/events`, options),
+    feed: (project, options) => {
+      const path =
+        project === undefined ? '/v1/events' : `/v1/projects/${encodeURIComponent(project)}/events`;
+      return follow(send, path, options);
+    },
   };
 }
 
@@ -101,12 +114,11 @@ async function refusal(response: Response): Promise<CliError> {
   return new CliError(EXIT.refused, `${what}${hint}${fields}`, problem.code);
 }
 
-async function* follow(
+async function* follow<T extends { id: string }>(
   send: (path: string, init: RequestInit) => Promise<Response>,
-  id: string,
-  after: string | undefined,
-  signal: AbortSignal,
-): AsyncIterable<ReceivedEvent> {
+  path: string,
+  { after, signal }: { after?: string | undefined; signal: AbortSignal },
+): AsyncIterable<T> {
   let last = after;
   let silentSince = 0;
   while (!signal.aborted) {
@@ -115,7 +127,7 @@ async function* follow(
         accept: 'text/event-stream',
         ...(last !== undefined && { 'last-event-id': last }),
       };
-      const response = await send(`/v1/experiments/${id}/events`, { headers, signal });
+      const response = await send(path, { headers, signal });
       silentSince = 0;
       if (response.status === 204) return;
       const parsed = response
@@ -123,9 +135,15 @@ async function* follow(
         .pipeThrough(new EventSourceParserStream());
       for await (const message of parsed) {
         if (message.event === 'end') return;
+        if (message.event === 'closed') {
+          const { reason } = JSON.parse(message.data) as { reason: string };
+          throw new CliError(EXIT.refused, `The stream was closed: ${reason}.`, 'unauthenticated');
+        }
         if (message.id === undefined) continue;
         last = message.id;
-        yield { id: message.id, ...(JSON.parse(message.data) as Omit<ReceivedEvent, 'id'>) };
+        // It only says where a feed begins.
+        if (message.event === 'start') continue;
+        yield { id: message.id, ...(JSON.parse(message.data) as Omit<T, 'id'>) } as T;
       }
     } catch (error) {
       if (signal.aborted) return;

@@ -15,6 +15,7 @@ import { planCommand } from './commands/plan.ts';
 import { preflightCommand } from './commands/preflight.ts';
 import { presetsCommand } from './commands/presets.ts';
 import { projectsCommand } from './commands/projects.ts';
+import { queueCommands } from './commands/queue.ts';
 import { rayCommand } from './commands/ray.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { recordCommands } from './commands/records.ts';
@@ -55,6 +56,7 @@ const commands = [
   ...experimentCommands(terminal),
   ...recordCommands(terminal),
   metricsCommand(terminal),
+  ...queueCommands(terminal),
   sweepCommand(terminal),
   ...fileCommands(process),
   bundleCommand(terminal),

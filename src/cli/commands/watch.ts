@@ -1,9 +1,78 @@
+import { Command, Option } from 'commander';
 import pc from 'picocolors';
-import type { ExperimentEvent } from '../../core/events.ts';
+import type { ExperimentEvent, FeedEntry } from '../../core/events.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { Client } from '../client.ts';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { coloredState, inert, type Output } from '../output.ts';
+
+interface Options extends ConnectionOptions {
+  json?: boolean;
+  after?: string;
+  project?: string;
+}
+
+/** `echelon watch`: an experiment until it has ended, or what happens in a project. */
+export function watchCommand(output: Output): Command {
+  return withConnection(new Command('watch'))
+    .description(
+      'follow an experiment live until it has ended; exit status 1 where it failed or a row is wrong. Without an id: what happens in a project, or in all of them, until it is interrupted',
+    )
+    .argument('[id]')
+    .addOption(new Option('--project <name>', 'without an id: only what happens in this project'))
+    .option('--after <event>', 'resume behind this event id')
+    .option('--json', 'print a JSON object for each event')
+    .addHelpText('after', '\nExample:\n  echelon watch exp-…\n  echelon watch --project default --json')
+    .action(async (id: string | undefined, options: Options) => {
+      const client = await clientFor(options);
+      const [json, after] = [options.json ?? false, options.after];
+      if (id !== undefined) return await watchExperiment({ client, id, output, json, after });
+      const { signal } = new AbortController();
+      await watchFeed({ client, project: options.project, output, json, after, signal });
+    });
+}
+
+/**
+ * Prints what happens in a project, or in all of them, a line an event, until `signal` aborts. Where events were missed
+ * that are not kept any more, it says so and goes on from now.
+ */
+export async function watchFeed(options: {
+  client: Client;
+  project: string | undefined;
+  output: Output;
+  json: boolean;
+  after?: string | undefined;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { client, project, output, signal } = options;
+  let { after } = options;
+  for (;;) {
+    try {
+      for await (const entry of client.feed(project, { after, signal })) {
+        output.line(options.json ? JSON.stringify(entry) : feedLine(entry, project === undefined));
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof CliError) || error.code !== 'history-trimmed') throw error;
+      output.remark(`Events were missed: ${error.message}`);
+      after = undefined;
+    }
+  }
+}
+
+function feedLine(entry: FeedEntry, withProject: boolean): string {
+  const { event, at } = entry;
+  const place = withProject ? `${entry.project}  ` : '';
+  const what = event.type === 'sweep' ? sweepLine(event) : describe(event);
+  const id = entry.experiment ?? entry.sweep ?? '';
+  return `${new Date(at).toISOString().slice(11, 19)}  ${place}${id}  ${inert(entry.name).slice(0, 40)}  ${what}`;
+}
+
+function sweepLine({ state, counts }: Extract<FeedEntry['event'], { type: 'sweep' }>): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  return `sweep ${state}: ${parts.map(([name, count]) => `${count} ${name}`).join(', ')}`;
+}
 
 /**
  * Prints an experiment's events as they arise, until it has ended and its batches are verified. Throws

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchExperiment } from '../../../../src/cli/commands/watch.ts';
+import { watchExperiment, watchFeed } from '../../../../src/cli/commands/watch.ts';
 import { CliError, EXIT } from '../../../../src/cli/exit.ts';
 import type { ControllerEvent } from '../../../../src/core/events.ts';
 import { apiFor, keptOutput } from '../../../support/cli.ts';
-import { running } from '../../../support/store.ts';
+import { running, submitInput } from '../../../support/store.ts';
 
 async function ended(t: { after(release: () => Promise<void>): void }, wrong: number) {
   const { store, client } = await apiFor(t);
@@ -91,4 +91,56 @@ test('as JSON every event is a line, and a resumed watch shows only what is new'
   const events = all.lines.map((line) => JSON.parse(line) as { id: string });
   await watchExperiment({ client, id, output: rest, json: true, after: events[3]!.id });
   assert.deepEqual(rest.lines, all.lines.slice(4));
+});
+
+test('without an id, what happens in a project or in all of them is a line each', async (t) => {
+  const { store, client } = await apiFor(t);
+  const { id } = await store.submit(submitInput({ name: 'first\u001b[2J' }));
+  await store.submit(submitInput({ project: 'other', name: 'second' }));
+  await store.cancel(id, 'enough');
+  const watch = async (project: string | undefined, most: number, json = false) => {
+    const stop = new AbortController();
+    const output = keptOutput();
+    const line = (text = '') => {
+      output.line(text);
+      if (output.lines.length === most) stop.abort();
+    };
+    await watchFeed({ client, project, output: { ...output, line }, json, after: '0', signal: stop.signal });
+    return output.lines;
+  };
+  const lines = await watch('default', 2);
+  assert.match(
+    lines[0]!,
+    new RegExp(`^\\d\\d:\\d\\d:\\d\\d  ${id}  first\\\\u001b\\[2J  queued: submitted$`),
+  );
+  assert.match(lines[1]!, /cancelled: enough$/);
+  const all = await watch(undefined, 3);
+  assert.match(all[1]!, / {2}other {2}exp-/);
+  const [entry] = (await watch('default', 1, true)).map((line) => JSON.parse(line));
+  assert.deepEqual([entry.id, entry.experiment, entry.event.to], ['1', id, 'queued']);
+});
+
+test('a feed that was trimmed goes on from now, and says so', async (t) => {
+  const { client } = await apiFor(t);
+  const output = keptOutput();
+  const stop = new AbortController();
+  let calls = 0;
+  const trimmed = {
+    ...client,
+    feed: async function* (_project: string | undefined, { after }: { after?: string | undefined }) {
+      calls++;
+      if (after !== undefined) throw new CliError(EXIT.refused, 'not kept any more', 'history-trimmed');
+      yield* [];
+    },
+  };
+  await watchFeed({
+    client: trimmed,
+    project: 'default',
+    output,
+    json: false,
+    after: '3',
+    signal: stop.signal,
+  });
+  assert.equal(calls, 2);
+  assert.match(output.remarks[0]!, /missed: not kept/);
 });

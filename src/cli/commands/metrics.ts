@@ -1,0 +1,93 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { MetricValue } from '../../core/events.ts';
+import type { MetricChart, MetricNames, MetricPoints } from '../../schemas/streams.ts';
+import type { Client } from '../client.ts';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { inert, json, type Output, table } from '../output.ts';
+
+interface Options extends ConnectionOptions {
+  json?: boolean;
+  points?: boolean;
+  from?: number;
+  to?: number;
+  resolution?: number;
+}
+
+/** `echelon metrics`: what an experiment measured. */
+export function metricsCommand(output: Output): Command {
+  return withConnection(new Command('metrics'))
+    .description('list the metrics of an experiment, or show some of them over its steps')
+    .argument('<id>')
+    .argument('[names...]', 'these metrics; a * at the end stands for the rest of a name')
+    .option('--from <step>', 'only from this step on', whole)
+    .option('--to <step>', 'only up to this step', whole)
+    .option('--resolution <points>', 'so many points of each at most', whole, 20)
+    .option('--points', 'every recorded value at full precision, as tab-separated text')
+    .option('--json', 'print JSON, for scripts')
+    .addHelpText('after', "\nExample:\n  echelon metrics exp-… 'actor/*' --resolution 10")
+    .action(async (id: string, names: string[], options: Options) => {
+      const client = await clientFor(options);
+      const path = `/v1/experiments/${encodeURIComponent(id)}/metrics`;
+      if (options.points) return await printPoints({ client, path, names, output });
+      if (names.length === 0)
+        return await printNames({ client, path, output, asJson: options.json ?? false });
+      const { from, to, resolution } = options;
+      const query = { names: names.join(','), from, to, resolution };
+      const chart = await client.get<MetricChart>(path, query);
+      if (options.json) return output.line(json(chart));
+      if (chart.series.length === 0)
+        throw new CliError(EXIT.notOk, `No such metrics; \`echelon metrics ${inert(id)}\` lists them.`);
+      output.line(chart.series.map(seriesTable).join('\n\n'));
+    });
+}
+
+function seriesTable({ name, points }: MetricChart['series'][number]): string {
+  const rows = points.map(({ from, to, count, min, mean, max, last, nan, infinite }) => [
+    from === to ? from : `${from}-${to}`,
+    count,
+    ...[mean, min, max].map((value) => (value === null ? '-' : short(value))),
+    short(last),
+    nan + infinite > 0 ? nan + infinite : '',
+  ]);
+  return `${inert(name)}\n${table(['STEPS', 'VALUES', 'MEAN', 'MIN', 'MAX', 'LAST', 'NOT FINITE'], rows)}`;
+}
+
+function short(value: MetricValue): string {
+  return typeof value === 'number' ? Number(value.toPrecision(6)).toString() : value;
+}
+
+async function printNames(input: { client: Client; path: string; output: Output; asJson: boolean }) {
+  const { client, path, output, asJson } = input;
+  const names = await client.get<MetricNames>(`${path}/names`);
+  if (asJson) return output.line(json(names));
+  if (names.items.length === 0) return output.line('No metrics yet.');
+  output.line(
+    table(
+      ['METRIC', 'LAST'],
+      names.items.map(({ name, last }) => [inert(name), short(last)]),
+    ),
+  );
+}
+
+async function printPoints(input: { client: Client; path: string; names: string[]; output: Output }) {
+  const { client, path, names, output } = input;
+  output.line('metric\tattempt\tstep\tvalue');
+  let after: string | undefined;
+  for (;;) {
+    const query = { names: names.join(',') || undefined, after };
+    const page = await client.get<MetricPoints>(`${path}/points`, query);
+    for (const { name, points } of page.series) {
+      for (const { attempt, step, value } of points) {
+        output.line(`${inert(name).replace(/[\t\n]/g, ' ')}\t${attempt}\t${step}\t${value}`);
+      }
+    }
+    if (!page.more || page.after === null) return;
+    after = page.after;
+  }
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('not a whole number');
+  return Number(text);
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { logsCommand } from '../../../../src/cli/commands/logs.ts';
+import type { AttemptEvent } from '../../../../src/core/events.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { running } from '../../../support/store.ts';
+
+const api = await apiFor({ after });
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  const { exitCode } = await runCommand([logsCommand(output)], ['logs', ...argv, ...api.connection]);
+  return { exitCode, output };
+}
+
+/** 7000 lines in pairs on both pipes, a line that is no text for a terminal, and a gap. */
+async function recorded() {
+  const lease = await running(api.store);
+  const events: AttemptEvent[] = Array.from({ length: 3500 }, (_, index) => ({
+    type: 'log',
+    source: index % 2 ? 'stderr' : 'stdout',
+    lines: [`line ${2 * index + 1}`, `line ${2 * index + 2}`],
+    cutBytes: 0,
+  }));
+  events.push({ type: 'log', source: 'stdout', lines: ['\u001b[2J\u202eevil\u0000'], cutBytes: 0 });
+  events.push({ type: 'gap', what: 'logs', step: 0, count: 3, bytes: 9, rows: 0, reason: 'full' });
+  await api.store.append(
+    lease,
+    events.map((event, index) => ({ sequence: index + 1, at: 7, event })),
+  );
+  return lease;
+}
+const lease = await recorded();
+const id = lease.experiment;
+
+describe('echelon logs', () => {
+  test('prints all of a long log, and nothing that a terminal obeys', async () => {
+    const { output } = await run(id);
+    // Fails where only one page is asked for.
+    assert.equal(output.lines.length, 7002);
+    assert.equal(output.lines[6999], 'line 7000');
+    assert.equal(output.lines[7000], '\\u001b[2J\\u202eevil\\u0000');
+    assert.match(output.lines[7001]!, /3 lines, 9 bytes dropped/);
+    const raw = await run(id, '--raw', '-n', '2');
+    assert.equal(raw.output.lines[0], '\u001b[2J\u202eevil\u0000');
+  });
+
+  test('begins at a line, or with the last ones; takes a pipe, a text, an attempt', async () => {
+    assert.equal((await run(id, '--since-line', '6990')).output.lines[0], 'line 6990');
+    assert.equal((await run(id, '--tail', '4')).output.lines[0], 'line 6999');
+    const found = await run(id, '--contains', 'line 77', '--source', 'stderr', '--json');
+    const lines = found.output.lines.map((line) => JSON.parse(line));
+    assert.equal(lines.length, 6);
+    for (const { line, source, text } of lines.slice(0, -1)) {
+      assert.deepEqual([source, text], ['stderr', `line ${line}`]);
+    }
+    assert.deepEqual((await run(id, '--attempt', '2')).output.lines, []);
+  });
+
+  test('follows to the end, and goes on with the numbers', async () => {
+    const mine = await running(api.store);
+    const line = (sequence: number): { sequence: number; at: number; event: AttemptEvent } => ({
+      sequence,
+      at: 7,
+      event: { type: 'log', source: 'stdout', lines: [`l${sequence}`], cutBytes: 0 },
+    });
+    await api.store.append(mine, [line(1), line(2)]);
+    const output = keptOutput();
+    const grows = async () => {
+      await api.store.append(mine, [line(3), line(4)]);
+      await api.store.end(mine, { to: 'succeeded', reason: 'done' });
+    };
+    let grown: Promise<void> | undefined;
+    const observed = {
+      ...output,
+      line: (text?: string) => {
+        output.line(text);
+        grown ??= grows();
+      },
+    };
+    await runCommand([logsCommand(observed)], ['logs', mine.experiment, '-f', '--json', ...api.connection]);
+    await grown;
+    assert.deepEqual(
+      output.lines.map((text) => JSON.parse(text)).map(({ line: number, text }) => [number, text]),
+      [
+        [1, 'l1'],
+        [2, 'l2'],
+        [3, 'l3'],
+        [4, 'l4'],
+      ],
+    );
+  });
+});
