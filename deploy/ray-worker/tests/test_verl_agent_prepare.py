@@ -1,7 +1,9 @@
 """What is read, changed and refused before a trainer starts."""
 
+import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ from conftest import PACKAGE_ROOT
 from verl_agent_support import STANDIN
 
 from echelon_rayworker.engines.arguments import ArgumentError
-from echelon_rayworker.engines.verl_agent import checkpoints, datafiles, environment, preflight, staging
+from echelon_rayworker.engines.verl_agent import checkpoints, datafiles, directorylock, environment, preflight, staging
 from echelon_rayworker.engines.verl_agent.overrides import Overrides, quoted, unquoted
 from echelon_rayworker.engines.verl_agent.prepare import NotStartable, prepare
 from echelon_rayworker.engines.verl_agent.settings import Settings, settings_from
@@ -115,6 +117,42 @@ def test_what_cannot_work_is_refused_in_a_sentence(tmp_path: Path, overrides: li
     pytest.importorskip("pyarrow")
     with pytest.raises(NotStartable, match=words):
         prepare(settings(tmp_path, *overrides, own=own))
+
+
+def test_a_checkpoint_directory_is_one_trainings_at_a_time_and_free_when_its_holders_are_gone(tmp_path: Path):
+    """Fails without the lock, and where it would outlive a holder that was killed."""
+    directory = str(tmp_path / "checkpoints")
+    code = f"""
+from echelon_rayworker.engines.verl_agent import directorylock
+import subprocess, sys
+held = directorylock.take({directory!r}, {{"ECHELON_EXPERIMENT": "exp-1", "ECHELON_ATTEMPT": "2"}})
+child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE, pass_fds=[held])
+print(child.pid, flush=True)
+sys.stdin.read()
+"""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=PACKAGE_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    child = int(holder.stdout.readline())
+    with pytest.raises(directorylock.DirectoryInUse, match="in use by experiment exp-1, attempt 2, on .*checkpoints.label"):
+        directorylock.take(directory, {}, wait_seconds=0)
+    assert "experiment exp-1" in directorylock.in_use(directory)
+    os.kill(child, signal.SIGKILL)
+    holder.kill()
+    holder.communicate()
+    held = directorylock.take(directory, {}, wait_seconds=20)
+    assert held is not None and directorylock.in_use(directory)
+    os.close(held)
+    assert not directorylock.in_use(directory)
+
+
+def test_a_file_system_without_locks_is_said_and_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    def refuse(*_arguments: object) -> int:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(directorylock, "lock_file", refuse)
+    assert directorylock.take(str(tmp_path), {}) is None
+    assert "knows no locks" in capsys.readouterr().err
 
 
 def test_the_data_files_are_the_recipes(tmp_path: Path):

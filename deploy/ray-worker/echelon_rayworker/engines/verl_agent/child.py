@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from typing import Mapping
+from typing import Mapping, Optional
 
 from echelon_rayworker import processes
 from echelon_rayworker.launch import package_root
@@ -27,7 +27,8 @@ _MAX_LINE_BYTES = 1 << 20
 class Child:
     """One launcher process. `lines` gets each line of stdout and stderr, then None once both are closed."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, held: Optional[int] = None) -> None:
+        """``held``: a descriptor that the launcher holds as well, so that it is let go when both are gone."""
         init = settings.overrides.take("ray_init.")
         given = {key.partition("env_vars.")[2]: init.pop(key) for key in list(init) if "env_vars." in key}
         variables = environment.runtime_variables(
@@ -47,6 +48,7 @@ class Child:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            pass_fds=() if held is None else (held,),
             start_new_session=True,  # it gets one SIGTERM, from here
             preexec_fn=lambda: processes.die_with_parent(parent),
         )

@@ -8,12 +8,12 @@ import signal
 import sys
 import threading
 import time
-from typing import Any
+from typing import Any, Optional
 
-from . import causes, checkpoints, cluster
+from . import causes, checkpoints, cluster, directorylock
 from .child import Child
 from .console import CheckpointDone, Console, Fact, Notice, StageReached, StepDone
-from .prepare import Prepared, prepare
+from .prepare import NotStartable, Prepared, prepare
 from .settings import Settings
 
 TICK_SECONDS = 0.5
@@ -23,20 +23,32 @@ PIPES_SECONDS = 5.0
 
 def run(settings: Settings, spool: Any) -> int:
     """The exit code. `spool`: where reports go (see echelon_rayworker.spool). Raises NotStartable."""
+    # Before anything is read: where a training starts depends on what another one saves.
+    held = None if settings.evaluates else _take(settings)
     prepared = prepare(settings)
     if prepared.finished:
         spool.stage(f"finished before: step {prepared.start.step} of {settings.steps}", prepared.start.step, settings.steps)
         spool.checkpoint(prepared.start.step, _relative(prepared.start.path, settings))
         _say(f"{prepared.start.path} is the training's last step; a further launch would do one step too many")
         return 0
-    return Driver(settings, prepared, spool).run()
+    return Driver(settings, prepared, spool, held).run()
+
+
+def _take(settings: Settings) -> Optional[int]:
+    try:
+        return directorylock.take(settings.checkpoint_dir, os.environ)
+    except directorylock.DirectoryInUse as error:
+        raise NotStartable(str(error)) from None
+    except OSError as error:
+        raise NotStartable(f"checkpoints cannot be written to {settings.checkpoint_dir}: {error.strerror}") from None
 
 
 class Driver:
     """The run of a prepared attempt."""
 
-    def __init__(self, settings: Settings, prepared: Prepared, spool: Any) -> None:
-        self._settings, self._spool = settings, spool
+    def __init__(self, settings: Settings, prepared: Prepared, spool: Any, held: Optional[int] = None) -> None:
+        """``held``: the descriptor that holds the checkpoint directory."""
+        self._settings, self._spool, self._held = settings, spool, held
         self._start = prepared.start
         self._console = Console(
             settings.steps,
@@ -56,7 +68,7 @@ class Driver:
         if self._settings.evaluates:
             self._spool.checkpoint(self._start.step, _relative(self._start.path, self._settings))
             _say(f"evaluates {self._start.path or 'the base model'}")
-        child = Child(self._settings)
+        child = Child(self._settings, self._held)
         signal.signal(signal.SIGTERM, lambda *_: self._stop(child))
         self._follow(child)
         code = child.wait()

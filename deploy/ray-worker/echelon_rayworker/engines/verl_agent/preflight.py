@@ -18,7 +18,7 @@ from echelon_rayworker import nodes
 
 from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
 from ..arguments import ArgumentError, parse
-from . import checkpoints, cluster, datasets, memory
+from . import checkpoints, cluster, datasets, directorylock, memory
 from .settings import Settings, settings_from
 
 # What a checkout needs, and in which range it is known to work: (package, at least, below), from its setup.py.
@@ -159,6 +159,9 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
     writable = os.access(probe, os.W_OK)
     mend = "" if writable else "give the ray-worker's user the right to write there"
     answers.append(Answer("checkpoint directory", writable, f"{directory} can{'' if writable else 'not'} be written", mend))
+    if not settings.evaluates and (who := directorylock.in_use(directory)):
+        mend = "wait for it, or set checkpoints.label to keep this training apart"
+        answers.append(Answer("in use", False, f"{directory} is in use by {who}", mend, "warning"))
     try:
         start = checkpoints.find_start(settings.overrides, directory, settings.gpus)
     except checkpoints.CheckpointError as error:
