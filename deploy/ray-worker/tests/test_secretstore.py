@@ -7,7 +7,7 @@ import pytest
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.secretstore import SecretStore, UnusableSecret, secrets_directory
 
-from conftest import Client, Server, end_everything
+from conftest import Client, Server, until
 
 VALUE = "canary-7f3Kq9Zx2LmP"
 
@@ -84,7 +84,8 @@ def test_a_secret_reaches_the_driver_alone(server: Server, client: Client) -> No
     # The driver itself has it: what it prints is masked, not missing.
     driver = server.identity()["driverPid"]
     assert f"WANDB_API_KEY={VALUE}".encode() in Path(f"/proc/{driver}/environ").read_bytes()
-    # While the driver runs its spool is on disk, too.
+    # While the driver runs its spool is on disk, too. Fails without the masking in spool.py.
+    until(lambda: client.list()[0].last_sequence >= 6)
     on_disk = [
         path for path in server.state_dir.glob("experiments/**/*")
         if path.is_file() and VALUE.encode() in path.read_bytes() and path.name != "launch.bin"

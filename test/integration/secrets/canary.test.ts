@@ -17,8 +17,8 @@ import { type PythonRayWorker, startPythonRayWorker } from '../../support/python
  * then every place where anything is kept or answered is searched. Values that nobody calls secret are shown in the same
  * ways: where those are not found, the search would not find a leak either.
  *
- * Seen to fail, each by itself, with masking taken out of: the pipes (drain.py), the reports (spool.py together with
- * spooltail.py), the batches' bytes (spool.py), the first event's command (supervisor.py).
+ * Seen to fail, each by itself, with masking taken out of the pipes (drain.py), of the reports (supervisor.py) and of the
+ * service's log (log.ts). That reports are masked before they reach the disk, too, is for test_secretstore.py to say.
  */
 
 /** Shows the value of a variable. argv: names of variables and files (@path) that hold values. */
