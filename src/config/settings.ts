@@ -141,7 +141,7 @@ export const SETTINGS = {
       'ECHELON_TOKENS',
       [],
       list,
-      'Tokens that the api accepts, separated by commas or lines; not set: one is made and kept in the state directory',
+      'Tokens that may do everything, beside the API keys that are made with them, separated by commas or lines; not set: one is made and kept in the state directory',
     ),
     secret: true,
   },

@@ -9,7 +9,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'invalid-cursor':
     'Cursors and stream ids are given out by the server and fit the list or stream they came from. Start without one.',
   unauthenticated:
-    'Send `Authorization: Bearer <token>`, or sign in at /login. The answer is the same whatever is wrong with a token.',
+    'Send `Authorization: Bearer <API key or token>`, or sign in at /login. The answer is the same whatever is wrong: unknown, revoked, expired.',
   forbidden:
     'Your key lacks the scope that the detail names; or the Host header names a server that is not this one; or a write by cookie did not come from a page of this server.',
   'not-found': 'The path, or the thing it names, does not exist.',
@@ -22,6 +22,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'not-ended': 'Only what has ended is deleted. Cancel it first, and wait until its state is final.',
   'precondition-failed':
     'The `ETag` that `If-Match` names is not that of the present record. Read it again, and decide anew.',
+  'not-queued':
+    'A priority counts while an experiment waits. This one has its place on a cluster already, or has ended.',
   'already-final': 'An experiment that has succeeded, failed or been cancelled stays so.',
   expired:
     "It was there, and its project's retention deleted it. The record says when (`expired`); a batch that a rule keeps stays.",
@@ -31,7 +33,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'unsupported-media-type':
     'Send `Content-Type: application/json`, once, in UTF-8, without compression and without other parameters.',
   'rate-limited':
-    'The header `Retry-After` says when to go on. Limits are counted for each token, and for failed sign-ins for each address.',
+    'The header `Retry-After` says when to go on. Limits are counted for each key or token; failed sign-ins for each address, and for each key that is tried.',
   'headers-too-large': 'The request line and all headers together may have 16 kB.',
   internal: 'A fault of this program; its log has the details.',
   'store-unavailable':

@@ -10,7 +10,7 @@ export function loginPage({ next, message }: { next: string; message?: string })
     `<h1>Echelon</h1>
 ${message === undefined ? '' : `<p class="message" role="alert">${escapeHtml(message)}</p>`}
 <form method="post" action="/login">
-<label for="token">Token</label>
+<label for="token">API key or token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <input type="hidden" name="next" value="${escapeHtml(next)}">
 <button>Sign in</button>

@@ -8,6 +8,8 @@ export interface Route {
   operationId: string;
   /** The scope that the document states; null: none is needed. */
   scope: Scope | null;
+  /** Names of its query's parameters. */
+  queries: string[];
   /** The path and the query that it needs, with these values for the path's parameters. */
   url(values: Record<string, string>): string;
 }
@@ -25,6 +27,7 @@ export function everyRoute(app: App): Route[] {
     Object.entries(methods).map(([method, operation]) => ({
       ...{ method: method.toUpperCase(), path, operationId: operation.operationId },
       scope: scopeOf(operation),
+      queries: (operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name),
       url: (values: Record<string, string>) => urlOf(path, operation, values),
     })),
   );

@@ -41,12 +41,13 @@ const description = (
   limits: Limits,
 ): string => `Echelon runs HGPO experiments on Ray clusters and recomputes every advantage batch.
 
-Requests carry \`Authorization: Bearer <token>\`; browsers sign in at /login. Bodies are strict JSON: nothing is
+Requests carry \`Authorization: Bearer <API key or token>\`; browsers sign in at /login. Each route names the scope that a key
+needs (\`security\`). For a key that is bound to a project, what belongs to another is not there. Bodies are strict JSON: nothing is
 coerced, dropped or filled in; unknown and duplicate keys are errors. Every error is a problem document (RFC 9457)
 with a stable \`code\`, documented at \`/errors/{code}\`.
 
 Limits: a body of ${limits.bodyBytes / 1024} kB, headers of ${limits.headerBytes / 1024} kB, ${limits.requests} requests in ${limits.requestWindowMs / 1000} s and ${limits.streams} open
-event streams for each token, ${limits.failedSignIns} failed sign-ins in a minute for each address. A request must have arrived within
+event streams for each key or token, ${limits.failedSignIns} failed sign-ins in a minute for each address and for each key that is tried. A request must have arrived within
 ${limits.requestTimeoutMs / 1000} s. A stream's client that has not taken what waits for it for ${limits.stallMs / 1000} s is cut and goes on with Last-Event-ID.`;
 
 /** The OpenAPI 3.1 document at /openapi.json, made from the routes' own schemas, and its page at /docs. */
@@ -105,7 +106,11 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
       ],
       components: {
         securitySchemes: {
-          token: { type: 'http', scheme: 'bearer' },
+          token: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key, or a token of the configuration',
+          },
           session: { type: 'apiKey', in: 'cookie', name: 'echelon_session' },
         },
       },

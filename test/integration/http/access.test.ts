@@ -50,7 +50,7 @@ const mine = await makeKey(store, { project: 'mine', scopes: BOUND_SCOPES });
 
 /** Bodies that routes need before they look for what their path names; others get an empty object. */
 const BODIES: Record<string, unknown> = {
-  changePriority: { priority: 1 },
+  changeExperiment: { priority: 1 },
 };
 
 async function ask(route: Route, token: string | null, values: Record<string, string>) {
@@ -134,7 +134,13 @@ describe('without its scope a route answers 403 and names it', () => {
 async function compared(route: Route, foreign: string, unknown: string) {
   const one = async (id: string) => {
     asked.length = 0;
-    const response = await ask(route, mine.token, { id, name: id, attempt: '1', batch: '1' });
+    const response = await ask(route, mine.token, {
+      id,
+      name: id,
+      experiments: id,
+      attempt: '1',
+      batch: '1',
+    });
     // Every answer differs in its request's id and its time, and in what is left of a rate limit.
     const headers = Object.entries(response.headers).filter(
       ([name]) => !/^(?:date|x-ratelimit-.*)$/.test(name),
@@ -177,6 +183,21 @@ describe('for a key of one project, what belongs to another is not there', () =>
       assert.equal(theirs.status, 404, `${place}: ${theirs.text}`);
       assert.deepEqual(theirs, none, place);
       assert.equal((await store.sweep(foreign))?.state, 'running', place);
+    }
+  });
+
+  test('experiments that a query names', async () => {
+    const naming = routes.filter(
+      ({ method, queries }) => method === 'GET' && queries.includes('experiments'),
+    );
+    assert.deepEqual(
+      naming.map(({ operationId }) => operationId),
+      ['compareMetrics'],
+    );
+    for (const route of naming) {
+      const [theirs, none] = await compared(route, await endedExperiment('theirs'), newExperimentId());
+      assert.equal(theirs.status, 404, theirs.text);
+      assert.deepEqual(theirs, none, route.path);
     }
   });
 

@@ -92,3 +92,25 @@ test('a refused stream is an error at once, not a retry', async (t) => {
   await assert.rejects(Array.fromAsync(events), /no such experiment/);
   assert.equal(requests, 1);
 });
+
+test('a stream that ends with its key says why, and is not taken up again', async (t) => {
+  let requests = 0;
+  const url = await serving(t, (_, response) => {
+    requests += 1;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end('event: closed\ndata: {"reason":"the key was revoked"}\n\n');
+  });
+  const { signal } = new AbortController();
+  const read = async () => {
+    for await (const _event of createClient({ url, token: 't' }).events('exp-x', { signal }));
+  };
+  await assert.rejects(read(), (error: unknown) => {
+    assert.ok(error instanceof CliError);
+    assert.deepEqual(
+      [error.exitCode, error.message],
+      [EXIT.refused, 'The stream was closed: the key was revoked.'],
+    );
+    return true;
+  });
+  assert.equal(requests, 1);
+});

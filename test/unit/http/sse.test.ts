@@ -152,6 +152,25 @@ describe('sendEvents', () => {
   });
 });
 
+test('sendEvents says why a client may no longer read', async (t) => {
+  const refused = new AbortController();
+  const { url, end } = await serve(t, {
+    refused: refused.signal,
+    async *entries(signal) {
+      yield entry(1);
+      await untilAborted(signal);
+    },
+  });
+  const stream = await openStream(t, url);
+  await stream.next();
+  refused.abort('the key was revoked');
+  assert.deepEqual(
+    (await stream.rest()).map(({ event, data }) => [event, data]),
+    [['closed', '{"reason":"the key was revoked"}']],
+  );
+  assert.deepEqual(await end, { end: 'refused' });
+});
+
 test('formatEntry puts an entry on lines of its own', () => {
   const text = formatEntry(entry(2, 'a\n\nb'));
   assert.match(text, /^id: 1-2097152\nevent: log\ndata: \{.*\}\n\n$/);
