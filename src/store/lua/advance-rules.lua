@@ -13,6 +13,7 @@
 --           running -> cancelling (wake 'cancel'). A final experiment is only marked
 -- include time
 -- include state
+-- include cancel-waiting
 
 local MOST_SHOWN = 50
 local root, id = KEYS[1], ARGV[1]
@@ -56,13 +57,12 @@ if stops then
   redis.call('HSET', x, 'stoppedBy', ARGV[6], 'stopReason', ARGV[7], 'stoppedAt', int(now))
   local sweep = ARGV[6] == 'early-stopping' and redis.call('HGET', x, 'sweep')
   if sweep then redis.call('HINCRBY', root .. ':sweep:' .. sweep, 'stoppedEarly', 1) end
-  local to = from == 'queued' and 'cancelled' or 'cancelling'
+  local change = { from = from, to = 'cancelling', attempt = attempt, reason = ARGV[7], now = now }
   if from == 'queued' then
-    redis.call('ZREM', root .. ':line', id)
-    redis.call('HSET', x, 'endedAt', int(now))
-    redis.call('HDEL', x, 'waitReason')
+    cancelWaiting(root, id, change)
+  else
+    moveState(root, id, change)
+    redis.call('PUBLISH', root .. ':wake', 'cancel')
   end
-  moveState(root, id, { from = from, to = to, attempt = attempt, reason = ARGV[7], now = now })
-  redis.call('PUBLISH', root .. ':wake', from == 'queued' and 'line' or 'cancel')
 end
 return answer

@@ -7,6 +7,7 @@
 -- Events    state: queued -> cancelled (PUBLISH wake 'line'), or launching | running -> cancelling (wake 'cancel')
 -- include time
 -- include state
+-- include cancel-waiting
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -16,11 +17,7 @@ if not from then return 'not-found' end
 if from == 'cancelling' then return 'cancelling' end
 local now = nowMs()
 if from == 'queued' then
-  redis.call('ZREM', root .. ':line', id)
-  redis.call('HSET', x, 'endedAt', int(now))
-  redis.call('HDEL', x, 'waitReason', 'waitRank', 'waitEstimate')
-  moveState(root, id, { from = from, to = 'cancelled', attempt = record[2], reason = ARGV[2], now = now })
-  redis.call('PUBLISH', root .. ':wake', 'line')
+  cancelWaiting(root, id, { attempt = record[2], reason = ARGV[2], now = now })
   return 'cancelled'
 end
 if not HELD[from] then return 'already-final' end

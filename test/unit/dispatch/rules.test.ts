@@ -4,7 +4,7 @@ import { createRulesRound } from '../../../src/dispatch/rules.ts';
 import { resolveRules } from '../../../src/plan/rules.ts';
 import type { RuleSpec } from '../../../src/schemas/rules.ts';
 import type { Lease, Store } from '../../../src/store/store.ts';
-import { QUIET } from '../../support/dispatch.ts';
+import { QUIET, until } from '../../support/dispatch.ts';
 import { claimed, running, storeFor, submitInput } from '../../support/store.ts';
 import { expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
 
@@ -91,11 +91,12 @@ test('what waits for a checkpoint is stopped by the clock where nothing more com
   await createRulesRound({ store, ...deps })();
   assert.equal((await store.get(lease.experiment))?.state, 'running');
   assert.equal(await redis.zcard('{echelon}:signals:waits'), 1);
-  await redis.zadd('{echelon}:signals:waits', 1, lease.experiment);
-  await createRulesRound({ store, ...deps })();
-  const record = await store.get(lease.experiment);
-  assert.equal(record?.state, 'cancelling');
-  assert.match(record?.reason ?? '', /no checkpoint came in 0.0001 minutes$/);
+  const record = await until(async () => {
+    await createRulesRound({ store, ...deps })();
+    const now = await store.get(lease.experiment);
+    return now?.state === 'cancelling' ? now : undefined;
+  }, 'it is stopped');
+  assert.match(record.reason, /no checkpoint came in 0.0001 minutes$/);
 });
 
 test('early stopping ends the child that is worse than the median, once, and counts it', async (t) => {
