@@ -83,5 +83,5 @@ export const DEFAULT_WITHIN = { steps: 50, minutes: 60 } as const;
 /** A preset as a rule that marks. */
 export function presetRule(name: RulePresetName): ResolvedRule {
   const { when, for: times } = RULE_PRESETS[name];
-  return { name, preset: name, when, do: 'mark', for: times, after: 0, within: null };
+  return { name, when, do: 'mark', for: times, after: 0 };
 }

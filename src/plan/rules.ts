@@ -2,7 +2,7 @@ import type { FieldProblem } from '../core/errors.ts';
 import type { ResolvedRule, RuleCondition, RuleSpec } from '../schemas/rules.ts';
 import { DEFAULT_RULES, DEFAULT_WITHIN, presetRule, RULE_PRESETS } from './rule-presets.ts';
 
-/** The rules of a spec with their defaults; those that every experiment has where it states none. Pure. */
+/** The rules of a spec with their defaults, presets spelled out; those that every experiment has where it states none. Pure. */
 export function resolveRules(rules: readonly RuleSpec[] | undefined): ResolvedRule[] {
   if (rules === undefined) return DEFAULT_RULES.map(presetRule);
   return rules.map((rule, at) => {
@@ -10,12 +10,11 @@ export function resolveRules(rules: readonly RuleSpec[] | undefined): ResolvedRu
     const action = rule.do ?? 'mark';
     return {
       name: nameOf(rule, at),
-      preset: rule.preset ?? null,
       when: rule.when ?? preset?.when ?? {},
       do: action,
       for: rule.for ?? preset?.for ?? 1,
       after: rule.after ?? 0,
-      within: action === 'stop-at-checkpoint' ? { ...DEFAULT_WITHIN, ...rule.within } : null,
+      ...(action === 'stop-at-checkpoint' && { within: { ...DEFAULT_WITHIN, ...rule.within } }),
     };
   });
 }

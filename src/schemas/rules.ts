@@ -165,16 +165,15 @@ export const Rules = Type.Array(RuleSpec, {
     'What is to happen by itself; where it is left out: mark wrong rows and losses that are not finite',
 });
 
-/** A rule with its defaults, and with its preset's condition. */
+/** A rule with its defaults, and with its preset's condition; as a rule of a spec it means the same. */
 export const ResolvedRule = Type.Object(
   {
     name: RuleName,
-    preset: Type.Union([Type.String(), Type.Null()]),
     when: RuleCondition,
     do: Type.Enum([...RULE_ACTIONS], { type: 'string' }),
     for: Type.Integer({ minimum: 1 }),
     after: Count,
-    within: Type.Union([Type.Object(within, strict), Type.Null()]),
+    within: Type.Optional(Type.Object(within, strict)),
   },
   { ...strict, $id: 'Rule' },
 );

@@ -63,5 +63,5 @@ export function addRules(app: App, { store }: RouteDeps): void {
 
 /** The rule of a sweep shows among those of its child, which does not state it. */
 function earlyStopping(name: string): ResolvedRule {
-  return { name: name || EARLY_STOPPING, preset: null, when: {}, do: 'stop', for: 1, after: 0, within: null };
+  return { name: name || EARLY_STOPPING, when: {}, do: 'stop', for: 1, after: 0 };
 }

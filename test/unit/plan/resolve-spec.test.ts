@@ -48,7 +48,7 @@ describe('resolveSpec', () => {
         assert.notEqual(at(resolved, pointer), undefined, pointer);
       }
       const leaves = (value: unknown, path: string): string[] =>
-        value !== null && typeof value === 'object'
+        value !== null && typeof value === 'object' && !Array.isArray(value)
           ? Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}/${key}`))
           : [path];
       const submitted = leaves(resolved, '').filter((pointer) => !defaults.includes(pointer));

@@ -31,12 +31,10 @@ describe('rules of a spec', () => {
     ]);
     assert.deepEqual(first, {
       name: 'kl-high',
-      preset: 'kl-high',
       when: { metric: ['actor/ppo_kl'], above: 0.1 },
       do: 'stop',
       for: 5,
       after: 0,
-      within: null,
     });
     assert.equal(second?.name, 'rule-2');
     assert.deepEqual(second?.within, { steps: 7, minutes: 60 });

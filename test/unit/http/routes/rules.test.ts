@@ -45,6 +45,6 @@ test('the rules of an experiment with their conditions in words, and what fired'
 test('every preset with its condition', async () => {
   const { items } = (await call('GET', '/v1/rules/presets')).json();
   assert.equal(items.length, 11);
-  assert.equal(items[0].rule.preset, 'wrong-rows');
+  assert.equal(items[0].rule.name, 'wrong-rows');
   assert.equal(items[0].condition, 'wrongRows above 0');
 });
