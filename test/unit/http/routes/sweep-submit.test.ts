@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { SWEEP_ID } from '../../../../src/core/sweep-ids.ts';
+import { makeProjects } from '../../../support/access.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
 import { expandAll, sweepRequest } from '../../../support/sweep.ts';
 
 const { store } = await storeFor({ after });
+await makeProjects(store, 'swept');
 const { call } = await appFor({ after }, { store });
 
 const ESTIMATORS = {
