@@ -17,12 +17,14 @@ LAUNCH_FILE = "launch.bin"
 SUPERVISOR_FILE = "supervisor.json"
 STOP_FILE = "stop.json"
 SPOOL_DIRECTORY = "spool"
+# Secrets that an engine hands to processes on other nodes; removed at the end, whoever wrote it.
+HIDDEN_FILE = "hidden-variables.json"
 
 _EXPERIMENT = re.compile(r"[a-z0-9-]{1,64}")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-_OWN_FILE = re.compile(r"(launch|supervisor|stop|events|spool)\b.*")
+_OWN_FILE = re.compile(r"(launch|supervisor|stop|events|spool|hidden)\b.*")
 _OWN_VARIABLES = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE)
 _PLACEHOLDER = re.compile(r"\{(attemptDir|experimentDir|sharedRoot)\}")
 # A secret must not change what is run, nor be taken for a variable of ours.
@@ -151,6 +153,14 @@ def fill(text: str, directories: Directories) -> str:
         "sharedRoot": directories.shared_root,
     }
     return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
+
+
+def forget_hidden(attempt_dir: str) -> None:
+    """Removes the secrets that an engine left in the attempt's directory."""
+    try:
+        os.unlink(os.path.join(attempt_dir, HIDDEN_FILE))
+    except OSError:
+        pass
 
 
 def _join_paths(first: str, second: str) -> str:

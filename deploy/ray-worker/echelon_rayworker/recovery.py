@@ -82,6 +82,7 @@ def recover(attempt_dir: str) -> bool:
         identity = read_identity(attempt_dir)
         if identity is None or identity.is_here:
             processes.end_all(lambda: _left(attempt_dir, identity), 0)
+        launch.forget_hidden(attempt_dir)
         log = EventLogWriter(attempt_dir)
         try:
             if not log.ended:

@@ -241,6 +241,7 @@ class Supervisor:
         self._recorder.event(pb.AttemptEvent(ended=ended))
         while not self._recorder.commit(everything=True):
             time.sleep(0.2)
+        launch.forget_hidden(self._directories.attempt)
         self._spool.close()
         self._log.close()
         for name in os.listdir(self._spool_directory) if os.path.isdir(self._spool_directory) else []:

@@ -14,9 +14,9 @@ from collections import deque
 from typing import Mapping, Optional
 
 from echelon_rayworker import processes
-from echelon_rayworker.launch import package_root
+from echelon_rayworker.launch import forget_hidden, package_root
 
-from . import environment, launcher
+from . import environment, hidden, launcher
 from .settings import Settings
 
 LAST_LINES = 400
@@ -34,7 +34,9 @@ class Child:
         variables = environment.runtime_variables(
             {**os.environ, **given}, settings.home, settings.observations, settings.advantages
         )
-        runtime = {"variables": {**variables, **given}, "init": {key: _scalar(text) for key, text in init.items()}}
+        self._attempt_dir = settings.attempt_dir
+        shown = hidden.hide({**variables, **given}, settings.attempt_dir)
+        runtime = {"variables": shown, "init": {key: _scalar(text) for key, text in init.items()}}
         command = [sys.executable, "-m", launcher.__name__, settings.program, *settings.overrides.arguments()]
         parent = os.getpid()
         self.lines: queue.Queue[str | None] = queue.Queue()
@@ -63,6 +65,7 @@ class Child:
     def wait(self) -> int:
         """Its exit code, as a shell gives it: 128 + number for a signal."""
         code = self._process.wait()
+        forget_hidden(self._attempt_dir)
         return 128 - code if code < 0 else code
 
     def ended(self) -> bool:

@@ -14,6 +14,8 @@ import runpy
 import sys
 from typing import Any
 
+from echelon_rayworker.engines.verl_agent import hidden
+
 VARIABLE = "ECHELON_RUNTIME"
 
 
@@ -41,7 +43,11 @@ def _connect(variables: dict[str, str], init: dict[str, Any]) -> None:
         given = get_ppo_ray_runtime_env()
     except ImportError:
         given = {"env_vars": {}}
-    runtime_env = {**given, "env_vars": {**given.get("env_vars", {}), **variables}}
+    runtime_env: dict[str, Any] = {**given, "env_vars": {**given.get("env_vars", {}), **variables}}
+    if hidden.FILE_VARIABLE in variables:
+        # By value: other nodes need not have this package.
+        ray.cloudpickle.register_pickle_by_value(hidden)
+        runtime_env["worker_process_setup_hook"] = hidden.load
     address = os.environ.get("RAY_ADDRESS")
     ray.init(**({"address": address} if address else {}), runtime_env=runtime_env, **init)
     print("connected to Ray", flush=True)
