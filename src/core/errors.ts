@@ -30,6 +30,7 @@ export const ERRORS = {
   },
   'not-ended': { status: 409, retry: true, title: 'The experiment has not ended' },
   'precondition-failed': { status: 412, retry: false, title: 'It has changed since it was read' },
+  'not-queued': { status: 409, retry: false, title: 'The experiment does not wait any more' },
   'already-final': { status: 409, retry: false, title: 'The experiment has already ended' },
   expired: { status: 410, retry: false, title: 'It was deleted by retention' },
   'history-trimmed': { status: 410, retry: false, title: 'What comes behind that id is not kept any more' },

@@ -12,6 +12,8 @@ export type AddRequest = Omit<RayPlace, 'token' | 'tls'> & {
   backfill: boolean;
   /** It was begun because the ray-worker fell silent: what people have set stays. */
   repair?: boolean;
+  /** What experiments choose it by; absent: those that it has. */
+  labels?: Readonly<Record<string, string>>;
 };
 
 /** What of an `add` is shown to nobody. */
@@ -37,7 +39,7 @@ export async function requestRepair(
 export interface ClusterCommandsDeps {
   store: Pick<
     Store,
-    'clusters' | 'putCluster' | 'seeCluster' | 'setDraining' | 'removeCluster' | 'reservations' | 'wake'
+    'clusters' | 'putCluster' | 'seeCluster' | 'setCluster' | 'setDraining' | 'removeCluster' | 'reservations' | 'wake'
   >;
   pack: () => RayWorkerPackage;
   now: () => number;
@@ -64,7 +66,7 @@ export function createClusterCommands(deps: ClusterCommandsDeps): RunCommand {
 async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> {
   const { store, now } = deps;
   const { cluster: name, say, warn, signal } = work;
-  const { backfill, repair = false, ...place } = work.request as AddRequest;
+  const { backfill, repair = false, labels, ...place } = work.request as AddRequest;
   const secret = JSON.parse(work.secret ?? '{"token":null,"tls":null}') as AddSecret;
   const ray: RayPlace = { ...place, ...secret };
   const setUp = await (deps.setUp ?? setUpCluster)(name, ray, { pack: deps.pack, say, warn, signal });
@@ -78,7 +80,10 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
   const record = { name, address, token, ca, ray, backfill: repair ? before!.backfill : backfill };
   await store.putCluster({ ...record, generation: description.generation, lastSeenAt: now(), nodes: [] });
   await store.seeCluster(name, toSeen(address, description, now()));
-  if (!repair) await store.setDraining(name, false);
+  if (!repair) {
+    await store.setCluster(name, { backfill: null, ...(labels && { labels }) });
+    await store.setDraining(name, false);
+  }
   await say(before ? 'the cluster is up to date' : 'the cluster takes experiments');
   await store.wake('line');
 }

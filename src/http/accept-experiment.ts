@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts';
 import { resolveFor } from './caller-projects.ts';
 import type { RouteDeps } from './deps.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
+import { labelProblem } from './label-problem.ts';
 
 /** An accepted request waits this long for its job; what takes longer goes on by itself. */
 const JOIN_MS = 200;
@@ -35,6 +36,7 @@ export async function acceptExperiment(deps: RouteDeps, submission: Submission):
   const resolved = await resolveFor(deps.store, caller, spec);
   const { project, name, priority, cluster, resources } = resolved.spec;
   await requireCluster(deps.store, cluster);
+  await requireLabels(deps.store, resolved.spec);
   const asked = rerunOf === undefined ? spec : { rerunOf };
   const { id, created } = await deps.store.submit({
     ...{
@@ -70,6 +72,16 @@ async function requireCluster(store: Store, name: string | null): Promise<void> 
   const near = nearestName(name, known);
   const hint = near ? `did you mean ${near}?` : `known: ${known.join(', ') || 'none'}; leave it out for any`;
   throw invalidSpec([{ field: '/cluster', message: `is not the name of a cluster; ${hint}` }]);
+}
+
+/** Labels that no cluster has would wait for ever as well. */
+async function requireLabels(
+  store: Store,
+  { cluster, clusterLabels }: Parameters<typeof labelProblem>[0],
+): Promise<void> {
+  if (Object.keys(clusterLabels).length === 0) return;
+  const problem = labelProblem({ cluster, clusterLabels }, await store.clusters());
+  if (problem !== null) throw invalidSpec([problem]);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ClusterView } from '../schemas/api.ts';
 import type { Experiment } from '../schemas/experiment.ts';
+import type { Pauses } from '../store/queue-store.ts';
 import type { Cluster, Store } from '../store/store.ts';
 
 /** A ray-worker that has been silent for longer does not answer. Dispatchers ask every two seconds. */
@@ -7,19 +8,25 @@ const SILENT_MS = 15_000;
 
 /** What is needed to say how clusters are. */
 export interface ClusterViewDeps {
-  store: Pick<Store, 'clusters' | 'reservations'>;
+  store: Pick<Store, 'clusters' | 'reservations' | 'pauses'>;
   clock: { now(): number };
 }
 
 /** All clusters, by name, as they are shown. */
 export async function clusterViews(deps: ClusterViewDeps): Promise<ClusterView[]> {
   const clusters = await deps.store.clusters();
-  const views = await Promise.all(clusters.map((cluster) => clusterView(deps, cluster)));
+  const pauses = await deps.store.pauses();
+  const views = await Promise.all(clusters.map((cluster) => clusterView(deps, cluster, pauses)));
   return views.sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
 /** Names what is shown: a field that is added to the record later, such as a secret, is not. */
-export async function clusterView({ store, clock }: ClusterViewDeps, cluster: Cluster): Promise<ClusterView> {
+export async function clusterView(
+  { store, clock }: ClusterViewDeps,
+  cluster: Cluster,
+  known?: Pauses,
+): Promise<ClusterView> {
+  const pauses = known ?? (await store.pauses());
   const { items } = await store.reservations(cluster.name);
   return {
     name: cluster.name,
@@ -32,6 +39,8 @@ export async function clusterView({ store, clock }: ClusterViewDeps, cluster: Cl
     draining: cluster.draining === true,
     answering: isAnswering(cluster, clock.now()),
     backfill: cluster.backfill,
+    labels: { ...cluster.labels },
+    paused: pauses.clusters.get(cluster.name) ?? null,
     lastSeenAt: cluster.lastSeenAt,
     nodes: cluster.nodes.map((node) => {
       const here = items.filter((item) => item.node === node.id);

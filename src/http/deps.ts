@@ -89,6 +89,8 @@ export interface AppSettings {
 export interface Line {
   /** Gives the experiment its job. May fail: the reconciler adds what is missing. */
   join(id: string, priority: number): Promise<void>;
+  /** Gives its job another priority. May fail: the job only says when somebody looks. */
+  move(id: string, priority: number): Promise<void>;
   /** Shown, read-only, on the board. */
   queues: readonly Queue[];
 }

@@ -5,6 +5,7 @@ import { DEFAULT_RULES, presetRule } from './rule-presets.ts';
 export const COMMON_DEFAULTS = {
   project: 'default',
   cluster: null,
+  clusterLabels: {},
   priority: 0,
   maxAttempts: 3,
   gracePeriodSeconds: 30,

@@ -34,6 +34,8 @@ export interface Line {
   joinAll(places: readonly { experiment: string; priority: number }[]): Promise<void>;
   /** Makes sure that the experiment has a job that a BullMQ worker takes now: wakes a parked one, adds a missing one. */
   ensure(experiment: string, priority: number): Promise<JobPlace>;
+  /** Gives an experiment's job another priority, where it has one. */
+  move(experiment: string, priority: number): Promise<void>;
   /** Takes an experiment's job out of the line; one that is active stays. */
   leave(experiment: string): Promise<void>;
   /** Ids of all jobs that stand in the line, active ones included. */
@@ -121,6 +123,10 @@ export function createLine({
     ensure,
     ids,
     counts: () => queue.getJobCounts(),
+    async move(experiment, priority) {
+      const job = await queue.getJob(experiment);
+      await job?.changePriority({ priority: LOWEST_PRIORITY - priority });
+    },
     async leave(experiment) {
       await queue.remove(experiment).catch(ignore);
     },

@@ -48,6 +48,45 @@ export const Accepted = Type.Object(
 /** See {@link Accepted}. */
 export type Accepted = Static<typeof Accepted>;
 
+/** When an experiment that waits is expected to start. */
+const StartEstimate = Type.Object(
+  {
+    startAt: Type.Integer({ description: 'Most likely; milliseconds since 1970' }),
+    earliest: Instant,
+    latest: Instant,
+  },
+  {
+    ...strict,
+    description:
+      'From the measured lengths of steps: the line is played forward over the expected ends of those that run',
+  },
+);
+
+/** Of one that waits: its estimate, or why there is none. */
+const waitingFields = {
+  estimate: nullable(StartEstimate),
+  noEstimate: nullable(Type.String({ description: 'Why there is no estimate; null where there is one' })),
+};
+
+/** Who paused something, when and why. */
+const PauseView = Type.Object(
+  {
+    by: Type.String({ description: 'Name of the caller' }),
+    at: Instant,
+    reason: nullable(Type.String()),
+  },
+  strict,
+);
+
+/** A queue that was paused or resumed. */
+export const QueuePause = Type.Object(
+  {
+    queue: Type.String({ description: "A project's name; _all: the whole line" }),
+    paused: nullable(PauseView),
+  },
+  { ...strict, $id: 'QueuePause' },
+);
+
 /** An experiment, with its place in the line. */
 export const ExperimentDetail = Type.Object(
   {
@@ -61,6 +100,10 @@ export const ExperimentDetail = Type.Object(
         { ...strict, description: 'Null where it does not wait' },
       ),
     ),
+    waitReason: nullable(
+      Type.String({ description: 'Why it waits, as the last choice said; null where it does not wait' }),
+    ),
+    ...waitingFields,
   },
   { ...strict, $id: 'ExperimentDetail' },
 );
@@ -171,7 +214,11 @@ export const ClusterView = Type.Object(
     sharedRoot: nullable(Type.String({ description: 'The directory that all its nodes see, as last seen' })),
     draining: Type.Boolean({ description: 'Nothing new starts there; what runs goes on' }),
     answering: Type.Boolean({ description: 'Its ray-worker has answered a dispatcher lately' }),
-    backfill: Type.Boolean({ description: 'Small experiments may overtake one that does not fit' }),
+    backfill: Type.Boolean({
+      description: 'Others may overtake one that does not fit, where they do not delay its estimated start',
+    }),
+    labels: Type.Record(Type.String(), Type.String(), { description: 'What experiments choose it by' }),
+    paused: nullable(PauseView),
     lastSeenAt: nullable(
       Type.Integer({ description: 'When its ray-worker last answered a dispatcher; ms since 1970' }),
     ),
@@ -227,10 +274,18 @@ export const QueueView = Type.Object(
           cpus: Type.Number(),
           submittedAt: Instant,
           reason: nullable(Type.String({ description: 'Why it waits; null: not yet looked at' })),
+          ...waitingFields,
         },
         strict,
       ),
       { description: 'The first of the line, in its order' },
+    ),
+    paused: Type.Object(
+      {
+        line: nullable(PauseView),
+        projects: Type.Record(Type.String(), PauseView, { description: 'By the name of the project' }),
+      },
+      { ...strict, description: 'Nothing new starts there; null and absent: it is not paused' },
     ),
     verificationBacklog: Type.Integer({ minimum: 0, description: 'Batches without a report' }),
     clusters: Type.Array(Type.Unsafe<ClusterView>({ $ref: 'Cluster#' })),

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { Name } from './spec-parts.ts';
+import { Labels, Name } from './spec-parts.ts';
 
 const strict = { additionalProperties: false } as const;
 const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
@@ -56,9 +56,11 @@ export const AddCluster = Type.Object(
     ),
     backfill: Type.Optional(
       Type.Boolean({
-        description: 'Small experiments may overtake one that does not fit; false where left out',
+        description:
+          'Others may overtake one that does not fit, where they do not delay its estimated start; false where left out',
       }),
     ),
+    labels: Type.Optional(Labels),
     tls: Type.Optional(
       Type.Object(
         {
@@ -75,6 +77,17 @@ export const AddCluster = Type.Object(
 );
 /** See {@link AddCluster}. */
 export type AddCluster = Static<typeof AddCluster>;
+
+/** The body of PATCH /v1/clusters/:name: what people decide of a cluster. */
+export const ClusterChange = Type.Object(
+  {
+    labels: Type.Optional(Labels),
+    backfill: Type.Optional(Type.Boolean()),
+  },
+  { ...strict, $id: 'ClusterChange', minProperties: 1 },
+);
+/** See {@link ClusterChange}. */
+export type ClusterChange = Static<typeof ClusterChange>;
 
 /** What a command does to its cluster. */
 export const COMMAND_KINDS = ['add', 'drain', 'remove', 'preflight'] as const;

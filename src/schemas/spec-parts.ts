@@ -28,6 +28,24 @@ export const Resources = Type.Object(
   { ...strict, description: 'Taken together on one node, all or nothing' },
 );
 
+/** Labels of a cluster, and those that an experiment asks for. */
+export const Labels = Type.Record(
+  Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$' }),
+  Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$' }),
+  {
+    ...strict,
+    maxProperties: 32,
+    description: 'Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters',
+  },
+);
+
+/** Who goes first. */
+export const Priority = Type.Integer({
+  minimum: -100,
+  maximum: 100,
+  description: 'Higher goes first; among equal ones projects take turns, inside a project the first is first',
+});
+
 /** An instant of RFC 3339, seconds and offset included. */
 const INSTANT =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
@@ -37,13 +55,8 @@ export const commonFields = {
   name: Label,
   project: Type.Optional(Name),
   cluster: Type.Optional(Name),
-  priority: Type.Optional(
-    Type.Integer({
-      minimum: -100,
-      maximum: 100,
-      description: 'Higher goes first; equal ones in order of arrival',
-    }),
-  ),
+  clusterLabels: Type.Optional(Labels),
+  priority: Type.Optional(Priority),
   resources: Type.Optional(Resources),
   maxAttempts: Type.Optional(
     Type.Integer({

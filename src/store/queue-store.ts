@@ -71,6 +71,8 @@ export interface LineWindow {
 export interface QueueStore {
   /** The first `perProject` of each project. */
   lineWindow(perProject: number): Promise<LineWindow>;
+  /** One that waits, with what was noted of it; undefined where it does not. */
+  waitNote(id: string): Promise<Waiting | undefined>;
   noteWaiting(notes: ReadonlyMap<string, WaitNote>): Promise<void>;
   /** `not-waiting`: it has its place on a cluster already, or has ended; nothing was changed. */
   setPriority(id: string, priority: number): Promise<'changed' | 'not-waiting' | 'not-found'>;

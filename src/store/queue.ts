@@ -25,6 +25,10 @@ export function createQueue(context: StoreContext): QueueStore {
   return {
     lineWindow: createLineWindow(context),
 
+    async waitNote(id) {
+      return (await readWaiting(context, [id]))[0];
+    },
+
     async noteWaiting(notes) {
       const entries = [...notes];
       for (let at = 0; at < entries.length; at += NOTES_PER_CALL) {

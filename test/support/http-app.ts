@@ -17,6 +17,7 @@ export const SECRET = 'secret-of-the-tests-0123456789-abcdef';
 export interface TestAppOptions {
   store?: Store;
   join?: AppDeps['line']['join'];
+  move?: (id: string, priority: number) => Promise<void>;
   queues?: Queue[];
   send?: AppDeps['commands']['send'];
   explain?: AppDeps['verifier']['explain'];
@@ -56,7 +57,11 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const app = await createApp({
     store: options.store ?? NO_STORE,
-    line: { join: options.join ?? (async () => {}), queues: options.queues ?? [] },
+    line: {
+      join: options.join ?? (async () => {}),
+      move: options.move ?? (async () => {}),
+      queues: options.queues ?? [],
+    },
     commands: { send: options.send ?? (async () => {}) },
     verifier: {
       explain: options.explain ?? (async () => ({})),

@@ -7,6 +7,7 @@ import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
+import { clusterQueueCommands, label } from './cluster-queue.ts';
 
 type Options = ConnectionOptions & { json?: boolean; wait?: boolean };
 
@@ -17,6 +18,7 @@ interface AddOptions extends Options {
   port?: number;
   advertise?: string;
   backfill?: boolean;
+  label?: Record<string, string>;
   tlsCa?: string;
   tlsCert?: string;
   tlsKey?: string;
@@ -34,7 +36,8 @@ export function clustersCommand(output: Output): Command {
         return output.line('No clusters. `echelon clusters add NAME ray://host:10001` adds one.');
       output.line(clusterTable(list.items, Date.now()));
     });
-  for (const sub of [add(output), drain(output), remove(output)]) command.addCommand(sub);
+  const subs = [add(output), ...clusterQueueCommands(output), drain(output), remove(output)];
+  for (const sub of subs) command.addCommand(sub);
   return command;
 }
 
@@ -80,9 +83,13 @@ export function clusterTable(clusters: readonly ClusterView[], now: number): str
   );
 }
 
-function stateOf({ answering, draining }: ClusterView): string {
-  if (!answering) return draining ? 'silent, draining' : 'silent';
-  return draining ? 'draining' : 'ready';
+function stateOf({ answering, draining, paused }: ClusterView): string {
+  const states = [
+    ...(answering ? [] : ['silent']),
+    ...(draining ? ['draining'] : []),
+    ...(paused === null ? [] : ['paused']),
+  ];
+  return states.join(', ') || 'ready';
 }
 
 function capacity({ nodes }: ClusterView, what: 'gpus' | 'cpus'): string {
@@ -109,7 +116,8 @@ function add(output: Output): Command {
     .option('--node <id>', "id, address or host name of the ray-worker's node (default: the head)")
     .option('--port <port>', 'port of the ray-worker (default: a free one)', portNumber)
     .option('--advertise <host:port>', "where dispatchers reach the ray-worker, if not at its node's address")
-    .option('--backfill', 'small experiments may overtake one that does not fit')
+    .option('--backfill', 'others may overtake one that does not fit, where they do not delay it')
+    .option('--label <key=value>', 'what experiments choose it by (clusterLabels); may be repeated', label)
     .option('--tls-ca <file>', 'PEM, for a Ray with TLS')
     .option('--tls-cert <file>', 'PEM')
     .option('--tls-key <file>', 'PEM')
@@ -123,7 +131,18 @@ function add(output: Output): Command {
 }
 
 async function addBody(name: string, address: string, options: AddOptions): Promise<AddCluster> {
-  const { tokenFile, sharedRoot, node, port, advertise, backfill, tlsCa, tlsCert, tlsKey } = options;
+  const {
+    tokenFile,
+    sharedRoot,
+    node,
+    port,
+    advertise,
+    backfill,
+    label: labels,
+    tlsCa,
+    tlsCert,
+    tlsKey,
+  } = options;
   const token = tokenFile === undefined ? undefined : (await read(tokenFile)).trim();
   if (token === '') throw new CliError(EXIT.usage, `${tokenFile} is empty`);
   const tls = {
@@ -138,6 +157,7 @@ async function addBody(name: string, address: string, options: AddOptions): Prom
     ...(port !== undefined && { port }),
     ...(advertise !== undefined && { advertise }),
     ...(backfill !== undefined && { backfill }),
+    ...(labels !== undefined && { labels }),
     ...(Object.keys(tls).length > 0 && { tls }),
   };
 }
@@ -152,7 +172,7 @@ async function read(file: string): Promise<string> {
 
 function drain(output: Output): Command {
   return waiting(base('drain'))
-    .description('let nothing new start on a cluster; what runs goes on (`clusters add` ends it)')
+    .description('let nothing new start on a cluster; what runs goes on (`clusters resume` ends it)')
     .argument('<name>')
     .action(async (name: string, _own: Options, command: Command) => {
       const options = allOptions<Options>(command);

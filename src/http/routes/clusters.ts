@@ -87,7 +87,7 @@ function addAdd(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { name, address, token, tls, sharedRoot, node, port, advertise, backfill } = request.body;
+      const { name, address, token, tls, sharedRoot, node, port, advertise, backfill, labels } = request.body;
       const command = await beginCommand(deps, name, 'add', {
         request: {
           address,
@@ -96,6 +96,7 @@ function addAdd(app: App, deps: RouteDeps): void {
           port: port ?? null,
           advertise: advertise ?? null,
           backfill: backfill ?? false,
+          ...(labels && { labels }),
         },
         secret: JSON.stringify({ token: token ?? null, tls: tls ?? null }),
       });
@@ -112,7 +113,8 @@ function addDrain(app: App, deps: RouteDeps): void {
       schema: {
         operationId: 'drainCluster',
         summary: 'Let nothing new start on a cluster',
-        description: 'What runs there goes on. Adding the cluster again ends it. Takes no body.',
+        description:
+          'What runs there goes on. Resuming it, or adding the cluster again, ends it. Takes no body.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { ...accepted, ...problems('cluster-not-found') },

@@ -1,19 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { STATES } from '../../core/states.ts';
-import type { ExperimentDetail } from '../../schemas/api.ts';
-import type { Experiment } from '../../schemas/experiment.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
 import { validateSpec } from '../../schemas/validate-spec.ts';
 import type { ExperimentFilter } from '../../store/records-store.ts';
-import type { Store } from '../../store/store.ts';
 import { acceptExperiment } from '../accept-experiment.ts';
 import { listedProject } from '../caller-projects.ts';
-import { type ClusterViewDeps, withSilence } from '../cluster-views.ts';
+import { withSilence } from '../cluster-views.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { experimentDetail } from '../experiment-detail.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
 import { ExperimentParams, experimentOf, notFound, strict } from './common.ts';
@@ -178,21 +176,8 @@ function addRead(app: App, deps: RouteDeps): void {
         response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found') },
       },
     },
-    async (request) => detail(deps, await experimentOf(deps.store, request, request.params.id)),
+    async (request) => experimentDetail(deps, await experimentOf(deps.store, request, request.params.id)),
   );
-}
-
-async function detail(
-  deps: ClusterViewDeps & { store: Pick<Store, 'position'> },
-  experiment: Experiment,
-): Promise<ExperimentDetail> {
-  const { store } = deps;
-  if (experiment.state !== 'queued') {
-    const [shown] = await withSilence(deps, [experiment]);
-    return { ...shown!, position: null };
-  }
-  const { rank, length } = await store.position(experiment.id);
-  return { ...experiment, position: rank === null ? null : { rank, length } };
 }
 
 function addList(app: App, deps: RouteDeps): void {
@@ -257,7 +242,7 @@ function addCancel(app: App, deps: RouteDeps): void {
           'The experiment has already ended; there is nothing to cancel.',
         );
       }
-      await detail(deps, await experimentOf(store, request, id)).then((answer) =>
+      await experimentDetail(deps, await experimentOf(store, request, id)).then((answer) =>
         reply.code(202).send(answer),
       );
       return reply;

@@ -1,9 +1,12 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../core/scopes.ts';
+import type { Pauses } from '../../store/queue-store.ts';
+import type { Waiting } from '../../store/store.ts';
 import { seenClusters } from '../caller-projects.ts';
 import { clusterViews } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
+import { waitingFields } from '../waiting.ts';
 import { strict } from './common.ts';
 
 const Query = Type.Object(
@@ -37,10 +40,11 @@ export function addQueues(app: App, deps: RouteDeps): void {
 async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Caller, limit: number) {
   const { store } = deps;
   const { project } = caller;
-  const [counts, { length }, waiting, backlog, pressure, clusters] = await Promise.all([
+  const [counts, { length }, waiting, pauses, backlog, pressure, clusters] = await Promise.all([
     store.counts(project ?? undefined),
     store.position(''),
-    project === null ? store.waiting(limit) : store.waitingOf(project, limit),
+    project === null ? firstInTurn(store, limit) : store.waitingOf(project, limit),
+    store.pauses(),
     store.backlog(),
     store.pressure(),
     clusterViews(deps),
@@ -50,7 +54,7 @@ async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Calle
     accepting: pressure.accepting,
     length,
     waiting: waiting.map((one, index) => ({
-      position: 'rank' in one ? one.rank : index + 1,
+      position: project === null ? index + 1 : (one.rank ?? index + 1),
       experiment: one.experiment,
       name: one.name,
       project: one.project,
@@ -60,8 +64,24 @@ async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Calle
       cpus: one.cpus,
       submittedAt: one.submittedAt,
       reason: one.reason,
+      ...waitingFields(one),
     })),
+    paused: pausedFor(caller, pauses),
     verificationBacklog: backlog,
     clusters: await seenClusters(store, caller, clusters),
   };
+}
+
+/** The first of the line in the order in which projects take turns, as the last choice found it. */
+async function firstInTurn(store: Pick<RouteDeps['store'], 'lineWindow'>, limit: number): Promise<Waiting[]> {
+  const { waiting } = await store.lineWindow(limit);
+  const rankOf = ({ rank }: Waiting) => rank ?? Number.MAX_SAFE_INTEGER;
+  // Those without a place were not looked at: they come after the others, in the order of the line.
+  return waiting.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, limit);
+}
+
+/** A caller that is bound to a project is told of no other one. */
+function pausedFor({ project }: Caller, { line, projects }: Pauses) {
+  const seen = [...projects].filter(([name]) => project === null || name === project);
+  return { line, projects: Object.fromEntries(seen) };
 }

@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.ts';
 import { inOwnProject, projectProblem } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
+import { labelProblem } from '../label-problem.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
 
@@ -118,6 +119,7 @@ async function judge(store: Store, caller: Caller, draft: SweepDraft) {
   const fingerprints: (string | null)[] = [];
   const first: SweepChildSpec[] = [];
   const clusters = new Map<string, number>();
+  const labels = new Map<string, WantedLabels>();
   let project = '';
   for (let index = 0; index < draft.entries.length && !check.full(); index += 1) {
     if (index > 0 && index % JUDGED_AT_ONCE === 0) await breathe();
@@ -125,6 +127,7 @@ async function judge(store: Store, caller: Caller, draft: SweepDraft) {
     if (child === undefined) continue;
     const { spec } = child.resolved;
     if (spec.cluster !== null && !clusters.has(spec.cluster)) clusters.set(spec.cluster, index);
+    noteLabels(spec, index, labels);
     if (first.length < SHOWN) first.push(child);
     fingerprints.push(fingerprintOf(spec));
     project = spec.project;
@@ -133,7 +136,43 @@ async function judge(store: Store, caller: Caller, draft: SweepDraft) {
   const problem = await projectProblem(store, caller, project);
   if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
   await requireClusters(store, clusters);
+  await requireLabels(store, labels);
   return { fingerprints, first, project };
+}
+
+/** Labels that a child asks for, and the first that does. */
+interface WantedLabels {
+  cluster: string | null;
+  clusterLabels: Readonly<Record<string, string>>;
+  index: number;
+}
+
+function noteLabels(
+  { cluster, clusterLabels }: Omit<WantedLabels, 'index'>,
+  index: number,
+  wanted: Map<string, WantedLabels>,
+): void {
+  if (Object.keys(clusterLabels).length === 0) return;
+  const key = canonicalJson({ cluster, clusterLabels });
+  if (!wanted.has(key)) wanted.set(key, { cluster, clusterLabels, index });
+}
+
+/** Labels that no cluster has would wait for ever as well. */
+async function requireLabels(store: Store, wanted: ReadonlyMap<string, WantedLabels>): Promise<void> {
+  if (wanted.size === 0) return;
+  const known = await store.clusters();
+  const wrong = [...wanted.values()].flatMap(({ index, ...asked }) => {
+    const problem = labelProblem(asked, known);
+    return problem === null
+      ? []
+      : [
+          {
+            field: '/spec/clusterLabels',
+            message: `in child ${index}, ${problem.field}: ${problem.message}`,
+          },
+        ];
+  });
+  if (wrong.length > 0) throw invalidSweep(wrong.slice(0, SHOWN));
 }
 
 /** A name that no cluster has would wait for ever. `wanted`: the first child that names it. */

@@ -7,8 +7,17 @@ const CLUSTER: Cluster = {
   ...{ name: 'b', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
   ...{ lastSeenAt: 100_000, nodes: [] },
 };
+const PAUSES = {
+  line: null,
+  projects: new Map(),
+  clusters: new Map([['b', { by: 'ann', at: 1, reason: null }]]),
+};
 const at = (now: number, clusters: Cluster[] = [CLUSTER]) => ({
-  store: { clusters: async () => clusters, reservations: async () => ({ version: 0, items: [] }) },
+  store: {
+    clusters: async () => clusters,
+    reservations: async () => ({ version: 0, items: [] }),
+    pauses: async () => PAUSES,
+  },
   clock: { now: () => now },
 });
 const RUNNING = { state: 'running', cluster: 'b', reason: 'launched' } as const;
@@ -26,6 +35,11 @@ test('clusters are shown by name; one is answering while it was seen lately', as
   assert.equal((await clusterViews(at(115_001)))[0]!.answering, false);
 });
 
+test('a cluster shows its labels and who paused it', async () => {
+  const [view] = await clusterViews(at(0, [{ ...CLUSTER, labels: { gpu: 'h100' } }]));
+  assert.deepEqual([view?.labels, view?.paused], [{ gpu: 'h100' }, { by: 'ann', at: 1, reason: null }]);
+});
+
 test('what runs on a silent cluster says so and since when; once it answers, as before', async () => {
   const queued = { ...RUNNING, state: 'queued' } as const;
   const elsewhere = { ...RUNNING, cluster: 'gone' };
@@ -39,7 +53,8 @@ test('what runs on a silent cluster says so and since when; once it answers, as 
 });
 
 test('where nothing runs, clusters are not asked for', async () => {
-  const store = { clusters: () => assert.fail(), reservations: () => assert.fail() };
+  const fail = () => assert.fail();
+  const store = { clusters: fail, reservations: fail, pauses: fail };
   const ended = { ...RUNNING, state: 'failed' } as const;
   assert.deepEqual(await withSilence({ store, clock: Date }, [ended]), [ended]);
 });

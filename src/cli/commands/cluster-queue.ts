@@ -1,0 +1,81 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { ClusterView } from '../../schemas/api.ts';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { inert, json, type Output } from '../output.ts';
+
+type Options = ConnectionOptions & { json?: boolean; reason?: string };
+
+/** What decides which experiments start on a cluster: `clusters pause`, `resume` and `label`. */
+export function clusterQueueCommands(output: Output): Command[] {
+  return [pause(output), resume(output), relabel(output)];
+}
+
+const base = (name: string): Command =>
+  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
+
+const pathOf = (name: string): string => `/v1/clusters/${encodeURIComponent(name)}`;
+
+/** One more `key=value` of a repeated option. Throws InvalidArgumentError for what is none. */
+export function label(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const equals = text.indexOf('=');
+  if (equals <= 0 || equals === text.length - 1) throw new InvalidArgumentError('not key=value');
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+function pause(output: Output): Command {
+  return base('pause')
+    .description('let nothing new start on a cluster, at once; what runs goes on')
+    .argument('<name>')
+    .option('--reason <text>', 'shown to everybody who waits for it')
+    .addHelpText('after', '\nExample:\n  echelon clusters pause fleet --reason "driver upgrade"')
+    .action(async (name: string, _own: Options, command: Command) => {
+      const options = command.optsWithGlobals() as Options;
+      const client = await clientFor(options);
+      const body = options.reason === undefined ? undefined : { reason: options.reason };
+      const cluster = await client.post<ClusterView>(`${pathOf(name)}/pause`, body);
+      output.line(options.json ? json(cluster) : `${inert(cluster.name)} is paused`);
+    });
+}
+
+function resume(output: Output): Command {
+  return base('resume')
+    .description('end the pause or the drain of a cluster')
+    .argument('<name>')
+    .action(async (name: string, _own: Options, command: Command) => {
+      const options = command.optsWithGlobals() as Options;
+      const client = await clientFor(options);
+      const cluster = await client.post<ClusterView>(`${pathOf(name)}/resume`, undefined);
+      output.line(options.json ? json(cluster) : `${inert(cluster.name)} takes experiments`);
+    });
+}
+
+function relabel(output: Output): Command {
+  return base('label')
+    .description('set labels of a cluster (key=value), or take them away (key=); without any, show them')
+    .argument('<name>')
+    .argument('[labels...]')
+    .addHelpText('after', '\nExample:\n  echelon clusters label fleet gpu=h100 zone=')
+    .action(async (name: string, changes: string[], _own: Options, command: Command) => {
+      const options = command.optsWithGlobals() as Options;
+      const client = await clientFor(options);
+      const before = await client.get<ClusterView>(pathOf(name));
+      const labels = changed(before.labels, changes);
+      const cluster =
+        changes.length === 0 ? before : await client.patch<ClusterView>(pathOf(name), { labels });
+      const shown = Object.entries(cluster.labels).map(([key, value]) => `${key}=${value}`);
+      output.line(options.json ? json(cluster) : shown.map(inert).join(' ') || 'no labels');
+    });
+}
+
+function changed(before: Record<string, string>, changes: readonly string[]): Record<string, string> {
+  const labels = { ...before };
+  for (const change of changes) {
+    const equals = change.indexOf('=');
+    if (equals <= 0) throw new CliError(EXIT.usage, `${change} is not key=value`);
+    const [key, value] = [change.slice(0, equals), change.slice(equals + 1)];
+    if (value === '') delete labels[key];
+    else labels[key] = value;
+  }
+  return labels;
+}

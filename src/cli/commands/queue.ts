@@ -1,0 +1,149 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { ExperimentDetail } from '../../schemas/api.ts';
+import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { duration, inert, json, type Output, table } from '../output.ts';
+
+type Options = ConnectionOptions & { json?: boolean; limit: number; reason?: string };
+
+/** The line as GET /v1/queues tells it, as far as it is printed. */
+export interface QueueShown {
+  length: number;
+  waiting: {
+    position: number;
+    experiment: string;
+    name: string;
+    project: string;
+    priority: number;
+    gpus: number;
+    cpus: number;
+    reason: string | null;
+    estimate: ExperimentDetail['estimate'];
+  }[];
+  paused: { line: Paused | null; projects: Record<string, Paused> };
+}
+
+interface Paused {
+  by: string;
+  reason: string | null;
+}
+
+const WHOLE_LINE = '_all';
+
+/** `echelon queue`, its pause and resume; `echelon priority`. */
+export function queueCommands(output: Output): Command[] {
+  const queue = base('queue')
+    .description('show who waits: place, needs, when it is expected to start, and why it waits')
+    .option('-n, --limit <count>', 'at most so many', count, 50)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon queue\n  echelon queue pause --reason "maintenance until 6 pm"\n  echelon queue resume\n  echelon queue pause team-a',
+    )
+    .action(async (options: Options) => {
+      const client = await clientFor(options);
+      const line = await client.get<QueueShown>('/v1/queues', { limit: options.limit });
+      if (options.json) return output.line(json(line));
+      for (const text of pausesInWords(line.paused)) output.remark(text);
+      if (line.waiting.length === 0) return output.line('Nobody waits.');
+      output.line(queueTable(line, Date.now()));
+      if (line.length > line.waiting.length)
+        output.remark(`${line.length} wait; --limit shows more of them.`);
+    });
+  for (const sub of [pause(output), resume(output)]) queue.addCommand(sub);
+  return [queue, priority(output)];
+}
+
+const base = (name: string): Command =>
+  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('not a whole number from 1');
+  return Number(text);
+}
+
+/** A row for each that waits. `now`: ms since 1970. */
+export function queueTable({ waiting }: Pick<QueueShown, 'waiting'>, now: number): string {
+  return table(
+    ['#', 'ID', 'NAME', 'PROJECT', 'PRIORITY', 'NEEDS', 'STARTS IN', 'WHY IT WAITS'],
+    waiting.map((one) => [
+      one.position,
+      one.experiment,
+      inert(one.name).slice(0, 30),
+      inert(one.project),
+      one.priority,
+      one.gpus > 0 ? `${one.gpus} GPU, ${one.cpus} CPU` : `${one.cpus} CPU`,
+      startsIn(one.estimate, now),
+      inert(one.reason ?? 'not looked at yet'),
+    ]),
+  );
+}
+
+/** "12 min (8 min to 20 min)"; "?" where nobody knows. */
+export function startsIn(estimate: ExperimentDetail['estimate'], now: number): string {
+  if (estimate === null) return '?';
+  const [likely, early, late] = [estimate.startAt, estimate.earliest, estimate.latest].map((at) =>
+    duration(at - now),
+  );
+  return early === late ? `${likely}` : `${likely} (${early} to ${late})`;
+}
+
+function pausesInWords({ line, projects }: QueueShown['paused']): string[] {
+  const by = ({ by, reason }: Paused) => `by ${inert(by)}${reason === null ? '' : `: ${inert(reason)}`}`;
+  return [
+    ...(line === null ? [] : [`The line is paused ${by(line)}`]),
+    ...Object.entries(projects).map(([name, pause]) => `The queue of ${name} is paused ${by(pause)}`),
+  ];
+}
+
+function pause(output: Output): Command {
+  return base('pause')
+    .description('let nothing new start, of a project or (without one) at all; what runs goes on')
+    .argument('[project]')
+    .option('--reason <text>', 'shown to everybody who waits')
+    .action(async (project: string | undefined, _own: Options, command: Command) => {
+      const options = command.optsWithGlobals() as Options;
+      const client = await clientFor(options);
+      const body = options.reason === undefined ? undefined : { reason: options.reason };
+      const answer = await client.post(`${pathOf(project)}/pause`, body);
+      output.line(options.json ? json(answer) : `${whose(project)} is paused`);
+    });
+}
+
+function resume(output: Output): Command {
+  return base('resume')
+    .description('end the pause of a project, or (without one) of the whole line')
+    .argument('[project]')
+    .action(async (project: string | undefined, _own: Options, command: Command) => {
+      const options = command.optsWithGlobals() as Options;
+      const client = await clientFor(options);
+      const answer = await client.post(`${pathOf(project)}/resume`, undefined);
+      output.line(options.json ? json(answer) : `${whose(project)} goes on`);
+    });
+}
+
+const pathOf = (project = WHOLE_LINE): string => `/v1/queues/${encodeURIComponent(project)}`;
+const whose = (project?: string): string => (project === undefined ? 'the line' : `the queue of ${project}`);
+
+function wholeNumber(text: string): number {
+  if (!/^-?\d{1,3}$/.test(text)) throw new InvalidArgumentError('not a whole number');
+  return Number(text);
+}
+
+function priority(output: Output): Command {
+  return base('priority')
+    .description('change the priority of an experiment that waits: -100 to 100, higher goes first')
+    .argument('<id>')
+    .argument('<priority>', 'a negative one stands behind --', wholeNumber)
+    .addHelpText('after', '\nExamples:\n  echelon priority exp-… 10\n  echelon priority exp-… -- -5')
+    .action(async (id: string, value: number, options: Options) => {
+      const client = await clientFor(options);
+      const path = `/v1/experiments/${encodeURIComponent(id)}`;
+      const experiment = await client.patch<ExperimentDetail>(path, { priority: value });
+      const place =
+        experiment.position === null
+          ? ''
+          : `, at place ${experiment.position.rank} of ${experiment.position.length}`;
+      output.line(
+        options.json ? json(experiment) : `${experiment.id} has priority ${experiment.priority}${place}`,
+      );
+    });
+}

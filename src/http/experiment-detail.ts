@@ -1,0 +1,25 @@
+import type { ExperimentDetail } from '../schemas/api.ts';
+import type { Experiment } from '../schemas/experiment.ts';
+import type { Store } from '../store/store.ts';
+import { type ClusterViewDeps, withSilence } from './cluster-views.ts';
+import { waitingFields } from './waiting.ts';
+
+/** An experiment as it is shown alone: with its place in the line, why it waits, and when it is expected to start. */
+export async function experimentDetail(
+  deps: ClusterViewDeps & { store: Pick<Store, 'position' | 'waitNote'> },
+  experiment: Experiment,
+): Promise<ExperimentDetail> {
+  const { store } = deps;
+  if (experiment.state !== 'queued') {
+    const [shown] = await withSilence(deps, [experiment]);
+    return { ...shown!, position: null, waitReason: null, estimate: null, noEstimate: null };
+  }
+  const [{ rank, length }, note] = await Promise.all([
+    store.position(experiment.id),
+    store.waitNote(experiment.id),
+  ]);
+  const position = rank === null ? null : { rank, length };
+  if (note === undefined)
+    return { ...experiment, position, waitReason: null, estimate: null, noEstimate: null };
+  return { ...experiment, position, waitReason: note.reason, ...waitingFields(note) };
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { queueCommands, queueTable, startsIn } from '../../../../src/cli/commands/queue.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { submitInput } from '../../../support/store.ts';
+
+const { store, connection } = await apiFor({ after });
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  const options = argv.includes('--') ? [] : connection;
+  const before = argv.includes('--') ? [argv[0]!, ...connection, ...argv.slice(1)] : argv;
+  return { output, ...(await runCommand(queueCommands(output), [...before, ...options])) };
+}
+
+test('nobody waits; then a table of those that do, or JSON', async () => {
+  assert.deepEqual((await run('queue')).output.lines, ['Nobody waits.']);
+  const { id } = await store.submit(submitInput({ gpus: 4, cpus: 8, name: 'train' }));
+  await store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
+  const text = (await run('queue')).output.lines.join('\n');
+  assert.match(text, new RegExp(`1 +${id} +train +default +0 +4 GPU, 8 CPU +\\? +needs 4 GPUs`));
+  assert.equal((await run('queue', '--json')).output.json<{ length: number }>().length, 1);
+});
+
+test('the line and a project are paused with a reason, shown, and resumed', async () => {
+  assert.deepEqual((await run('queue', 'pause', '--reason', 'dust')).output.lines, ['the line is paused']);
+  assert.deepEqual((await run('queue', 'pause', 'default')).output.lines, ['the queue of default is paused']);
+  const remarks = (await run('queue')).output.remarks.join('\n');
+  assert.match(remarks, /The line is paused by .*: dust\nThe queue of default is paused by/);
+  await run('queue', 'resume');
+  assert.deepEqual((await run('queue', 'resume', 'default')).output.lines, ['the queue of default goes on']);
+  assert.equal((await store.pauses()).line, null);
+  assert.match((await run('queue', 'pause', 'defalt')).error!.message, /Did you mean default/);
+});
+
+test('a priority is changed, also to one below zero', async () => {
+  const experiment = (await store.waitingIds(1))[0]!;
+  assert.deepEqual((await run('priority', experiment, '7')).output.lines, [
+    `${experiment} has priority 7, at place 1 of 1`,
+  ]);
+  await run('priority', '--', experiment, '-5');
+  assert.equal((await store.get(experiment))?.priority, -5);
+  await assert.rejects(run('priority', experiment, 'high'), /not a whole number/);
+});
+
+test('a start is shown with its bounds, and as unknown where it is', () => {
+  const minute = 60_000;
+  const estimate = { startAt: 12 * minute, earliest: 8 * minute, latest: 20 * minute };
+  assert.equal(startsIn(estimate, 0), '12 min (8 min to 20 min)');
+  assert.equal(startsIn(null, 0), '?');
+  assert.match(queueTable({ waiting: [] }, 0), /WHY IT WAITS/);
+});

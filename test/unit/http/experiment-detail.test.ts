@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { experimentDetail } from '../../../src/http/experiment-detail.ts';
+import { storeFor, submitInput } from '../../support/store.ts';
+
+test('one that waits is shown with its place, its reason and when it is expected to start', async (t) => {
+  const { store } = await storeFor(t);
+  const { id } = await store.submit(submitInput());
+  const shown = async () => {
+    const { position, waitReason, estimate, noEstimate } = await experimentDetail(
+      { store, clock: Date },
+      (await store.get(id))!,
+    );
+    return { position, waitReason, estimate, noEstimate };
+  };
+  const position = { rank: 1, length: 1 };
+  assert.deepEqual(await shown(), {
+    ...{ position, waitReason: null, estimate: null },
+    noEstimate: 'no choice has looked at it yet',
+  });
+  const estimate = { startAt: 30, earliest: 20, latest: 40 };
+  await store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs', rank: 1, estimate }]]));
+  assert.deepEqual(await shown(), { position, waitReason: 'needs 4 GPUs', estimate, noEstimate: null });
+  await store.cancel(id, '');
+  assert.deepEqual(await shown(), { position: null, waitReason: null, estimate: null, noEstimate: null });
+});
