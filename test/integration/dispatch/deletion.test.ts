@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Redis } from 'ioredis';
+import { type Bench, startBench, until } from '../../support/dispatch.ts';
+
+/** What may still name an experiment that is gone: what was said of it to others, and its place on the board; all bounded. */
+const HISTORY = /^\{echelon\}:(?:feed|audit|bull:)/;
+
+let bench: Bench;
+let redis: Redis;
+before(async () => {
+  bench = await startBench();
+  redis = new Redis(bench.server.url);
+  // Else the id may hide in what DUMP compresses.
+  await redis.config('SET', 'rdbcompression', 'no');
+  await bench.dispatcher({ retentionMs: 100 });
+});
+after(async () => {
+  redis.disconnect();
+  await bench.stop();
+});
+
+/** Every key that names the experiment, or holds its id. */
+async function tracesOf(id: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const key of await redis.keys('*')) {
+    const bytes = key.includes(id) ? undefined : await redis.dumpBuffer(key);
+    if (key.includes(id) || bytes?.includes(id)) found.push(key);
+  }
+  return found.filter((key) => !HISTORY.test(key));
+}
+
+async function filesOf(id: string): Promise<string[]> {
+  const all = await readdir(join(bench.directory, 'archive'), { recursive: true }).catch(() => []);
+  return all.filter((name) => name.includes(id));
+}
+
+// Fails without one of the lines of include/remove.lua, or without the collection of the archive.
+test('of an experiment that is deleted after its whole life nothing is left, in Redis or in the archive', async () => {
+  const id = await bench.submit({ steps: 4, batchBytes: 200_000, logLines: 3 });
+  const kept = await bench.submit({ steps: 4, batchBytes: 200_000 });
+  for (const one of [id, kept]) {
+    await bench.reaches(one, 'succeeded');
+    await until(
+      async () => (await bench.store.get(one))?.verification.status === 'complete',
+      'verification is complete',
+    );
+  }
+  for (const one of [id, kept]) {
+    await until(async () => (await bench.store.archiveStream(one)) === 'archived', 'the stream is archived');
+  }
+  assert.ok((await filesOf(id)).length > 4);
+  const others = await bench.store.read(kept, undefined, 1000);
+
+  assert.equal(await bench.store.deleteExperiment(id), 'deleted');
+  assert.equal(await bench.store.get(id), undefined);
+  assert.deepEqual(await bench.store.read(id, undefined, 10), []);
+  await until(async () => (await filesOf(id)).length === 0, 'its files are gone');
+  await until(
+    async () => (await redis.scard('{echelon}:archive:garbage')) === 0,
+    'nothing is left to collect',
+  );
+  assert.deepEqual(await tracesOf(id), []);
+
+  assert.deepEqual(await bench.store.read(kept, undefined, 1000), others);
+  for (const batch of await bench.store.batches(kept)) {
+    assert.ok((await bench.store.batchBytes(batch)).byteLength >= 200_000);
+  }
+});
