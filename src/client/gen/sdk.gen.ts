@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AddClusterData, AddClusterErrors, AddClusterResponses, CancelExperimentData, CancelExperimentErrors, CancelExperimentResponses, CancelSweepData, CancelSweepErrors, CancelSweepResponses, ChangeProjectData, ChangeProjectErrors, ChangeProjectResponses, CompareMetricsData, CompareMetricsErrors, CompareMetricsResponses, CompareSweepData, CompareSweepErrors, CompareSweepResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateProjectData, CreateProjectErrors, CreateProjectResponses, DeleteExperimentData, DeleteExperimentErrors, DeleteExperimentResponses, DownloadLogsData, DownloadLogsErrors, DownloadLogsResponses, DrainClusterData, DrainClusterErrors, DrainClusterResponses, ExplainRowData, ExplainRowErrors, ExplainRowResponses, GetBatchData, GetBatchErrors, GetBatchResponses, GetBundleData, GetBundleErrors, GetBundleResponses, GetClusterData, GetClusterErrors, GetClusterResponses, GetCommandData, GetCommandErrors, GetCommandResponses, GetExperimentData, GetExperimentErrors, GetExperimentResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMetricNamesData, GetMetricNamesErrors, GetMetricNamesResponses, GetMetricPointsData, GetMetricPointsErrors, GetMetricPointsResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetPreflightData, GetPreflightErrors, GetPreflightResponses, GetPresetData, GetPresetErrors, GetPresetResponses, GetProjectData, GetProjectErrors, GetProjectResponses, GetQueueData, GetQueueErrors, GetQueueResponses, GetRecipeData, GetRecipeErrors, GetRecipeResponses, GetRulesData, GetRulesErrors, GetRulesResponses, GetSweepData, GetSweepErrors, GetSweepResponses, GetVerificationData, GetVerificationErrors, GetVerificationResponses, HealthData, HealthResponses, ListArtifactsData, ListArtifactsErrors, ListArtifactsResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListBatchesData, ListBatchesErrors, ListBatchesResponses, ListClustersData, ListClustersErrors, ListClustersResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListPresetsData, ListPresetsErrors, ListPresetsResponses, ListProjectsData, ListProjectsErrors, ListProjectsResponses, ListRecipesData, ListRecipesErrors, ListRecipesResponses, ListRulePresetsData, ListRulePresetsErrors, ListRulePresetsResponses, ListSweepsData, ListSweepsErrors, ListSweepsResponses, PlanExperimentData, PlanExperimentErrors, PlanExperimentResponses, PreflightClusterData, PreflightClusterErrors, PreflightClusterResponses, PreflightData, PreflightErrors, PreflightResponses, PreviewRetentionData, PreviewRetentionErrors, PreviewRetentionResponses, PreviewSweepData, PreviewSweepErrors, PreviewSweepResponses, ReadinessData, ReadinessErrors, ReadinessResponses, RemoveClusterData, RemoveClusterErrors, RemoveClusterResponses, RemoveProjectData, RemoveProjectErrors, RemoveProjectResponses, RerunExperimentData, RerunExperimentErrors, RerunExperimentResponses, RerunFailedData, RerunFailedErrors, RerunFailedResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, RotateKeyData, RotateKeyErrors, RotateKeyResponses, SignInData, SignInErrors, SignInResponses, SignOutData, SignOutErrors, StreamAllEventsData, StreamAllEventsErrors, StreamAllEventsResponse, StreamAllEventsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamProjectEventsData, StreamProjectEventsErrors, StreamProjectEventsResponse, StreamProjectEventsResponses, SubmitExperimentData, SubmitExperimentErrors, SubmitExperimentResponses, SubmitPresetData, SubmitPresetErrors, SubmitPresetResponses, SubmitSweepData, SubmitSweepErrors, SubmitSweepResponses } from './types.gen.ts';
+import type { AddClusterData, AddClusterErrors, AddClusterResponses, CancelExperimentData, CancelExperimentErrors, CancelExperimentResponses, CancelSweepData, CancelSweepErrors, CancelSweepResponses, ChangeClusterData, ChangeClusterErrors, ChangeClusterResponses, ChangeExperimentData, ChangeExperimentErrors, ChangeExperimentResponses, ChangeProjectData, ChangeProjectErrors, ChangeProjectResponses, CompareMetricsData, CompareMetricsErrors, CompareMetricsResponses, CompareSweepData, CompareSweepErrors, CompareSweepResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateProjectData, CreateProjectErrors, CreateProjectResponses, DeleteExperimentData, DeleteExperimentErrors, DeleteExperimentResponses, DownloadLogsData, DownloadLogsErrors, DownloadLogsResponses, DrainClusterData, DrainClusterErrors, DrainClusterResponses, ExplainRowData, ExplainRowErrors, ExplainRowResponses, GetBatchData, GetBatchErrors, GetBatchResponses, GetBundleData, GetBundleErrors, GetBundleResponses, GetCallerData, GetCallerErrors, GetCallerResponses, GetClusterData, GetClusterErrors, GetClusterResponses, GetCommandData, GetCommandErrors, GetCommandResponses, GetExperimentData, GetExperimentErrors, GetExperimentResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMetricNamesData, GetMetricNamesErrors, GetMetricNamesResponses, GetMetricPointsData, GetMetricPointsErrors, GetMetricPointsResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetPreflightData, GetPreflightErrors, GetPreflightResponses, GetPresetData, GetPresetErrors, GetPresetResponses, GetProjectData, GetProjectErrors, GetProjectResponses, GetQueueData, GetQueueErrors, GetQueueResponses, GetRecipeData, GetRecipeErrors, GetRecipeResponses, GetRulesData, GetRulesErrors, GetRulesResponses, GetSweepData, GetSweepErrors, GetSweepResponses, GetVerificationData, GetVerificationErrors, GetVerificationResponses, HealthData, HealthResponses, ListArtifactsData, ListArtifactsErrors, ListArtifactsResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListBatchesData, ListBatchesErrors, ListBatchesResponses, ListClustersData, ListClustersErrors, ListClustersResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListPresetsData, ListPresetsErrors, ListPresetsResponses, ListProjectsData, ListProjectsErrors, ListProjectsResponses, ListRecipesData, ListRecipesErrors, ListRecipesResponses, ListRulePresetsData, ListRulePresetsErrors, ListRulePresetsResponses, ListSweepsData, ListSweepsErrors, ListSweepsResponses, PauseClusterData, PauseClusterErrors, PauseClusterResponses, PauseQueueData, PauseQueueErrors, PauseQueueResponses, PlanExperimentData, PlanExperimentErrors, PlanExperimentResponses, PreflightClusterData, PreflightClusterErrors, PreflightClusterResponses, PreflightData, PreflightErrors, PreflightResponses, PreviewRetentionData, PreviewRetentionErrors, PreviewRetentionResponses, PreviewSweepData, PreviewSweepErrors, PreviewSweepResponses, ReadinessData, ReadinessErrors, ReadinessResponses, RemoveClusterData, RemoveClusterErrors, RemoveClusterResponses, RemoveProjectData, RemoveProjectErrors, RemoveProjectResponses, RerunExperimentData, RerunExperimentErrors, RerunExperimentResponses, RerunFailedData, RerunFailedErrors, RerunFailedResponses, ResumeClusterData, ResumeClusterErrors, ResumeClusterResponses, ResumeQueueData, ResumeQueueErrors, ResumeQueueResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, RotateKeyData, RotateKeyErrors, RotateKeyResponses, SignInData, SignInErrors, SignInResponses, SignOutData, SignOutErrors, StreamAllEventsData, StreamAllEventsErrors, StreamAllEventsResponse, StreamAllEventsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamProjectEventsData, StreamProjectEventsErrors, StreamProjectEventsResponse, StreamProjectEventsResponses, SubmitExperimentData, SubmitExperimentErrors, SubmitExperimentResponses, SubmitPresetData, SubmitPresetErrors, SubmitPresetResponses, SubmitSweepData, SubmitSweepErrors, SubmitSweepResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -128,6 +128,25 @@ export const getExperiment = <ThrowOnError extends boolean = false>(options: Opt
         }],
     url: '/v1/experiments/{id}',
     ...options
+});
+
+/**
+ * Change the priority of an experiment that waits
+ *
+ * It stands behind those of its new priority that came before it.
+ */
+export const changeExperiment = <ThrowOnError extends boolean = false>(options: Options<ChangeExperimentData, ThrowOnError>): RequestResult<ChangeExperimentResponses, ChangeExperimentErrors, ThrowOnError> => (options.client ?? client).patch<ChangeExperimentResponses, ChangeExperimentErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/experiments/{id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**
@@ -667,6 +686,119 @@ export const getQueue = <ThrowOnError extends boolean = false>(options?: Options
 });
 
 /**
+ * Let nothing new start, of a project or at all
+ *
+ * Submitting goes on, and so does what runs. A start that was decided before this answer is refused after it. The body may be left out.
+ */
+export const pauseQueue = <ThrowOnError extends boolean = false>(options: Options<PauseQueueData, ThrowOnError>): RequestResult<PauseQueueResponses, PauseQueueErrors, ThrowOnError> => (options.client ?? client).post<PauseQueueResponses, PauseQueueErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/queues/{name}/pause',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * End the pause of a queue
+ *
+ * Where it is not paused, nothing is changed. Takes no body.
+ */
+export const resumeQueue = <ThrowOnError extends boolean = false>(options: Options<ResumeQueueData, ThrowOnError>): RequestResult<ResumeQueueResponses, ResumeQueueErrors, ThrowOnError> => (options.client ?? client).post<ResumeQueueResponses, ResumeQueueErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/queues/{name}/resume',
+    ...options
+});
+
+/**
+ * Let nothing new start on a cluster, at once
+ *
+ * As a drain, but at once and with a reason; what runs there goes on. The body may be left out.
+ */
+export const pauseCluster = <ThrowOnError extends boolean = false>(options: Options<PauseClusterData, ThrowOnError>): RequestResult<PauseClusterResponses, PauseClusterErrors, ThrowOnError> => (options.client ?? client).post<PauseClusterResponses, PauseClusterErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/clusters/{name}/pause',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * End the pause or the drain of a cluster
+ *
+ * Where it is neither paused nor draining, nothing is changed. Takes no body.
+ */
+export const resumeCluster = <ThrowOnError extends boolean = false>(options: Options<ResumeClusterData, ThrowOnError>): RequestResult<ResumeClusterResponses, ResumeClusterErrors, ThrowOnError> => (options.client ?? client).post<ResumeClusterResponses, ResumeClusterErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/clusters/{name}/resume',
+    ...options
+});
+
+/**
+ * Remove a cluster on which nothing runs, and end its ray-worker
+ */
+export const removeCluster = <ThrowOnError extends boolean = false>(options: Options<RemoveClusterData, ThrowOnError>): RequestResult<RemoveClusterResponses, RemoveClusterErrors, ThrowOnError> => (options.client ?? client).delete<RemoveClusterResponses, RemoveClusterErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/clusters/{name}',
+    ...options
+});
+
+/**
+ * One cluster
+ */
+export const getCluster = <ThrowOnError extends boolean = false>(options: Options<GetClusterData, ThrowOnError>): RequestResult<GetClusterResponses, GetClusterErrors, ThrowOnError> => (options.client ?? client).get<GetClusterResponses, GetClusterErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/clusters/{name}',
+    ...options
+});
+
+/**
+ * Change the labels of a cluster, or whether it backfills
+ *
+ * Labels are replaced as a whole. What is left out stays as it is; what is set stays over the next `clusters add`.
+ */
+export const changeCluster = <ThrowOnError extends boolean = false>(options: Options<ChangeClusterData, ThrowOnError>): RequestResult<ChangeClusterResponses, ChangeClusterErrors, ThrowOnError> => (options.client ?? client).patch<ChangeClusterResponses, ChangeClusterErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/clusters/{name}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * What retention would delete of a project now, and what it keeps for how long
  */
 export const previewRetention = <ThrowOnError extends boolean = false>(options: Options<PreviewRetentionData, ThrowOnError>): RequestResult<PreviewRetentionResponses, PreviewRetentionErrors, ThrowOnError> => (options.client ?? client).get<PreviewRetentionResponses, PreviewRetentionErrors, ThrowOnError>({
@@ -712,32 +844,6 @@ export const addCluster = <ThrowOnError extends boolean = false>(options: Option
 });
 
 /**
- * Remove a cluster on which nothing runs, and end its ray-worker
- */
-export const removeCluster = <ThrowOnError extends boolean = false>(options: Options<RemoveClusterData, ThrowOnError>): RequestResult<RemoveClusterResponses, RemoveClusterErrors, ThrowOnError> => (options.client ?? client).delete<RemoveClusterResponses, RemoveClusterErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }, {
-            in: 'cookie',
-            name: 'echelon_session',
-            type: 'apiKey'
-        }],
-    url: '/v1/clusters/{name}',
-    ...options
-});
-
-/**
- * One cluster
- */
-export const getCluster = <ThrowOnError extends boolean = false>(options: Options<GetClusterData, ThrowOnError>): RequestResult<GetClusterResponses, GetClusterErrors, ThrowOnError> => (options.client ?? client).get<GetClusterResponses, GetClusterErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }, {
-            in: 'cookie',
-            name: 'echelon_session',
-            type: 'apiKey'
-        }],
-    url: '/v1/clusters/{name}',
-    ...options
-});
-
-/**
  * A command on a cluster: what was done so far, and what was found
  *
  * Kept for a week after its end.
@@ -755,7 +861,7 @@ export const getCommand = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Let nothing new start on a cluster
  *
- * What runs there goes on. Adding the cluster again ends it. Takes no body.
+ * What runs there goes on. Resuming it, or adding the cluster again, ends it. Takes no body.
  */
 export const drainCluster = <ThrowOnError extends boolean = false>(options: Options<DrainClusterData, ThrowOnError>): RequestResult<DrainClusterResponses, DrainClusterErrors, ThrowOnError> => (options.client ?? client).post<DrainClusterResponses, DrainClusterErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -911,6 +1017,19 @@ export const revokeKey = <ThrowOnError extends boolean = false>(options: Options
             type: 'apiKey'
         }],
     url: '/v1/keys/{id}',
+    ...options
+});
+
+/**
+ * Who your key or cookie makes you, and what you may do
+ */
+export const getCaller = <ThrowOnError extends boolean = false>(options?: Options<GetCallerData, ThrowOnError>): RequestResult<GetCallerResponses, GetCallerErrors, ThrowOnError> => (options?.client ?? client).get<GetCallerResponses, GetCallerErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/caller',
     ...options
 });
 

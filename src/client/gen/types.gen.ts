@@ -18,7 +18,13 @@ export type LocalSpec = {
      */
     cluster?: string;
     /**
-     * Higher goes first; equal ones in order of arrival
+     * Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters
+     */
+    clusterLabels?: {
+        [key: string]: string;
+    };
+    /**
+     * Higher goes first; among equal ones projects take turns, inside a project the first is first
      */
     priority?: number;
     /**
@@ -222,7 +228,13 @@ export type ReplaySpec = {
      */
     cluster?: string;
     /**
-     * Higher goes first; equal ones in order of arrival
+     * Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters
+     */
+    clusterLabels?: {
+        [key: string]: string;
+    };
+    /**
+     * Higher goes first; among equal ones projects take turns, inside a project the first is first
      */
     priority?: number;
     /**
@@ -374,7 +386,13 @@ export type VerlAgentSpec = {
      */
     cluster?: string;
     /**
-     * Higher goes first; equal ones in order of arrival
+     * Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters
+     */
+    clusterLabels?: {
+        [key: string]: string;
+    };
+    /**
+     * Higher goes first; among equal ones projects take turns, inside a project the first is first
      */
     priority?: number;
     /**
@@ -791,7 +809,7 @@ export type VerlAgentSpec = {
         label?: string;
     };
     /**
-     * Overrides may name code; refused unless this installation allows it
+     * Overrides may name code; needs a key with the scope custom-code
      */
     allowCustomCode?: boolean;
     /**
@@ -824,6 +842,10 @@ export type Experiment = {
     submittedAt: number;
     startedAt: number | null;
     endedAt: number | null;
+    /**
+     * Its overrides load code that is not the recipe's
+     */
+    customCode: boolean;
     /**
      * The spec as submitted
      */
@@ -1001,9 +1023,15 @@ export type AddCluster = {
      */
     advertise?: string;
     /**
-     * Small experiments may overtake one that does not fit; false where left out
+     * Others may overtake one that does not fit, where they do not delay its estimated start; false where left out
      */
     backfill?: boolean;
+    /**
+     * Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters
+     */
+    labels?: {
+        [key: string]: string;
+    };
     /**
      * Keys for a Ray with TLS; Ray's own is mutual and wants ca, cert and key
      */
@@ -1311,9 +1339,26 @@ export type Cluster = {
      */
     answering: boolean;
     /**
-     * Small experiments may overtake one that does not fit
+     * Others may overtake one that does not fit, where they do not delay its estimated start
      */
     backfill: boolean;
+    /**
+     * What experiments choose it by
+     */
+    labels: {
+        [key: string]: string;
+    };
+    paused: {
+        /**
+         * Name of the caller
+         */
+        by: string;
+        /**
+         * Milliseconds since 1970
+         */
+        at: number;
+        reason: string | null;
+    } | null;
     /**
      * When its ray-worker last answered a dispatcher; ms since 1970
      */
@@ -1367,6 +1412,10 @@ export type ExperimentDetail = {
     submittedAt: number;
     startedAt: number | null;
     endedAt: number | null;
+    /**
+     * Its overrides load code that is not the recipe's
+     */
+    customCode: boolean;
     /**
      * The spec as submitted
      */
@@ -1525,6 +1574,31 @@ export type ExperimentDetail = {
          */
         length: number;
     } | null;
+    /**
+     * Why it waits, as the last choice said; null where it does not wait
+     */
+    waitReason: string | null;
+    /**
+     * From the measured lengths of steps: the line is played forward over the expected ends of those that run
+     */
+    estimate: {
+        /**
+         * Most likely; milliseconds since 1970
+         */
+        startAt: number;
+        /**
+         * Milliseconds since 1970
+         */
+        earliest: number;
+        /**
+         * Milliseconds since 1970
+         */
+        latest: number;
+    } | null;
+    /**
+     * Why there is no estimate; null where there is one
+     */
+    noEstimate: string | null;
 };
 
 export type ExperimentPage = {
@@ -1616,6 +1690,24 @@ export type Problem = {
     }>;
 };
 
+export type QueuePause = {
+    /**
+     * A project's name; _all: the whole line
+     */
+    queue: string;
+    paused: {
+        /**
+         * Name of the caller
+         */
+        by: string;
+        /**
+         * Milliseconds since 1970
+         */
+        at: number;
+        reason: string | null;
+    } | null;
+};
+
 export type Queue = {
     /**
      * Experiments by state
@@ -1657,7 +1749,60 @@ export type Queue = {
          * Why it waits; null: not yet looked at
          */
         reason: string | null;
+        /**
+         * From the measured lengths of steps: the line is played forward over the expected ends of those that run
+         */
+        estimate: {
+            /**
+             * Most likely; milliseconds since 1970
+             */
+            startAt: number;
+            /**
+             * Milliseconds since 1970
+             */
+            earliest: number;
+            /**
+             * Milliseconds since 1970
+             */
+            latest: number;
+        } | null;
+        /**
+         * Why there is no estimate; null where there is one
+         */
+        noEstimate: string | null;
     }>;
+    /**
+     * Nothing new starts there; null and absent: it is not paused
+     */
+    paused: {
+        line: {
+            /**
+             * Name of the caller
+             */
+            by: string;
+            /**
+             * Milliseconds since 1970
+             */
+            at: number;
+            reason: string | null;
+        } | null;
+        /**
+         * By the name of the project
+         */
+        projects: {
+            [key: string]: {
+                /**
+                 * Name of the caller
+                 */
+                by: string;
+                /**
+                 * Milliseconds since 1970
+                 */
+                at: number;
+                reason: string | null;
+            };
+        };
+    };
     /**
      * Batches without a report
      */
@@ -2015,7 +2160,10 @@ export type SweepComparison = {
                 /**
                  * 95 % confidence interval of the mean by Student's t; null below two values
                  */
-                interval: Array<unknown> | null;
+                interval: {
+                    low: number;
+                    high: number;
+                } | null;
             };
         };
         /**
@@ -2027,6 +2175,10 @@ export type SweepComparison = {
             wrong: number;
             unverifiable: number;
         };
+        /**
+         * Its overrides load code that is not the recipe's
+         */
+        customCode: boolean;
         /**
          * GPUs times the time from first start to end (or now)
          */
@@ -2318,7 +2470,6 @@ export type ExperimentRules = {
          * Lower-case letters, digits and hyphens, at most 40
          */
         name: string;
-        preset: string | null;
         when: {
             /**
              * Names of metrics as the trainer logs them; any of them
@@ -2365,13 +2516,13 @@ export type ExperimentRules = {
         do: 'mark' | 'stop' | 'stop-at-checkpoint';
         for: number;
         after: number;
-        within: {
+        within?: {
             /**
              * The trainer's steps
              */
             steps: number;
             minutes: number;
-        } | null;
+        };
         condition: string;
         fired: Array<{
             attempt: number;
@@ -2433,7 +2584,6 @@ export type Rule = {
      * Lower-case letters, digits and hyphens, at most 40
      */
     name: string;
-    preset: string | null;
     when: {
         /**
          * Names of metrics as the trainer logs them; any of them
@@ -2480,13 +2630,13 @@ export type Rule = {
     do: 'mark' | 'stop' | 'stop-at-checkpoint';
     for: number;
     after: number;
-    within: {
+    within?: {
         /**
          * The trainer's steps
          */
         steps: number;
         minutes: number;
-    } | null;
+    };
 };
 
 export type RulePresets = {
@@ -3539,6 +3689,79 @@ export type GetExperimentResponses = {
 };
 
 export type GetExperimentResponse = GetExperimentResponses[keyof GetExperimentResponses];
+
+export type ChangeExperimentData = {
+    body: {
+        /**
+         * Higher goes first; among equal ones projects take turns, inside a project the first is first
+         */
+        priority: number;
+    };
+    headers?: {
+        /**
+         * ETags of GET on this path: refused with 412 where none of them is that of the present record
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * The experiment's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/experiments/{id}';
+};
+
+export type ChangeExperimentErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `not-queued`: The experiment does not wait any more
+     */
+    409: Problem;
+    /**
+     * `precondition-failed`: It has changed since it was read
+     */
+    412: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ChangeExperimentError = ChangeExperimentErrors[keyof ChangeExperimentErrors];
+
+export type ChangeExperimentResponses = {
+    /**
+     * Change the priority of an experiment that waits
+     */
+    200: ExperimentDetail;
+};
+
+export type ChangeExperimentResponse = ChangeExperimentResponses[keyof ChangeExperimentResponses];
 
 export type CancelExperimentData = {
     body?: {
@@ -5912,6 +6135,472 @@ export type GetQueueResponses = {
 
 export type GetQueueResponse = GetQueueResponses[keyof GetQueueResponses];
 
+export type PauseQueueData = {
+    body?: {
+        /**
+         * Shown with it
+         */
+        reason?: string;
+    };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * A project's name: its queue; _all: the whole line
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/queues/{name}/pause';
+};
+
+export type PauseQueueErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `project-not-found`: There is no project of that name
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type PauseQueueError = PauseQueueErrors[keyof PauseQueueErrors];
+
+export type PauseQueueResponses = {
+    /**
+     * Let nothing new start, of a project or at all
+     */
+    200: QueuePause;
+};
+
+export type PauseQueueResponse = PauseQueueResponses[keyof PauseQueueResponses];
+
+export type ResumeQueueData = {
+    body?: never;
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * A project's name: its queue; _all: the whole line
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/queues/{name}/resume';
+};
+
+export type ResumeQueueErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `project-not-found`: There is no project of that name
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type ResumeQueueError = ResumeQueueErrors[keyof ResumeQueueErrors];
+
+export type ResumeQueueResponses = {
+    /**
+     * End the pause of a queue
+     */
+    200: QueuePause;
+};
+
+export type ResumeQueueResponse = ResumeQueueResponses[keyof ResumeQueueResponses];
+
+export type PauseClusterData = {
+    body?: {
+        /**
+         * Shown with it
+         */
+        reason?: string;
+    };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The cluster's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/clusters/{name}/pause';
+};
+
+export type PauseClusterErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `cluster-not-found`: There is no cluster of that name
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type PauseClusterError = PauseClusterErrors[keyof PauseClusterErrors];
+
+export type PauseClusterResponses = {
+    /**
+     * Let nothing new start on a cluster, at once
+     */
+    200: Cluster;
+};
+
+export type PauseClusterResponse = PauseClusterResponses[keyof PauseClusterResponses];
+
+export type ResumeClusterData = {
+    body?: never;
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The cluster's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/clusters/{name}/resume';
+};
+
+export type ResumeClusterErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `cluster-not-found`: There is no cluster of that name
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type ResumeClusterError = ResumeClusterErrors[keyof ResumeClusterErrors];
+
+export type ResumeClusterResponses = {
+    /**
+     * End the pause or the drain of a cluster
+     */
+    200: Cluster;
+};
+
+export type ResumeClusterResponse = ResumeClusterResponses[keyof ResumeClusterResponses];
+
+export type RemoveClusterData = {
+    body?: never;
+    headers?: {
+        /**
+         * ETags of GET on this path: refused with 412 where none of them is that of the present record
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * The cluster's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/clusters/{name}';
+};
+
+export type RemoveClusterErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `cluster-not-found`: There is no cluster of that name
+     */
+    404: Problem;
+    /**
+     * `cluster-busy`: The cluster still runs something
+     */
+    409: Problem;
+    /**
+     * `precondition-failed`: It has changed since it was read
+     */
+    412: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type RemoveClusterError = RemoveClusterErrors[keyof RemoveClusterErrors];
+
+export type RemoveClusterResponses = {
+    /**
+     * A dispatcher will do it
+     */
+    202: Command;
+};
+
+export type RemoveClusterResponse = RemoveClusterResponses[keyof RemoveClusterResponses];
+
+export type GetClusterData = {
+    body?: never;
+    headers?: {
+        /**
+         * ETags that are known: answered 304 where one fits
+         */
+        'if-none-match'?: string;
+    };
+    path: {
+        /**
+         * The cluster's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/clusters/{name}';
+};
+
+export type GetClusterErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `cluster-not-found`: There is no cluster of that name
+     */
+    404: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetClusterError = GetClusterErrors[keyof GetClusterErrors];
+
+export type GetClusterResponses = {
+    /**
+     * One cluster
+     */
+    200: Cluster;
+};
+
+export type GetClusterResponse = GetClusterResponses[keyof GetClusterResponses];
+
+export type ChangeClusterData = {
+    body: {
+        /**
+         * Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters
+         */
+        labels?: {
+            [key: string]: string;
+        };
+        backfill?: boolean;
+    };
+    headers?: {
+        /**
+         * ETags of GET on this path: refused with 412 where none of them is that of the present record
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * The cluster's name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/clusters/{name}';
+};
+
+export type ChangeClusterErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `cluster-not-found`: There is no cluster of that name
+     */
+    404: Problem;
+    /**
+     * `precondition-failed`: It has changed since it was read
+     */
+    412: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type ChangeClusterError = ChangeClusterErrors[keyof ChangeClusterErrors];
+
+export type ChangeClusterResponses = {
+    /**
+     * Change the labels of a cluster, or whether it backfills
+     */
+    200: Cluster;
+};
+
+export type ChangeClusterResponse = ChangeClusterResponses[keyof ChangeClusterResponses];
+
 export type PreviewRetentionData = {
     body?: never;
     path: {
@@ -6042,9 +6731,15 @@ export type AddClusterData = {
          */
         advertise?: string;
         /**
-         * Small experiments may overtake one that does not fit; false where left out
+         * Others may overtake one that does not fit, where they do not delay its estimated start; false where left out
          */
         backfill?: boolean;
+        /**
+         * Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters
+         */
+        labels?: {
+            [key: string]: string;
+        };
         /**
          * Keys for a Ray with TLS; Ray's own is mutual and wants ca, cert and key
          */
@@ -6124,134 +6819,6 @@ export type AddClusterResponses = {
 };
 
 export type AddClusterResponse = AddClusterResponses[keyof AddClusterResponses];
-
-export type RemoveClusterData = {
-    body?: never;
-    headers?: {
-        /**
-         * ETags of GET on this path: refused with 412 where none of them is that of the present record
-         */
-        'if-match'?: string;
-    };
-    path: {
-        /**
-         * The cluster's name
-         */
-        name: string;
-    };
-    query?: never;
-    url: '/v1/clusters/{name}';
-};
-
-export type RemoveClusterErrors = {
-    /**
-     * `invalid-request`: The request is not well formed
-     */
-    400: Problem;
-    /**
-     * `unauthenticated`: No valid token
-     */
-    401: Problem;
-    /**
-     * `forbidden`: The request is not allowed
-     */
-    403: Problem;
-    /**
-     * `cluster-not-found`: There is no cluster of that name
-     */
-    404: Problem;
-    /**
-     * `cluster-busy`: The cluster still runs something
-     */
-    409: Problem;
-    /**
-     * `precondition-failed`: It has changed since it was read
-     */
-    412: Problem;
-    /**
-     * `rate-limited`: Too many requests
-     */
-    429: Problem;
-    /**
-     * `internal`: A fault of ours
-     */
-    500: Problem;
-    /**
-     * `store-unavailable`: The store does not answer
-     */
-    503: Problem;
-};
-
-export type RemoveClusterError = RemoveClusterErrors[keyof RemoveClusterErrors];
-
-export type RemoveClusterResponses = {
-    /**
-     * A dispatcher will do it
-     */
-    202: Command;
-};
-
-export type RemoveClusterResponse = RemoveClusterResponses[keyof RemoveClusterResponses];
-
-export type GetClusterData = {
-    body?: never;
-    headers?: {
-        /**
-         * ETags that are known: answered 304 where one fits
-         */
-        'if-none-match'?: string;
-    };
-    path: {
-        /**
-         * The cluster's name
-         */
-        name: string;
-    };
-    query?: never;
-    url: '/v1/clusters/{name}';
-};
-
-export type GetClusterErrors = {
-    /**
-     * `invalid-request`: The request is not well formed
-     */
-    400: Problem;
-    /**
-     * `unauthenticated`: No valid token
-     */
-    401: Problem;
-    /**
-     * `forbidden`: The request is not allowed
-     */
-    403: Problem;
-    /**
-     * `cluster-not-found`: There is no cluster of that name
-     */
-    404: Problem;
-    /**
-     * `rate-limited`: Too many requests
-     */
-    429: Problem;
-    /**
-     * `internal`: A fault of ours
-     */
-    500: Problem;
-    /**
-     * `store-unavailable`: The store does not answer
-     */
-    503: Problem;
-};
-
-export type GetClusterError = GetClusterErrors[keyof GetClusterErrors];
-
-export type GetClusterResponses = {
-    /**
-     * One cluster
-     */
-    200: Cluster;
-};
-
-export type GetClusterResponse = GetClusterResponses[keyof GetClusterResponses];
 
 export type GetCommandData = {
     body?: never;
@@ -6996,6 +7563,59 @@ export type RevokeKeyResponses = {
 };
 
 export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
+
+export type GetCallerData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/caller';
+};
+
+export type GetCallerErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetCallerError = GetCallerErrors[keyof GetCallerErrors];
+
+export type GetCallerResponses = {
+    /**
+     * Who your key or cookie makes you, and what you may do
+     */
+    200: {
+        id: string;
+        name: string;
+        /**
+         * The only project that you see; null: all of them
+         */
+        project: string | null;
+        scopes: Array<'read' | 'submit' | 'custom-code' | 'admin'>;
+    };
+};
+
+export type GetCallerResponse = GetCallerResponses[keyof GetCallerResponses];
 
 export type ListAuditData = {
     body?: never;
