@@ -153,7 +153,9 @@ function effectOf(
     case 'stage':
       return [event.name, whole(event.step), whole(event.steps)];
     case 'metrics': {
-      const effect: ScriptArgument[] = [whole(event.step), packValues(event.values, names)];
+      const step = whole(event.step);
+      const isWhole = step === event.step && Object.keys(event.values).every((name) => names.has(name));
+      const effect: ScriptArgument[] = [step, isWhole ? 1 : 0, packValues(event.values, names)];
       for (const [name, value] of Object.entries(event.values)) {
         if (told.has(name) || !names.has(name)) continue;
         told.add(name);

@@ -1,9 +1,10 @@
 import { EchelonError } from '../core/errors.ts';
-import type { ExperimentEvent, StreamEntry } from '../core/events.ts';
+import type { StreamEntry } from '../core/events.ts';
 import { parseEntryId } from '../core/ids.ts';
 import { compareIds, type RawEntry, readSegments, type Segment } from './archive-segments.ts';
 import { createBell, orNothing, RETRY_MS } from './bell.ts';
 import type { StoreContext } from './context.ts';
+import { toMetricNumbers, toStoredEntries, toStreamEntry } from './metric-entries.ts';
 import { type Fields, isOver, toVerification } from './record.ts';
 import { guarded } from './redis-errors.ts';
 import type { Store } from './store.ts';
@@ -14,11 +15,15 @@ export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail'
 
   async function page(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]> {
     const { segments, entries } = toPage(
-      await context.run('read', [id, after === undefined ? '-' : `(${after}`, limit, 'forwards']),
+      await context.run.bytes('read', [id, after === undefined ? '-' : `(${after}`, limit, 'forwards']),
     );
     const last = segments.at(-1)?.last;
     if (last === undefined || (after !== undefined && compareIds(last, after) <= 0)) return entries;
-    const archived = (await context.archived.forwards(id, segments, after, limit)).map(toEntry);
+    const archived = await toEntries(
+      context,
+      id,
+      await context.archived.forwards(id, segments, after, limit),
+    );
     return [...archived, ...entries.slice(0, limit - archived.length)];
   }
 
@@ -37,9 +42,9 @@ export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail'
 
     async tail(id, limit) {
       if (limit <= 0) return [];
-      const { segments, entries } = toPage(await context.run('read', [id, '+', limit, 'backwards']));
+      const { segments, entries } = toPage(await context.run.bytes('read', [id, '+', limit, 'backwards']));
       const older = await context.archived.backwards(id, segments, limit - entries.length);
-      return [...older.map(toEntry), ...entries.reverse()];
+      return [...(await toEntries(context, id, older)), ...entries.reverse()];
     },
 
     follow(id, after, signal) {
@@ -112,15 +117,26 @@ function checkPlace(after: string | undefined): void {
 
 /** What `read.lua` answers: where the archived entries are, and entries of the stream, which come after them. */
 function toPage(reply: unknown): { segments: Segment[]; entries: StreamEntry[] } {
-  const [index, rows] = reply as [string, [string, string, string][]];
-  const entries = rows.map(([id, at, event]) => streamEntry(id, at, event));
-  return { segments: readSegments(index), entries };
+  const [index, rows, numbers] = reply as [Buffer, Buffer[][], Buffer[]];
+  const names = toMetricNumbers(numbers);
+  const entries = toStoredEntries(rows).map((entry) => toStreamEntry(entry, names));
+  return { segments: readSegments(index.toString()), entries };
 }
 
-function toEntry({ id, fields }: RawEntry): StreamEntry {
-  return streamEntry(id, fields[3]!.toString(), fields[5]!.toString());
-}
-
-function streamEntry(id: string, at: string, event: string): StreamEntry {
-  return { id, at: Number(at), event: JSON.parse(event) as ExperimentEvent };
+/** Entries that are in the archive; the names of their metrics are in the store, as long as the record is. */
+async function toEntries(
+  { redis, keys }: StoreContext,
+  id: string,
+  raw: readonly RawEntry[],
+): Promise<StreamEntry[]> {
+  const stored = raw.map(({ id: entry, fields }) => ({
+    id: entry,
+    at: fields[3]!.toString(),
+    event: fields[5]!.toString(),
+    values: fields[6]?.toString() === 'm' ? fields[7] : undefined,
+  }));
+  const isNamed = stored.every(({ values }) => values === undefined);
+  const numbers = isNamed ? {} : await guarded(redis.hgetall(keys.metricNumbers(id)));
+  const names = toMetricNumbers(Object.entries(numbers).flat());
+  return stored.map((entry) => toStreamEntry(entry, names));
 }

@@ -14,6 +14,8 @@ export interface Keys {
   events(id: string): string;
   /** Hash: last value (JSON) of each metric. */
   metrics(id: string): string;
+  /** Hash: number of each metric, as it stands in the stream and the series. */
+  metricNumbers(id: string): string;
   /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|last|ended`. */
   attempts(id: string): string;
   /** Hash: `<attempt>:<batch>` → `step rows digest firstEntry lastEntry`. */
@@ -70,6 +72,7 @@ export function createKeys(prefix: string): Keys {
     experiment,
     events: (id) => `${experiment(id)}:events`,
     metrics: (id) => `${experiment(id)}:metrics`,
+    metricNumbers: (id) => `${experiment(id)}:series:names`,
     attempts: (id) => `${experiment(id)}:attempts`,
     batches: (id) => `${experiment(id)}:batches`,
     reports: (id) => `${experiment(id)}:reports`,

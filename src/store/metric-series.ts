@@ -78,7 +78,7 @@ export function createMetricSeries(context: StoreContext): SeriesStore {
     async metricSeries(id, { names, from = 0, to = LAST_STEP, resolution }) {
       if (names.length === 0) return [];
       const [numbers, attempts] = await Promise.all([
-        guarded(redis.hmget(`${ofExperiment(id)}:names`, ...names)),
+        guarded(redis.hmget(keys.metricNumbers(id), ...names)),
         guarded(redis.hget(ofExperiment(id), 'attempts')),
       ]);
       const stretches = stretchesOf(attempts ?? '');

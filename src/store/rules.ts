@@ -1,11 +1,12 @@
-import type { ExperimentEvent, RuleEvent } from '../core/events.ts';
+import type { RuleEvent } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
+import { toMetricNumbers, toStoredEntries, toStreamEntry } from './metric-entries.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { RulesStore } from './rules-store.ts';
 import type { ScriptArgument } from './scripts.ts';
 
-type Page = [string, string, string, string, string, State | '', string, number, [string, string, string][]];
+type SignalTexts = [string, string, string, string, string, State | '', string, string];
 
 /** See {@link RulesStore}. */
 export function createRules(context: StoreContext): RulesStore {
@@ -17,22 +18,19 @@ export function createRules(context: StoreContext): RulesStore {
     },
 
     async readSignals(id, limit) {
-      const [cursor, memory, resolved, sweep, index, state, last, looked, entries] = (await run(
-        'read-signals',
-        [id, limit],
-      )) as Page;
+      const page = (await run.bytes('read-signals', [id, limit])) as unknown[];
+      const [rows, numbers] = page.slice(8) as [Buffer[][], Buffer[]];
+      const texts = page.slice(0, 8).map(String) as string[];
+      const [cursor, memory, resolved, sweep, index, state, last, looked] = texts as SignalTexts;
+      const names = toMetricNumbers(numbers);
       return {
-        ...{ experiment: id, cursor, last, more: looked === limit },
+        ...{ experiment: id, cursor, last, more: Number(looked) === limit },
         memory: memory === '' ? null : JSON.parse(memory),
         resolved: resolved === '' ? null : JSON.parse(resolved),
         sweep: sweep || null,
         sweepIndex: index === '' ? null : Number(index),
         state: state || null,
-        entries: entries.map(([id, at, event]) => ({
-          id,
-          at: Number(at),
-          event: JSON.parse(event) as ExperimentEvent,
-        })),
+        entries: toStoredEntries(rows).map((entry) => toStreamEntry(entry, names)),
       };
     },
 

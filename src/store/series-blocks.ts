@@ -1,4 +1,4 @@
-import type { MetricValue } from '../core/events.ts';
+import { toValue } from './metric-entries.ts';
 import type { SeriesPoint } from './series-store.ts';
 
 /** A point, or consecutive points of one attempt as one; smallest, largest and mean of the finite ones. */
@@ -144,10 +144,4 @@ function toPoint(attempt: number, item: Item): SeriesPoint {
     nan: item.nan,
     infinite: item.infinite,
   };
-}
-
-function toValue(value: number): MetricValue {
-  if (Number.isFinite(value)) return value;
-  if (Number.isNaN(value)) return 'NaN';
-  return value > 0 ? 'Infinity' : '-Infinity';
 }

@@ -8,7 +8,8 @@
 --           'b' (bytes), 'k' (archive digest) or '', bytes or digest or '', how many arguments of its effect follow,
 --           and these:
 --             stage       name, step, steps
---             metrics     step, values (as recordValues of include/series.lua takes them), then of those to which no
+--             metrics     step, '1' where the step and all values are told here, values (as numberedRow of
+--                         include/series.lua takes them), then of those to which no
 --                         later event of the call has a value: name and value (JSON) in turn
 --             batch       batch, index, count, step, rows, digest
 --             checkpoint  checkpoint (JSON), artifact (JSON)
@@ -45,16 +46,15 @@ local names = {}
 for i = 1, tonumber(ARGV[7] or '0') do names[i] = ARGV[7 + i] end
 local numbered
 
-local function metrics(at, size)
+local function metrics(at, size, row)
   if tonumber(ARGV[at]) > step then
     step = tonumber(ARGV[at])
     set('step', ARGV[at])
   end
   local key, cap = x .. ':metrics', tonumber(ARGV[6])
-  numbered = numbered or metricNumbers(x, names, cap)
-  recordValues(x, attempt, ARGV[at], ARGV[at + 1], numbered)
+  recordValues(x, attempt, ARGV[at], row)
   local known = redis.call('HLEN', key)
-  for i = at + 2, at + size - 1, 2 do
+  for i = at + 3, at + size - 1, 2 do
     if known < cap or redis.call('HEXISTS', key, ARGV[i]) == 1 then
       known = known + redis.call('HSET', key, ARGV[i], ARGV[i + 1])
     end
@@ -104,7 +104,7 @@ local function tick(number, time)
   paced = table.concat({ attempt, int(number), int(time), lengths or '' }, ' ')
 end
 
-local function effect(kind, at, size, event, entry, n)
+local function effect(kind, at, size, event, entry, n, row)
   if kind == 'stage' then
     tick(tonumber(ARGV[at + 1]), tonumber(ARGV[at - 6]))
     step = tonumber(ARGV[at + 1])
@@ -112,7 +112,7 @@ local function effect(kind, at, size, event, entry, n)
     set('step', ARGV[at + 1])
     set('steps', ARGV[at + 2])
   elseif kind == 'metrics' then
-    metrics(at, size)
+    metrics(at, size, row)
   elseif kind == 'batch' then
     batch(at, entry)
   elseif kind == 'checkpoint' then
@@ -136,12 +136,21 @@ for n = first, first + count - 1 do
   if n > last then
     local entry = attempt .. '-' .. int(n * 1048576)
     local kind, event, payload = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-    if payload == '' then
+    local row
+    if kind == 'metrics' then
+      numbered = numbered or metricNumbers(x, names, tonumber(ARGV[6]))
+      row = numberedRow(ARGV[at + 8], numbered)
+    end
+    if row and ARGV[at + 7] == '1' and #row > 1 and #row - 1 == #ARGV[at + 8] / 10 then
+      -- All of its values have numbers: they take a tenth of their JSON beside it.
+      local short = '{"type":"metrics","step":' .. ARGV[at + 6] .. '}'
+      redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', short, 'm', table.concat(row))
+    elseif payload == '' then
       redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', event)
     else
       redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', event, payload, ARGV[at + 4])
     end
-    effect(kind, at + 6, size, event, entry, n)
+    effect(kind, at + 6, size, event, entry, n, row)
     if kind == 'metrics' or kind == 'checkpoint' or kind == 'gap' then signals = true end
   end
   at = at + 6 + size

@@ -51,6 +51,7 @@ async function finished(store: Store): Promise<string> {
     ...batchEvents(7, 1, [SHORT, LONG]),
     ...batchEvents(9, 2, [LONG, SHORT, SHORT]),
     log(12),
+    { sequence: 13, at: 13, event: { type: 'metrics', step: 1, values: { 'a b/c': 0.1 + 0.2, x: 'NaN' } } },
   ]);
   await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
   for (const record of await store.takePending(5, 60_000)) {

@@ -189,14 +189,20 @@ local function writeSeries(x, attempt)
   redis.call('HSET', x .. ':series', 'open', attempt .. ' ' .. int(tail.events) .. ' ' .. int(tail.values))
 end
 
--- Takes the values of one event. row: for each value its name's place (2 bytes, from 0) and the value (8 bytes).
-local function recordValues(x, attempt, step, row, numbered)
+-- A row with the numbers of its metrics. row: for each value its name's place (2 bytes, from 0) and the value (8 bytes);
+-- values above the cap are left out. Returns the parts, the first of which is empty.
+local function numberedRow(row, numbered)
   local parts = { '' }
   for at = 1, #row, 10 do
     local low, high = byte(row, at, at + 1)
     local number = numbered[low + 256 * high + 1]
     if number then parts[#parts + 1] = number .. sub(row, at + 2, at + 9) end
   end
+  return parts
+end
+
+-- Takes the values of one event, as numberedRow returns them.
+local function recordValues(x, attempt, step, parts)
   if #parts == 1 then return end
   if not tail then openTail(x, attempt, step) end
   parts[1] = struct.pack('<I4I2', tonumber(step), #parts - 1)
