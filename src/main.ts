@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
-import { processEnvironment, processSettings, type Settings, SettingsError } from './config/settings.ts';
+import {
+  processEnvironment,
+  processSettings,
+  type Settings,
+  SettingsError,
+  secretsOf,
+} from './config/settings.ts';
 import { EchelonError } from './core/errors.ts';
 import { createHiddenValues, type HiddenValues } from './core/hidden-values.ts';
 import { newCommandId } from './core/ids.ts';
@@ -178,7 +184,7 @@ export async function startServices(options: {
 /** What a log of these services must not show, as far as it is known at the start. */
 function hiddenValues(settings: Settings, clusters: (KnownCluster | RayCluster)[]): HiddenValues {
   const hidden = createHiddenValues();
-  for (const value of [...settings.tokens, settings.cookieSecret, settings.redisPassword]) hidden.hide(value);
+  for (const value of secretsOf(settings)) hidden.hide(value);
   if (settings.redisUrl !== null && URL.canParse(settings.redisUrl))
     hidden.hide(decodeURIComponent(new URL(settings.redisUrl).password));
   for (const cluster of clusters) hidden.hide('token' in cluster ? cluster.token : cluster.rayToken);

@@ -206,7 +206,16 @@ export type Settings = {
 };
 
 // Set by `npm run` for its own ends, or read by the CLI's options: known, but not settings of a server.
-const FOREIGN = ['ECHELON_ISOLATED', 'ECHELON_URL', 'ECHELON_TOKEN', 'ECHELON_CONFIG', 'ECHELON_CONTEXT'];
+const FOREIGN = [
+  'ECHELON_ISOLATED',
+  'ECHELON_URL',
+  'ECHELON_TOKEN',
+  'ECHELON_CONFIG',
+  'ECHELON_CONTEXT',
+  'ECHELON_SECRETS_DIR',
+];
+/** Values of secrets, for the ray-worker of a local Ray: the rest of the name is the secret's. */
+const SECRET_PREFIX = 'ECHELON_SECRET_';
 
 /** The text of a setting: its variable, or for a secret the file that `<VARIABLE>_FILE` names; '' where it is not set. */
 function textOf({ variable, secret }: Setting<unknown>, environment: NodeJS.ProcessEnv): string {
@@ -259,12 +268,21 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
     .concat(FOREIGN);
   for (const variable of Object.keys(environment)) {
     if (!variable.startsWith('ECHELON_') || known.includes(variable)) continue;
+    if (variable.startsWith(SECRET_PREFIX)) continue;
     problems.push(`${variable} is not a setting; did you mean ${closest(variable, known)}?`);
   }
   problems.push(...archiveProblems(settings as Settings));
   if (problems.length > 0)
     throw new SettingsError(`The environment is not usable:\n  ${problems.join('\n  ')}`);
   return settings as Settings;
+}
+
+/** The values of the settings that are secret. */
+export function secretsOf(settings: Settings): string[] {
+  return Object.entries<Setting<unknown>>(SETTINGS).flatMap(([name, { secret }]) => {
+    const value = secret ? settings[name as keyof Settings] : null;
+    return [value].flat().filter((one) => typeof one === 'string');
+  });
 }
 
 /** The settings of this process. The one place that reads `process.env`. */

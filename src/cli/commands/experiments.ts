@@ -133,7 +133,7 @@ function row(experiment: Experiment): (string | number)[] {
   return [
     experiment.id,
     inert(experiment.name).slice(0, 40),
-    coloredState(experiment.state),
+    `${coloredState(experiment.state)}${experiment.quarantined ? ' (quarantined)' : ''}`,
     progress.steps > 0 ? `${progress.step}/${progress.steps}` : '-',
     successRate(experiment),
     verification.rowsSeen > 0 ? `${verification.rowsVerified}/${verification.rowsSeen}` : '-',

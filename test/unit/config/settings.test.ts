@@ -3,7 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { loadSettings, processEnvironment, SETTINGS, SettingsError } from '../../../src/config/settings.ts';
+import {
+  loadSettings,
+  processEnvironment,
+  SETTINGS,
+  SettingsError,
+  secretsOf,
+} from '../../../src/config/settings.ts';
 
 const problem = (environment: NodeJS.ProcessEnv): string => {
   try {
@@ -96,6 +102,16 @@ describe('settings', () => {
 
   test('variables of others are not ours to judge', () => {
     assert.doesNotThrow(() => loadSettings({ PATH: '/bin', ECHELON_URL: 'http://x', ECHELON_ISOLATED: '1' }));
+    assert.doesNotThrow(() => loadSettings({ ECHELON_SECRETS_DIR: '/s', ECHELON_SECRET_HF_READ: 'x' }));
+  });
+
+  test('the secret ones are known by their values', () => {
+    const settings = loadSettings({
+      ECHELON_TOKENS: 'token-1,token-2',
+      REDIS_URL: 'redis://h',
+      ECHELON_HOST: 'h',
+    });
+    assert.deepEqual(secretsOf(settings), ['redis://h', 'token-1', 'token-2']);
   });
 
   test('the environment that is handed out is a copy', () => {
