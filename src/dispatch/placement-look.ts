@@ -50,8 +50,9 @@ export function createLook({
   const paces = createPaces(store, now);
   let known = 1;
   return async () => {
-    const versionsOfAll = await store.projectVersions();
-    const [clusters, projects, pauses] = await Promise.all([
+    // All of it before the reservations, since the versions among it must not be newer than those.
+    const [versionsOfAll, clusters, projects, pauses] = await Promise.all([
+      store.projectVersions(),
       store.clusters(),
       store.projects(),
       store.pauses(),

@@ -52,6 +52,24 @@ describe('the line', () => {
     assert.deepEqual(await line.ids(), new Set());
   });
 
+  test('moves a job to another priority, and passes over one that is not there', async () => {
+    await line.join('exp-a', 0);
+    await line.join('exp-b', 0);
+    await line.move('exp-b', 50);
+    await line.move('exp-none', 50);
+    const seen: string[] = [];
+    const serving = line.serve(
+      async (experiment) => {
+        seen.push(experiment);
+        return { done: true };
+      },
+      { concurrency: 1 },
+    );
+    await until(() => seen.length === 2, 'both are served');
+    await serving.close(1000);
+    assert.deepEqual(seen, ['exp-b', 'exp-a']);
+  });
+
   test('parks an experiment whose turn has not come, and wakes it', async () => {
     await line.join('exp-a', 0);
     let looks = 0;

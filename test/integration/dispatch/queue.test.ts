@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { type Bench, startBench, until } from '../../support/dispatch.ts';
+
+async function benchFor(t: TestContext, size: { cpus?: number; gpus?: number }): Promise<Bench> {
+  const bench = await startBench(size);
+  t.after(() => bench.stop());
+  return bench;
+}
+
+const waitingOf = async (bench: Bench, id: string) =>
+  (await bench.store.waiting(100)).find(({ experiment }) => experiment === id);
+
+describe('the queue', () => {
+  test('says when the next is expected to start, from the steps of the one that runs', async (t) => {
+    const bench = await benchFor(t, { cpus: 1 });
+    await bench.dispatcher();
+    const first = await bench.submit({ steps: 200, delayMs: 50 });
+    await bench.reaches(first, 'running');
+    const second = await bench.submit({ steps: 1 });
+    const waiting = await until(async () => {
+      const now = await waitingOf(bench, second);
+      return now?.estimate && now.reason !== null ? now : undefined;
+    }, 'there is an estimate');
+    const { startAt, earliest, latest } = waiting.estimate!;
+    assert.ok(earliest <= startAt && startAt <= latest && latest > Date.now());
+    assert.match(waiting.reason ?? '', /^needs 1 CPU on one node; .* has 1 CPU free in /);
+    await bench.store.cancel(first, '');
+    await bench.reaches(second, 'succeeded');
+  });
+
+  test('starts nothing while it is paused', async (t) => {
+    const bench = await benchFor(t, {});
+    await bench.dispatcher();
+    await bench.store.setPaused({ kind: 'line' }, { by: 'ann', at: 1, reason: 'upgrade' });
+    const id = await bench.submit({ steps: 1 });
+    const waiting = await until(async () => {
+      const now = await waitingOf(bench, id);
+      return now?.reason ? now : undefined;
+    }, 'it says why');
+    assert.equal(waiting.reason, 'the line is paused by ann: upgrade');
+    await bench.store.setPaused({ kind: 'line' }, null);
+    await bench.reaches(id, 'succeeded');
+  });
+
+  test('takes one of higher priority first, also where that was changed while it waits', async (t) => {
+    const bench = await benchFor(t, { cpus: 1 });
+    await bench.dispatcher();
+    const blocker = await bench.submit({ hang: true });
+    await bench.reaches(blocker, 'running');
+    const first = await bench.submit({ steps: 1 });
+    const second = await bench.submit({ steps: 1 });
+    assert.equal(await bench.store.setPriority(second, 9), 'changed');
+    await bench.line.move(second, 9);
+    await bench.store.cancel(blocker, '');
+    await bench.reaches(first, 'succeeded');
+    const [one, other] = await Promise.all([bench.store.get(first), bench.store.get(second)]);
+    assert.ok(other!.startedAt! <= one!.startedAt!, 'the second started first');
+    assert.equal(other!.state, 'succeeded');
+  });
+
+  test('two dispatchers together keep to the quota of a project', async (t) => {
+    const bench = await benchFor(t, { cpus: 64, gpus: 8 });
+    await bench.store.changeProject('default', { gpuQuota: 2 });
+    await Promise.all([bench.dispatcher(), bench.dispatcher()]);
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, () => bench.submit({ steps: 5, delayMs: 20 }, { gpus: 1 })),
+    );
+    let most = 0;
+    await until(async () => {
+      const { items } = await bench.store.reservations('fake');
+      most = Math.max(
+        most,
+        items.reduce((sum, { gpus }) => sum + gpus, 0),
+      );
+      const records = await Promise.all(ids.map((id) => bench.store.get(id)));
+      return records.every((record) => record?.state === 'succeeded');
+    }, 'all are over');
+    assert.equal(most, 2);
+  });
+});
