@@ -8,7 +8,7 @@
 -- include time
 
 -- What goes with the stream, behind the name of the record.
-local STREAM_KEYS = { 'series', 'series:names', 'series:open', 'log-index' }
+local STREAM_KEYS = { 'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
 
 local root, id, stage = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id

@@ -7,8 +7,14 @@ local function earlierRequest(root, names)
   end
 end
 
+-- A key counts for so long (s): far longer than anybody repeats a request, and not for ever.
+local KEY_SECONDS = 30 * 24 * 3600
+
 -- Remembers what a request with a key has made, under the first of its names.
 local function rememberRequest(root, names, digest, id)
   local name = string.match(names, '%S+')
-  if name then redis.call('HSET', root .. ':idempotency:' .. name, 'digest', digest, 'id', id) end
+  if not name then return end
+  local key = root .. ':idempotency:' .. name
+  redis.call('HSET', key, 'digest', digest, 'id', id)
+  redis.call('EXPIRE', key, KEY_SECONDS)
 end
