@@ -1,4 +1,5 @@
 import type { Batch } from '../verify/batch.ts';
+import { type BundleHead, readBundleHead } from '../verify/bundle.ts';
 import { closest } from '../verify/closest.ts';
 import { BatchFormatError } from '../verify/format-error.ts';
 import { readBatchFile } from '../verify/read.ts';
@@ -19,8 +20,16 @@ export class BatchFileError extends Error {
 
 /** Reads the batches of a file. Throws a {@link BatchFileError} that names file, batch, field and what was expected. */
 export async function readBatchesOf(path: string): Promise<Batch[]> {
+  return (await readBundleOf(path)).batches;
+}
+
+/** {@link readBatchesOf}, with what a replay bundle says of its batch; undefined for any other file. */
+export async function readBundleOf(
+  path: string,
+): Promise<{ batches: Batch[]; bundle: BundleHead | undefined }> {
   try {
-    return readBatchFile(await readBounded(path), path);
+    const bytes = await readBounded(path);
+    return { batches: readBatchFile(bytes, path), bundle: readBundleHead(bytes, path) };
   } catch (error) {
     if (error instanceof BatchFormatError) throw new BatchFileError(error.message, { cause: error });
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,12 +1,19 @@
 import pc from 'picocolors';
+import { type BundleHead, reportDigest } from '../verify/bundle.ts';
 import type { BatchReport, Finding } from '../verify/report.ts';
 import { verifyBatch } from '../verify/verify-batch.ts';
-import { BatchFileError, readBatchesOf, type TextStreams } from './batch-files.ts';
+import { BatchFileError, readBundleOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { inert, json, table } from './output.ts';
 
 /** A report and the file that its batch is from. */
-type FileReport = BatchReport & { readonly file: string };
+type FileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
+
+/** Where the batch of a replay bundle is from, and whether the stored report is the one that was found now. */
+interface BundleOf extends Pick<BundleHead, 'experiment' | 'attempt' | 'batch' | 'version'> {
+  /** null: there was no report yet when the bundle was written. */
+  readonly sameReport: boolean | null;
+}
 
 /**
  * `echelon verify FILE…`: verifies every batch of every file. Prints a table and the findings, or one JSON document
@@ -22,7 +29,11 @@ export async function verifyFiles(
   let unreadable = false;
   for (const file of paths) {
     try {
-      for (const batch of await readBatchesOf(file)) reports.push({ file, ...verifyBatch(batch) });
+      const { batches, bundle } = await readBundleOf(file);
+      for (const batch of batches) {
+        const report = verifyBatch(batch);
+        reports.push({ file, ...report, ...(bundle && { bundle: originOf(bundle, report) }) });
+      }
     } catch (error) {
       if (!(error instanceof BatchFileError)) throw error;
       unreadable = true;
@@ -33,6 +44,25 @@ export async function verifyFiles(
   else if (reports.length > 0) io.stdout.write(describe(reports));
   if (unreadable) return EXIT.usage;
   return reports.every((report) => report.ok) ? EXIT.ok : EXIT.notOk;
+}
+
+function originOf(head: BundleHead, report: BatchReport): BundleOf {
+  const { experiment, attempt, batch, version, reportDigest: stored } = head;
+  return {
+    experiment,
+    attempt,
+    batch,
+    version,
+    sameReport: stored === null ? null : stored === reportDigest(report),
+  };
+}
+
+function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleOf): string {
+  const from = `  batch ${batch} of attempt ${attempt} of ${experiment}, written by ${version}`;
+  if (sameReport === null) return inert(`${from}: there was no report to compare with`);
+  return sameReport
+    ? inert(`${from}: the same report as was stored`)
+    : pc.yellow(inert(`${from}: ANOTHER report than was stored`));
 }
 
 function describe(reports: readonly FileReport[]): string {
@@ -49,8 +79,9 @@ function describe(reports: readonly FileReport[]): string {
   ]);
   const lines = [table(head, rows)];
   for (const report of reports) {
-    if (report.findings.length === 0) continue;
+    if (report.findings.length === 0 && !report.bundle) continue;
     lines.push('', pc.bold(inert(report.name)), ...report.findings.map(findingLine));
+    if (report.bundle) lines.push(bundleLine(report.bundle));
   }
   return `${[...lines, '', summary(reports)].join('\n')}\n`;
 }

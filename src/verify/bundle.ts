@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { type Batch, batchFingerprint } from './batch.ts';
+import { inflate, inflateStart, isGzip } from './inflate.ts';
 import { canonicalText } from './observation.ts';
 import type { BatchReport } from './report.ts';
 
@@ -32,6 +33,9 @@ export interface BundleHead extends BundleOrigin {
   readonly fingerprint: string;
 }
 
+const OPENING = '{"format":"echelon-batch/1",\n"bundle":';
+const BATCHES = ',\n"batches":';
+
 /** The bundle of a batch: JSON in gzip, the same bytes for the same batch and origin. */
 export function writeBundle(batch: Batch, origin: BundleOrigin): Uint8Array {
   const head: BundleHead = {
@@ -40,13 +44,22 @@ export function writeBundle(batch: Batch, origin: BundleOrigin): Uint8Array {
     reportDigest: origin.report === null ? null : reportDigest(origin.report),
     fingerprint: batchFingerprint(batch.estimator),
   };
-  const parts = [
-    `{"format":"echelon-batch/1",\n"bundle":${JSON.stringify(head)},\n"batches":[{\n`,
-    members(batchMembers(batch)),
-    '\n}]}\n',
-  ];
+  const parts = [`${OPENING}${JSON.stringify(head)}${BATCHES}[{\n`, members(batchMembers(batch)), '\n}]}\n'];
   // A file of one batch may be longer than the longest string.
   return gzipSync(Buffer.concat(parts.flat().map((part) => Buffer.from(part))));
+}
+
+/** What a file says that {@link writeBundle} wrote; undefined for any other. `file` names it in messages. */
+export function readBundleHead(bytes: Uint8Array, file: string): BundleHead | undefined {
+  if (!isGzip(bytes)) return undefined;
+  if (!Buffer.from(inflateStart(bytes)).toString('latin1').startsWith(OPENING)) return undefined;
+  const text = Buffer.from(inflate(bytes, file));
+  const end = text.indexOf(BATCHES);
+  try {
+    return JSON.parse(text.toString('utf8', OPENING.length, end)) as BundleHead;
+  } catch {
+    return undefined;
+  }
 }
 
 /** SHA-256 of a report (hex), whatever the order of its keys: equal where two verifiers found the same. */

@@ -13,6 +13,11 @@ import { processesOf, type System, startSystem } from '../support/system.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
 
+interface Verified {
+  file: string;
+  bundle: { sameReport: boolean };
+}
+
 /** A command that needs no server, in an environment that knows of none. */
 function offline(args: string[], cwd: string) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
@@ -81,8 +86,9 @@ describe('a training with a wrong signal', () => {
     const head = (JSON.parse(gunzipSync(bytes).toString()) as { bundle: BundleHead }).bundle;
     const verified = offline(['verify', '--json', 'batch.json.gz'], directory);
     assert.equal(verified.status, 1, verified.stderr);
-    const { file: _file, ...report } = (JSON.parse(verified.stdout) as { batches: { file: string }[] })
-      .batches[0]!;
+    const [{ file: _file, bundle, ...report }] = (JSON.parse(verified.stdout) as { batches: [Verified] })
+      .batches;
+    assert.equal(bundle.sameReport, true);
     assert.equal(reportDigest(report), head.reportDigest);
     assert.deepEqual([head.experiment, head.batch], [id, batch]);
     const compared = offline(['compare', 'batch.json.gz', '--estimators', 'hgpo,gigpo,grpo'], directory);

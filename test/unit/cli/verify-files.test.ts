@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { verifyFiles } from '../../../src/cli/verify-files.ts';
+import { writeBundle } from '../../../src/verify/bundle.ts';
+import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { encodeBatch } from '../../../src/verify/wire.ts';
 import { captured } from '../../support/captured.ts';
 import { goldenBatch } from '../../support/golden-batches.ts';
@@ -29,6 +31,24 @@ describe('echelon verify', () => {
     assert.equal(await verifyFiles([GOLDEN], {}, streams.io), 0);
     assert.match(streams.out(), /alfworld-scale +4621 +4621 +0 +0 +0 +ok/);
     assert.match(streams.out(), /1 of 1 batches ok; 4,621 rows: 4,621 exact/);
+  });
+
+  test('says of a bundle where it is from, and whether the stored report is found again', async () => {
+    const batch = goldenBatch('alfworld-scale');
+    const bundle = async (name: string, report: unknown) => {
+      const origin = { experiment: 'exp-1', attempt: 1, batch: 2, step: 2, digest: '', version: '9.9.9' };
+      await writeFile(join(folder, name), writeBundle(batch, { ...origin, report }));
+      const streams = captured();
+      assert.equal(await verifyFiles([join(folder, name)], {}, streams.io), 0);
+      return streams.out();
+    };
+    const report = verifyBatch(batch);
+    assert.match(
+      await bundle('same', report),
+      /batch 2 of attempt 1 of exp-1, written by 9\.9\.9: the same report/,
+    );
+    assert.match(await bundle('other', { ...report, exact: 1 }), /: ANOTHER report than was stored/);
+    assert.match(await bundle('none', null), /: there was no report to compare with/);
   });
 
   test('says what is wrong, with exit status 1', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
-import { type BundleOrigin, reportDigest, writeBundle } from '../../../src/verify/bundle.ts';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { type BundleOrigin, readBundleHead, reportDigest, writeBundle } from '../../../src/verify/bundle.ts';
 import { readBatchFile } from '../../../src/verify/read.ts';
 import { readBatches } from '../../../src/verify/read-json.ts';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
@@ -51,6 +51,15 @@ describe('a bundle', () => {
     const [back] = readBatchFile(writeBundle(batch, ORIGIN), 'f');
     assert.deepEqual(Array.from(back!.group), [0, 0, 1, 1]);
     assert.deepEqual(Array.from(back!.observation!), Array.from(batch.observation!));
+  });
+
+  test('only a bundle has a head', () => {
+    const [sample] = readBatches(sampleFile(), 'f');
+    const head = readBundleHead(writeBundle(sample!, { ...ORIGIN, experiment: 'ü,\n"batches":' }), 'f');
+    assert.deepEqual([head?.experiment, head?.batch, head?.reportDigest], ['ü,\n"batches":', 2, null]);
+    assert.equal(readBundleHead(sampleFile(), 'f'), undefined);
+    assert.equal(readBundleHead(gzipSync(sampleFile()), 'f'), undefined);
+    assert.equal(readBundleHead(gzipSync('{"format":"echelon-batch/1",\n"bundle":oh'), 'f'), undefined);
   });
 
   test('says where it comes from, and what was found', () => {
