@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { Experiment } from './experiment.ts';
+import { SomeObject } from './spec-parts.ts';
 
 const strict = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
@@ -124,7 +125,11 @@ export const AttemptView = Type.Object(
     claimedAt: Instant,
     confirmedAt: nullable(Type.Integer({ description: 'When the launch was confirmed; null: not yet' })),
     lastSequence: Type.Integer({ minimum: 0, description: 'Number of its last recorded event' }),
-    ended: Type.Unknown({ description: 'How its driver ended; null: it has not' }),
+    ended: Type.Unsafe<unknown>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'How its driver ended, as its last event says; null: it has not',
+    }),
   },
   { ...strict, $id: 'Attempt' },
 );
@@ -147,7 +152,9 @@ export const Verification = Type.Object(
           step: Count,
           rows: Count,
           digest: Type.String({ description: 'SHA-256 of the serialized batch' }),
-          report: Type.Unknown({ description: "The verifier's report; null: still to come" }),
+          report: Type.Union([Type.Unsafe<unknown>({ $ref: 'BatchReport#' }), Type.Null()], {
+            description: 'Null: still to come',
+          }),
         },
         strict,
       ),
@@ -159,14 +166,20 @@ export const Verification = Type.Object(
 
 /** How one row's advantage comes about, recomputed. */
 export const Explanation = Type.Object(
-  { attempt: Count, batch: Count, step: Count, row: Count, explanation: Type.Unknown() },
+  {
+    attempt: Count,
+    batch: Count,
+    step: Count,
+    row: Count,
+    explanation: SomeObject('Groups, clusters and weights behind the number'),
+  },
   { ...strict, $id: 'Explanation' },
 );
 
 /** A dry run: what a spec means, and what would be run. */
 export const PlanPreview = Type.Object(
   {
-    resolved: Type.Unknown({ description: 'The spec with its defaults' }),
+    resolved: SomeObject('The spec with its defaults'),
     defaults: Type.Array(Type.String(), {
       description: 'JSON pointers of the values that were not submitted',
     }),

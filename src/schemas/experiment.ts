@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { RuleStatus, StoppedBy } from './rules.ts';
+import { SomeObject } from './spec-parts.ts';
 
 const strict = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
@@ -64,8 +65,8 @@ export const Experiment = Type.Object(
     startedAt: Type.Union([Type.Integer(), Type.Null()]),
     endedAt: Type.Union([Type.Integer(), Type.Null()]),
     customCode: Type.Boolean({ description: "Its overrides load code that is not the recipe's" }),
-    submitted: Type.Unknown({ description: 'The spec as submitted' }),
-    resolved: Type.Unknown({ description: 'The spec with its defaults' }),
+    submitted: SomeObject('The spec as submitted'),
+    resolved: SomeObject('The spec with its defaults'),
     defaults: Type.Array(Type.String(), {
       description: 'JSON pointers of the values that were not submitted',
     }),

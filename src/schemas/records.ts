@@ -183,7 +183,7 @@ export const RecipeDetail = Type.Object(
       },
       { ...strict, description: 'As it is run here' },
     ),
-    spec: Type.Unknown({ description: 'The smallest spec of it' }),
+    spec: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
     fields: Type.Array(
       Type.Object(
         {

@@ -85,3 +85,8 @@ export const commonFields = {
   ),
   secrets: Type.Optional(Secrets),
 };
+
+/** An object of whatever fields, in an answer: what it holds is said elsewhere, and may be that of an older version. */
+export function SomeObject(description: string) {
+  return Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description });
+}

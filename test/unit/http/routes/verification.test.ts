@@ -53,7 +53,7 @@ await store.report(
     errors: [],
     ok: false,
   },
-  { name: 'x', ...outcome },
+  { name: 'x', ...outcome, findings: [], ok: false, fingerprint: 'hgpo(K=2)' },
 );
 
 describe('GET /v1/experiments/:id/verification', () => {
