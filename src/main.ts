@@ -28,6 +28,7 @@ import { observeStore } from './observe/observe-store.ts';
 import { compilePlan } from './plan/compile-plan.ts';
 import { createCommandQueues } from './queue/commands.ts';
 import { createLine } from './queue/line.ts';
+import { projectFigures } from './queue/project-figures.ts';
 import { isCommandOver } from './schemas/clusters.ts';
 import { createDirectoryArchive } from './store/archive-directory.ts';
 import { createS3Archive } from './store/archive-s3.ts';
@@ -318,6 +319,7 @@ async function readFigures(store: Store): Promise<StoreFigures> {
     store.clusters(),
     store.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
   ]);
+  const [projects, pauses] = await Promise.all([store.projects(), store.pauses()]);
   const reservations = await Promise.all(clusters.map(({ name }) => store.reservations(name)));
   return {
     experiments,
@@ -329,6 +331,10 @@ async function readFigures(store: Store): Promise<StoreFigures> {
       ...{ name, lastSeenAt, nodes },
       reserved: reservations[at]?.items ?? [],
     })),
+    projects: projectFigures({
+      ...{ clusters, projects, paused: pauses.projects },
+      held: reservations.flatMap(({ items }) => items),
+    }),
     running: running.items.map(({ id, progress }) => ({ id, ...progress })),
   };
 }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createProjectGauges, type ProjectFigures } from './project-gauges.ts';
 
 /*
  * What Prometheus is told. Two kinds of numbers: those of this process (how long its answers take, what it appended
@@ -33,6 +34,7 @@ export interface StoreFigures {
   leases: { held: number; expired: number };
   memory: { usedBytes: number; maxBytes: number; accepting: boolean };
   clusters: readonly ClusterFigures[];
+  projects: readonly ProjectFigures[];
   /** At most {@link SHOWN_EXPERIMENTS} of them. */
   running: readonly RunningFigures[];
 }
@@ -216,6 +218,7 @@ const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
 
 /** What the store says, set anew at each scrape; undefined: it does not answer. */
 function createStoreGauges(registry: Registry): (figures: StoreFigures | undefined) => void {
+  const showProjects = createProjectGauges(registry);
   const up = gauge(registry, 'echelon_store_up', '1 where the store answered this scrape');
   const queue = gauge(registry, 'echelon_queue_length', 'Experiments that wait');
   const experiments = gauge(registry, 'echelon_experiments', 'Experiments, by state', ['state']);
@@ -281,6 +284,7 @@ function createStoreGauges(registry: Registry): (figures: StoreFigures | undefin
   return (figures) => {
     for (const one of [...all, success]) one.reset();
     up.set(figures ? 1 : 0);
+    showProjects(figures?.projects ?? []);
     if (!figures) {
       // Gauges without labels would say 0, which is not what is known.
       for (const one of [queue, backlog, accepting]) one.remove();

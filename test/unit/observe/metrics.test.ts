@@ -19,6 +19,7 @@ const FIGURES: StoreFigures = {
       reserved: [{ gpus: 2, cpus: 3 }],
     },
   ],
+  projects: [{ name: 'p', gpusHeld: 2, gpuQuota: 4, weight: 1, share: 0.1, paused: false }],
   running: [
     {
       id: 'exp-1',
@@ -89,10 +90,11 @@ test('what is gone from the store is gone from the gauges', async () => {
   let figures = FIGURES;
   const metrics = made(async () => figures);
   await metrics.text();
-  figures = { ...FIGURES, clusters: [], running: [] };
+  figures = { ...FIGURES, clusters: [], running: [], projects: [] };
   const text = await metrics.text();
   assert.equal(numberAt(text, 'echelon_cluster_gpus'), undefined);
   assert.equal(numberAt(text, 'echelon_training_step'), undefined);
+  assert.equal(numberAt(text, 'echelon_project_gpus'), undefined);
 });
 
 test('the number of experiments shown one by one is bounded', async () => {

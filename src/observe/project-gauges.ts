@@ -1,0 +1,38 @@
+import { Gauge, type Registry } from 'prom-client';
+
+/** A project as its gauges show it. */
+export interface ProjectFigures {
+  name: string;
+  gpusHeld: number;
+  /** Null: no limit. */
+  gpuQuota: number | null;
+  weight: number;
+  /** The larger of its shares of all GPUs and of all CPUs, 0 to 1. */
+  share: number;
+  paused: boolean;
+}
+
+/** Gauges of projects, set anew at each call. */
+export function createProjectGauges(registry: Registry): (projects: readonly ProjectFigures[]) => void {
+  const make = (name: string, help: string, labelNames: string[]): Gauge =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  const gpus = make('echelon_project_gpus', 'GPUs of a project: held, and its quota where it has one', [
+    'project',
+    'kind',
+  ]);
+  const share = make('echelon_project_share', 'Dominant share of a project: of all GPUs or of all CPUs', [
+    'project',
+  ]);
+  const weight = make('echelon_project_weight', 'Weight of a project in the order of the line', ['project']);
+  const paused = make('echelon_project_paused', '1 where nothing of a project starts', ['project']);
+  return (projects) => {
+    for (const one of [gpus, share, weight, paused]) one.reset();
+    for (const { name: project, ...figures } of projects) {
+      gpus.set({ project, kind: 'held' }, figures.gpusHeld);
+      if (figures.gpuQuota !== null) gpus.set({ project, kind: 'quota' }, figures.gpuQuota);
+      share.set({ project }, figures.share);
+      weight.set({ project }, figures.weight);
+      paused.set({ project }, figures.paused ? 1 : 0);
+    }
+  };
+}

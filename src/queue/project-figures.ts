@@ -1,0 +1,29 @@
+import type { ClusterNode, Reservation } from '../store/store.ts';
+import { OLD_PROJECT } from './choose-nodes.ts';
+import { dominantShare } from './choose-order.ts';
+
+/** What each project holds and may hold. `held`: the reservations on all `clusters`. */
+export function projectFigures({
+  clusters,
+  projects,
+  held,
+  paused,
+}: {
+  clusters: readonly { nodes: readonly Pick<ClusterNode, 'gpusTotal' | 'cpusTotal'>[] }[];
+  projects: readonly { name: string; weight: number; gpuQuota: number | null }[];
+  held: readonly Reservation[];
+  paused: ReadonlyMap<string, unknown>;
+}) {
+  const nodes = clusters.flatMap((cluster) => cluster.nodes);
+  const all = {
+    gpus: nodes.reduce((sum, node) => sum + node.gpusTotal, 0),
+    cpus: nodes.reduce((sum, node) => sum + node.cpusTotal, 0),
+  };
+  return projects.map(({ name, weight, gpuQuota }) => {
+    const own = held.filter(({ project = OLD_PROJECT }) => project === name);
+    const gpus = own.reduce((sum, item) => sum + item.gpus, 0);
+    const cpus = own.reduce((sum, item) => sum + item.cpus, 0);
+    const share = dominantShare({ gpus, cpus }, all);
+    return { name, gpusHeld: gpus, gpuQuota, weight, share, paused: paused.has(name) };
+  });
+}
