@@ -21,7 +21,7 @@ function run(suite: (typeof SUITES)[number]): boolean {
   if (files.length === 0) return true;
   const [command, args] =
     suite.name === 'python'
-      ? ['.venv/bin/python', ['-m', 'pytest', '-q', '--rootdir', 'deploy/ray-worker', ...files]]
+      ? ['.venv/bin/python', ['-m', 'pytest', '-rs', '--rootdir', 'deploy/ray-worker', ...files]]
       : [
           process.execPath,
           [

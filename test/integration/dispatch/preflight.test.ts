@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { newCommandId } from '../../../src/core/ids.ts';
+import { compilePlan } from '../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { createCommandQueues } from '../../../src/queue/commands.ts';
+import type { ExperimentSpec } from '../../../src/schemas/spec.ts';
+import { AGREEING, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
+
+describe('a preflight through a dispatcher and the real ray-worker', () => {
+  let bench: Bench;
+  let rayWorker: PythonRayWorker;
+  let directory: string;
+  let queues: ReturnType<typeof createCommandQueues>;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'echelon-preflight-'));
+    rayWorker = await startPythonRayWorker(directory);
+    bench = await startBench();
+    const [fake] = await bench.store.clusters();
+    await bench.store.putCluster({
+      ...{ ...fake!, name: 'real', address: rayWorker.address, token: rayWorker.token },
+    });
+    queues = createCommandQueues({ redis: bench.redis, prefix: '{echelon}', onError: () => {} });
+    await bench.dispatcher({
+      ...{ ...TEST_TIMES, verifier: AGREEING, compile: compilePlan },
+      commands: { queues, pack: () => assert.fail('nothing is to be brought') },
+    });
+  });
+  after(async () => {
+    await bench.stop();
+    await queues.close();
+    await rayWorker.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  async function look(spec: ExperimentSpec) {
+    const id = newCommandId();
+    const request = resolveSpec(spec, { customCode: true });
+    await bench.store.createCommand({
+      ...{ id, cluster: 'real', kind: 'preflight', request, secret: null, project: 'default' },
+    });
+    return await until(
+      async () => {
+        const command = await bench.store.command(id);
+        return command?.endedAt ? command : undefined;
+      },
+      'the preflight is over',
+      60,
+    );
+  }
+
+  test('finds a spec of a small engine well, and starts nothing', async () => {
+    const { state, findings } = await look({ engine: 'replay', name: 'x', replay: { batches: 2 } });
+    assert.equal(state, 'succeeded');
+    assert.deepEqual(
+      findings.map(({ severity, check }) => `${severity} ${check}`),
+      ['ok cluster', 'ok room', 'ok arguments', 'ok record'],
+    );
+  });
+
+  test('says of verl-agent what the spec itself, the room and the checkout lack, errors first', async () => {
+    const spec: ExperimentSpec = {
+      ...{ engine: 'verl-agent', name: 'v', recipe: 'qwen2.5_1.5b_alfworld_train' },
+      home: join(directory, 'nowhere'),
+    };
+    const { state, findings } = await look(spec);
+    assert.equal(state, 'succeeded');
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const checkout = errors.find(({ check }) => check === 'checkout');
+    assert.match(checkout!.message, /nowhere holds no recipe\.hgpo\.main_hgpo/);
+    assert.match(checkout!.mend, /put a verl-agent checkout/);
+    assert.ok(errors.some(({ check }) => check === 'room'));
+    assert.ok(findings.some(({ severity, check }) => severity === 'ok' && check === 'padding'));
+    assert.deepEqual(findings.slice(0, errors.length), errors);
+  });
+});
