@@ -11,6 +11,12 @@ import { watchCommand, watchExperiment } from './watch.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
+/** What of a plan is shown. */
+interface Plan {
+  commandLine: string;
+  checks: { severity: string; message: string; mend: string }[];
+}
+
 /** Commands on experiments: submit, ls, get, watch, logs, cancel. */
 export function experimentCommands(output: Output): Command[] {
   return [
@@ -45,7 +51,9 @@ function submit(output: Output): Command {
     .action(async (file: string, options: Options & { key?: string; watch?: boolean; dryRun?: boolean }) => {
       const [client, spec] = [await clientFor(options), await readSpecFile(file)];
       if (options.dryRun) {
-        const plan = await client.post<{ commandLine: string }>('/v1/plans', spec);
+        const plan = await client.post<Plan>('/v1/plans', spec);
+        for (const { severity, message, mend } of plan.checks)
+          output.remark(`${severity}: ${message} ${mend}`);
         return output.line(options.json ? json(plan) : plan.commandLine);
       }
       const headers = { 'idempotency-key': options.key ?? randomUUID() };

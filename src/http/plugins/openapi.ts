@@ -46,6 +46,10 @@ needs (\`security\`). For a key that is bound to a project, what belongs to anot
 coerced, dropped or filled in; unknown and duplicate keys are errors. Every error is a problem document (RFC 9457)
 with a stable \`code\`, documented at \`/errors/{code}\`.
 
+Lists are pages: send \`next\` of one as \`cursor\` of the following one, with the same filters, until it is null. Every
+POST takes an \`Idempotency-Key\`, which belongs to its caller. One record answers an \`ETag\`: \`If-None-Match\` is
+answered 304, and PATCH and DELETE with an \`If-Match\` that no longer fits 412.
+
 Limits: a body of ${limits.bodyBytes / 1024} kB, headers of ${limits.headerBytes / 1024} kB, ${limits.requests} requests in ${limits.requestWindowMs / 1000} s and ${limits.streams} open
 event streams for each key or token, ${limits.failedSignIns} failed sign-ins in a minute for each address and for each key that is tried. A request must have arrived within
 ${limits.requestTimeoutMs / 1000} s. A stream's client that has not taken what waits for it for ${limits.stallMs / 1000} s is cut and goes on with Last-Event-ID.`;
