@@ -50,7 +50,7 @@ export function newKeyToken(id: string): { token: string; digest: string } {
 }
 
 /**
- * Every look-up of a key asks the store for the number of changes (one small read, shared by requests that come
+ * Every look-up of a key asks the store for the version (one small read, shared by requests that come
  * together) and reads the keys again only after one: so a revoked key ends at once, in every process, and a wrong one
  * costs no more than a right one.
  */
@@ -157,13 +157,13 @@ function endOf(key: StoredKey | undefined, now: number): string {
 
 /** The keys of the store as they are now, read again only when they have changed. */
 function keyCopy(store: Pick<Store, 'accessVersion' | 'keys' | 'keyUsed'>) {
-  let held: { version: number; keys: Map<string, StoredKey> } | undefined;
+  let held: { version: string; keys: Map<string, StoredKey> } | undefined;
   let running: Promise<Map<string, StoredKey>> | undefined;
   let next: Promise<Map<string, StoredKey>> | undefined;
   const noted = new Map<string, number>();
 
   async function read(): Promise<Map<string, StoredKey>> {
-    // The number comes first: what changes in between is read again by the next look.
+    // The version comes first: what changes in between is read again by the next look.
     const version = await store.accessVersion();
     if (held?.version !== version) {
       const all = await store.keys();

@@ -37,11 +37,11 @@ export interface AccessStore {
   waitingOf(project: string, limit: number): Promise<(Waiting & { rank: number })[]>;
 
   // --- API keys
-  /** Rises with every change of a key or a project. */
-  accessVersion(): Promise<number>;
+  /** Another one after every change of a key or a project. */
+  accessVersion(): Promise<string>;
   keys(): Promise<(StoredKey & Pick<ApiKey, 'lastUsedAt'>)[]>;
-  /** Also forgets keys that ended more than 90 days before it was made. */
-  createKey(key: StoredKey): Promise<void>;
+  /** Also forgets keys that ended more than 90 days before it was made. False: its project is gone. */
+  createKey(key: StoredKey): Promise<boolean>;
   /** Applies `change` to the key of that id as it is now; undefined where there is none, or `change` gives none. */
   changeKey(id: string, change: (key: StoredKey) => StoredKey | undefined): Promise<StoredKey | undefined>;
   /** Notes that a key was used. */

@@ -1,5 +1,7 @@
+import { DEFAULT_PROJECT } from '../schemas/project.ts';
 import type { AccessStore, StoredKey } from './access-store.ts';
 import type { StoreContext } from './context.ts';
+import { migrated } from './migrate.ts';
 import { guarded, runAll } from './redis-errors.ts';
 
 /** A key that ended is shown for this long. */
@@ -11,12 +13,12 @@ type ApiKeys = Pick<AccessStore, 'accessVersion' | 'keys' | 'createKey' | 'chang
 export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
   const hash = `${keys.root}:api-keys`;
   const used = `${hash}:used`;
-  const swap = async (id: string, from: string, to: string): Promise<boolean> =>
-    (await run('swap-access', ['api-keys', id, from, to])) === 1;
+  const swap = async (id: string, from: string, to: string, project = ''): Promise<boolean> =>
+    (await run('swap-access', ['api-keys', id, from, to, project])) === 1;
 
   async function forgetEnded(now: number): Promise<void> {
     for (const [id, text] of Object.entries(await guarded(redis.hgetall(hash)))) {
-      const key = JSON.parse(text) as StoredKey;
+      const key = migrated('key', JSON.parse(text) as StoredKey);
       const ended = key.revokedAt ?? key.expiresAt;
       if (ended === null || ended > now - SHOWN_MS) continue;
       if (await swap(id, text, '')) await guarded(redis.hdel(used, id));
@@ -25,7 +27,7 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
 
   return {
     async accessVersion() {
-      return Number((await guarded(redis.get(`${keys.root}:access-version`))) ?? 0);
+      return (await guarded(redis.get(`${keys.root}:access-version`))) ?? '';
     },
 
     async keys() {
@@ -35,7 +37,7 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
       ];
       return Object.entries(all)
         .map(([id, text]) => ({
-          ...(JSON.parse(text) as StoredKey),
+          ...(migrated('key', JSON.parse(text) as StoredKey)),
           lastUsedAt: times[id] === undefined ? null : Number(times[id]),
         }))
         .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
@@ -44,13 +46,15 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
     async createKey(key) {
       await forgetEnded(key.createdAt);
       // The id is random: where it is there already, this is a repetition of the same call.
-      await swap(key.id, '', JSON.stringify(key));
+      const project = key.project === DEFAULT_PROJECT ? '' : (key.project ?? '');
+      const text = JSON.stringify(key);
+      return (await swap(key.id, '', text, project)) || (await guarded(redis.hget(hash, key.id))) === text;
     },
 
     async changeKey(id, change) {
       for (;;) {
         const text = await guarded(redis.hget(hash, id));
-        const after = text === null ? undefined : change(JSON.parse(text) as StoredKey);
+        const after = text === null ? undefined : change(migrated('key', JSON.parse(text) as StoredKey));
         if (text === null || after === undefined) return undefined;
         if (await swap(id, text, JSON.stringify(after))) return after;
       }

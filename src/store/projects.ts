@@ -2,6 +2,7 @@ import { DEFAULT_PROJECT, newProject, type Project } from '../schemas/project.ts
 import type { AccessStore, ProjectRemoval } from './access-store.ts';
 import type { StoreContext } from './context.ts';
 import { readWaiting } from './line.ts';
+import { migrated } from './migrate.ts';
 import { guarded, runAll } from './redis-errors.ts';
 
 /** Waiting experiments of one project that are looked at. */
@@ -25,19 +26,19 @@ export function createProjects(context: StoreContext): Projects {
   const hash = `${keys.root}:projects`;
 
   const swap = async (name: string, from: string | null, to: Project): Promise<boolean> =>
-    (await run('swap-access', ['projects', name, from ?? '', JSON.stringify(to)])) === 1;
+    (await run('swap-access', ['projects', name, from ?? '', JSON.stringify(to), ''])) === 1;
 
   return {
     async projects() {
       const texts = Object.values(await guarded(redis.hgetall(hash)));
-      const found = texts.map((text) => JSON.parse(text) as Project);
+      const found = texts.map((text) => migrated('project', JSON.parse(text) as Project));
       if (!found.some(({ name }) => name === DEFAULT_PROJECT)) found.push(theDefault());
       return found.sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
     async project(name) {
       const text = await guarded(redis.hget(hash, name));
-      if (text !== null) return JSON.parse(text) as Project;
+      if (text !== null) return migrated('project', JSON.parse(text) as Project);
       return name === DEFAULT_PROJECT ? theDefault() : undefined;
     },
 
@@ -58,7 +59,7 @@ export function createProjects(context: StoreContext): Projects {
       for (;;) {
         const text = await guarded(redis.hget(hash, name));
         if (text === null && name !== DEFAULT_PROJECT) return undefined;
-        const before = text === null ? theDefault() : (JSON.parse(text) as Project);
+        const before = text === null ? theDefault() : (migrated('project', JSON.parse(text) as Project));
         const after = { ...before, ...change };
         if (await swap(name, text, after)) return after;
       }

@@ -25,6 +25,7 @@ export async function makeKey(
 ): Promise<{ id: string; token: string }> {
   const id = newKeyId();
   const { token, digest } = newKeyToken(id);
-  await store.createKey(storedKey({ id, digest, ...changes }));
+  if (!(await store.createKey(storedKey({ id, digest, ...changes }))))
+    throw new Error('its project is not there');
   return { id, token };
 }

@@ -53,10 +53,10 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
       reply.header('www-authenticate', 'Bearer realm="echelon"');
       throw new EchelonError('unauthenticated', 'Send a valid token: Authorization: Bearer <token>.');
     }
-    if (found.byCookie && !SAFE_METHODS.has(request.method))
-      requireOwnOrigin(request, deps.settings.publicUrl);
     request.caller = found.known.caller;
     request.credential = found.known.credential;
+    if (found.byCookie && !SAFE_METHODS.has(request.method))
+      requireOwnOrigin(request, deps.settings.publicUrl);
     return undefined;
   });
 }

@@ -105,7 +105,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
         expiresAt: expiresInSeconds === undefined ? null : now + expiresInSeconds * 1000,
         revokedAt: null,
       };
-      await store.createKey(key);
+      if (!(await store.createKey(key))) throw refused('is gone by now', '/project');
       reply.code(201).header('location', `/v1/keys/${id}`);
       return { key: view(key), token };
     },

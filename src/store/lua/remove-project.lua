@@ -4,6 +4,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 name, 2 now (ms)
 -- Returns   'removed' | 'absent' | 'experiments' | 'sweeps' | 'keys': what belongs to it still
+-- include access
 
 local root, name, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 if redis.call('HEXISTS', root .. ':projects', name) == 0 then return 'absent' end
@@ -17,5 +18,5 @@ for _, text in ipairs(redis.call('HVALS', root .. ':api-keys')) do
 end
 redis.call('HDEL', root .. ':projects', name)
 redis.call('UNLINK', root .. ':feed:p:' .. name)
-redis.call('INCR', root .. ':access-version')
+accessChanged(root)
 return 'removed'

@@ -2,17 +2,18 @@
 -- Sets, changes or removes one entry of the hash of projects or of API keys, where it still is what the caller read.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 'projects' or 'api-keys', 2 field, 3 what it was read as ('' for none), 4 what it becomes ('' to remove)
--- Returns   1, or 0 where it is another by now and nothing was changed
---
--- The counter tells every process that its copy of the entries is old.
+-- ARGV      1 'projects' or 'api-keys', 2 field, 3 what it was read as ('' for none), 4 what it becomes ('' to remove),
+--           5 a project that must be there ('' for none)
+-- Returns   1, or 0 where it is another by now, or that project is gone, and nothing was changed
+-- include access
 
 local hash = KEYS[1] .. ':' .. ARGV[1]
+if ARGV[5] ~= '' and redis.call('HEXISTS', KEYS[1] .. ':projects', ARGV[5]) == 0 then return 0 end
 if (redis.call('HGET', hash, ARGV[2]) or '') ~= ARGV[3] then return 0 end
 if ARGV[4] == '' then
   redis.call('HDEL', hash, ARGV[2])
 else
   redis.call('HSET', hash, ARGV[2], ARGV[4])
 end
-redis.call('INCR', KEYS[1] .. ':access-version')
+accessChanged(KEYS[1])
 return 1

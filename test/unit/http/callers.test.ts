@@ -33,10 +33,10 @@ describe('a token of the configuration', () => {
 
 describe('an API key', () => {
   test('is who it was made for, at once', async () => {
-    const { id, token } = await makeKey({ project: 'a', scopes: ['read', 'submit'], name: 'n' });
+    const { id, token } = await makeKey({ project: 'default', scopes: ['read', 'submit'], name: 'n' });
     assert.equal(keyIdOf(token), id);
     const known = await callers.byToken(token);
-    assert.deepEqual(known?.caller, { id, name: 'n', project: 'a', scopes: ['read', 'submit'] });
+    assert.deepEqual(known?.caller, { id, name: 'n', project: 'default', scopes: ['read', 'submit'] });
     assert.ok(!known.credential.includes(token.split('_')[2]!));
     assert.deepEqual(await callers.byCredential(known.credential), known);
   });

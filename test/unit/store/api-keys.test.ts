@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { newProject } from '../../../src/schemas/project.ts';
 import { storedKey } from '../../support/access.ts';
 import { storeFor } from '../../support/store.ts';
 
@@ -29,15 +30,31 @@ test('keys are kept, listed from the newest and changed one change at a time', a
   assert.equal(await store.changeKey('one', () => undefined), undefined);
 });
 
-test('every change raises the version, and nothing else does', async () => {
+test('every change makes another version, and nothing else does', async () => {
   const { store } = await storeFor({ after });
-  assert.equal(await store.accessVersion(), 0);
-  await store.createKey(storedKey());
-  assert.equal(await store.accessVersion(), 1);
-  await store.changeKey(storedKey().id, (key) => ({ ...key, revokedAt: 5 }));
-  assert.equal(await store.accessVersion(), 2);
+  const versions = [await store.accessVersion()];
+  const changed = async (change: () => Promise<unknown>) => {
+    await change();
+    versions.push(await store.accessVersion());
+  };
+  await changed(() => store.createKey(storedKey()));
+  await changed(() => store.changeKey(storedKey().id, (key) => ({ ...key, revokedAt: 5 })));
+  await changed(() => store.createProject(newProject({ name: 'a' }, 1)));
+  await changed(() => store.removeProject('a', 1));
+  assert.equal(new Set(versions).size, versions.length);
   await store.keyUsed(storedKey().id, 5);
-  assert.equal(await store.accessVersion(), 2);
+  assert.equal(await store.accessVersion(), versions.at(-1));
+});
+
+test('a key is not made for a project that is gone', async () => {
+  const { store } = await storeFor({ after });
+  // Fails without the look at the project in swap-access.lua.
+  assert.equal(await store.createKey(storedKey({ id: 'one', project: 'gone' })), false);
+  assert.deepEqual(await store.keys(), []);
+  await store.createProject(newProject({ name: 'there' }, 1));
+  for (const project of ['there', 'default', null]) {
+    assert.equal(await store.createKey(storedKey({ id: `of ${project}`, project })), true);
+  }
 });
 
 test('keys that ended long ago are forgotten, so that their number is bounded', async () => {

@@ -8,9 +8,9 @@ const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
 
 test('says who asks and what they may', async () => {
-  const { id, token } = await makeKey(store, { name: 'ci', project: 'mine', scopes: ['read', 'submit'] });
+  const { id, token } = await makeKey(store, { name: 'ci', project: 'default', scopes: ['read', 'submit'] });
   assert.deepEqual((await call('GET', '/v1/caller', { token })).json(), {
-    ...{ id, name: 'ci', project: 'mine', scopes: ['read', 'submit'] },
+    ...{ id, name: 'ci', project: 'default', scopes: ['read', 'submit'] },
   });
   const all = (await call('GET', '/v1/caller')).json();
   assert.deepEqual([all.project, all.scopes.length], [null, 4]);
