@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../core/errors.ts';
 import type { MetricValue } from '../core/events.ts';
 import { EARLY_STOPPING } from '../schemas/rules.ts';
 import type { EarlyStopping } from '../schemas/sweep.ts';
@@ -34,6 +35,18 @@ export interface Look {
 
 /** Looks at one child at most; from then on it runs to its end. */
 const MOST_LOOKS = 100;
+
+/** What is wrong with an early stopping that could stop none of so many children; undefined where nothing is. */
+export function neverStops({ minChildren }: EarlyStopping, children: number): FieldProblem | undefined {
+  if (minChildren < children) return undefined;
+  const most = children - 1;
+  if (most === 0) {
+    const message = 'has no effect: the only child has none to be compared with; remove it';
+    return { field: '/earlyStopping', message };
+  }
+  const message = `must be at most ${most}: that many other children there are for each`;
+  return { field: '/earlyStopping/minChildren', message };
+}
 
 /** The memory of a child of which nothing was read yet. */
 export function emptyEarlyMemory(): EarlyMemory {

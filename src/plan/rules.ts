@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../core/errors.ts';
-import type { ResolvedRule, RuleCondition, RuleSpec } from '../schemas/rules.ts';
+import { EARLY_STOPPING, type ResolvedRule, type RuleCondition, type RuleSpec } from '../schemas/rules.ts';
 import { DEFAULT_RULES, DEFAULT_WITHIN, presetRule, RULE_PRESETS } from './rule-presets.ts';
 
 /** The rules of a spec with their defaults, presets spelled out; those that every experiment has where it states none. Pure. */
@@ -36,6 +36,12 @@ export function ruleProblems(rules: readonly RuleSpec[] | undefined): FieldProbl
       });
     }
     const name = nameOf(rule, at);
+    if (name === EARLY_STOPPING) {
+      problems.push({
+        field: `${field}/name`,
+        message: "is kept for what a sweep's early stopping does; take another",
+      });
+    }
     const first = names.get(name);
     if (first !== undefined) {
       problems.push({

@@ -7,6 +7,7 @@ import { plainSecretProblems } from '../schemas/secrets.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../schemas/spec.ts';
 import type { Sweep, SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
 import { invalidSpec, specProblems } from '../schemas/validate-spec.ts';
+import { neverStops } from './early-stopping.ts';
 import { resolveSpec } from './resolve-spec.ts';
 import type { Tree } from './trees.ts';
 
@@ -68,7 +69,10 @@ export function draftSweep(request: SweepRequest): SweepDraft {
   const seed = request.method === 'random' ? (request.seed ?? 1) : null;
   const base = { name: request.name, spec: request.spec, axes };
   const keys = Object.keys(request.axes);
-  return { ...base, seed, keys, entries: entriesOf(request, axes, seed ?? 0) };
+  const entries = entriesOf(request, axes, seed ?? 0);
+  const never = request.earlyStopping && neverStops(request.earlyStopping, entries.length);
+  if (never) throw invalidSweep([never]);
+  return { ...base, seed, keys, entries };
 }
 
 /** A child's values, by JSON pointer. */

@@ -49,6 +49,7 @@ describe('rules of a spec', () => {
     assert.deepEqual(fields([{}]), ['/rules/0/when']);
     assert.deepEqual(fields([{ preset: 'coverage' }, { preset: 'coverage' }]), ['/rules/1/name']);
     assert.deepEqual(fields([{ preset: 'coverage', within: { steps: 1 } }]), ['/rules/0/within']);
+    assert.deepEqual(fields([{ preset: 'coverage', name: 'early-stopping' }]), ['/rules/0/name']);
     assert.deepEqual(fields([{ when: { above: 1 } }]), ['/rules/0/when']);
     assert.deepEqual(fields([{ when: { metric: ['a'], errors: ['any'] } }]), ['/rules/0/when']);
     assert.deepEqual(fields([{ when: { errors: ['any'], above: 1 } }]), ['/rules/0/when/above']);

@@ -25,6 +25,16 @@ function problemsOf(changes: Partial<SweepRequest>): readonly FieldProblem[] {
   return [];
 }
 
+test('early stopping needs other children to compare with', () => {
+  const earlyStopping = { metric: 'm', goal: 'max', afterSteps: 1, everySteps: 1, minChildren: 1 } as const;
+  assert.deepEqual(problemsOf({ earlyStopping }), []);
+  const fields = (changes: Partial<SweepRequest>) => problemsOf(changes).map(({ field }) => field);
+  assert.deepEqual(fields({ earlyStopping: { ...earlyStopping, minChildren: 2 } }), [
+    '/earlyStopping/minChildren',
+  ]);
+  assert.deepEqual(fields({ earlyStopping, axes: { 'training.seed': [1] } }), ['/earlyStopping']);
+});
+
 describe('children', () => {
   test('of a grid are every combination, the last axis changing fastest', () => {
     const draft = draftSweep(

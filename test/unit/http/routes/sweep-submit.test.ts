@@ -33,6 +33,24 @@ describe('POST /v1/sweeps', () => {
     assert.ok(third.fingerprint?.startsWith('grpo'));
   });
 
+  test('keeps when children are to be stopped early, and refuses what could never be', async () => {
+    const earlyStopping = { metric: 'm', goal: 'max', afterSteps: 5, everySteps: 5, minChildren: 3 };
+    const answer = await call('POST', '/v1/sweeps', { body: { ...ESTIMATORS, earlyStopping } });
+    assert.equal(answer.statusCode, 202, answer.body);
+    const sweep = (await call('GET', answer.json().self)).json();
+    assert.deepEqual([sweep.earlyStopping, sweep.stoppedEarly], [earlyStopping, 0]);
+    const refused = async (changes: object) => {
+      const body = { ...ESTIMATORS, earlyStopping: { ...earlyStopping, ...changes } };
+      return (await call('POST', '/v1/sweeps', { body })).json().problems[0];
+    };
+    assert.deepEqual(await refused({ minChildren: 4 }), {
+      field: '/earlyStopping/minChildren',
+      message: 'must be at most 3: that many other children there are for each',
+    });
+    assert.match((await refused({ metrik: 'm' })).message, /did you mean metric\?/);
+    assert.equal((await refused({ goal: 'most' })).field, '/earlyStopping/goal');
+  });
+
   test('is one sweep for one key and body, and a conflict for another body', async () => {
     const headers = { 'idempotency-key': 'once' };
     const [first, again] = await Promise.all([
