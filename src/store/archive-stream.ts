@@ -11,6 +11,7 @@ import {
 import type { StoreContext } from './context.ts';
 import { guarded } from './redis-errors.ts';
 import type { ArchiveOutcome, RetentionStore } from './retention-store.ts';
+import { archiveSeries } from './series-archive.ts';
 
 /** Entries of a stream that one reading step holds in memory. */
 const ENTRIES_PER_READ = 64;
@@ -27,6 +28,8 @@ export function createArchiveStreams(
     },
 
     async archiveStream(id) {
+      // First: what dies behind it finds the stream still to be archived, and does both.
+      await archiveSeries(context, id);
       for (let tries = 0; tries < TRIES; tries++) {
         const outcome = await archiveOnce(context, id);
         // Deleted in the meantime: what was just put there is nobody's.

@@ -1,8 +1,10 @@
 import type { MetricValue } from '../core/events.ts';
 import type { StoreContext } from './context.ts';
-import { guarded } from './redis-errors.ts';
+import { guarded, runAll } from './redis-errors.ts';
+import { createSeriesReader, type SeriesFields } from './series-archive.ts';
 import { condense, decodeBlock, decodeOpen, type Item } from './series-blocks.ts';
-import type { SeriesStore } from './series-store.ts';
+import { readPyramid } from './series-pyramid.ts';
+import type { SeriesPoint, SeriesStore } from './series-store.ts';
 
 /** Points of the answer that one reading step is asked for: it bounds how long the server answers nobody else. */
 const POINTS_PER_STEP = 4000;
@@ -19,52 +21,33 @@ interface Stretch {
   to: number;
 }
 
-/** Reading the pyramid that `append.lua` writes (see `lua/include/series.lua`). */
+/** Reads some metrics of a stretch: the newest events, and for each metric a level and its blocks. */
+type ReadBlocks = (
+  numbers: readonly string[],
+  stretch: Stretch,
+  resolution: number,
+) => Promise<[Buffer, ...[number, ...Buffer[]][]]>;
+
+/** Reading the pyramid that `append.lua` writes (see `lua/include/series.lua`), in the store or in the archive. */
 export function createMetricSeries(context: StoreContext): SeriesStore {
-  const { redis, keys, run } = context;
-  const ofExperiment = (id: string) => `${keys.experiment(id)}:series`;
+  const { redis, keys } = context;
+  const archived = createSeriesReader(context.archive);
+  const seriesOf = (id: string) => `${keys.experiment(id)}:series`;
 
-  async function readStretch(
-    id: string,
-    numbers: readonly string[],
-    { attempt, from, to }: Stretch,
-    resolution: number,
-  ): Promise<Item[][]> {
-    const [open, ...metrics] = (await run.bytes('read-series', [
-      id,
-      attempt,
-      from,
-      to,
-      resolution,
-      ...numbers,
-    ])) as [Buffer, ...[number, ...Buffer[]][]];
-    const newest = decodeOpen(open);
-    return metrics.map(([level, ...blocks], index) => [
-      ...blocks.flatMap((block) => decodeBlock(block, level === 0)),
-      ...(newest.get(Number(numbers[index])) ?? []),
-    ]);
-  }
-
-  /** The items of a stretch, none of which reaches beyond `to`: a later attempt stands for what comes there. */
-  async function itemsOf(
-    id: string,
-    number: string,
-    stretch: Stretch,
-    { items, resolution, cut }: { items: readonly Item[]; resolution: number; cut: number },
-  ): Promise<Item[]> {
-    let inside = items.filter((item) => item.from <= stretch.to && item.to >= stretch.from);
-    for (let splits = 0; splits < MOST_SPLITS; splits++) {
-      const straddling = inside.findIndex((item) => item.to > cut && item.count > 1);
-      if (straddling === -1) return inside.filter(({ from }) => from <= cut);
-      const { from } = inside[straddling]!;
-      const finer = { attempt: stretch.attempt, from, to: cut };
-      const [found] = await readStretch(id, [number], finer, Math.max(resolution, FINER_RESOLUTION));
-      inside = [
-        ...inside.slice(0, straddling),
-        ...(found ?? []).filter((item) => item.from >= from && item.from <= cut),
-      ];
+  async function read(id: string, query: ChartQuery): Promise<SeriesPoint[][]> {
+    const [numbers, attempts, digest] = (await runAll(
+      redis
+        .pipeline()
+        .hmget(keys.metricNumbers(id), ...query.names)
+        .hget(seriesOf(id), 'attempts')
+        .hget(keys.experiment(id), 'seriesDigest'),
+    )) as [(string | null)[], string | null, string | null];
+    if (digest === null) {
+      return await chartOf(fromStore(context, id), { ...query, numbers, attempts: attempts ?? '' });
     }
-    return inside;
+    const fields = await archived(id, digest);
+    const recorded = fields.get('attempts')?.toString() ?? '';
+    return await chartOf(fromArchive(fields), { ...query, numbers, attempts: recorded });
   }
 
   return {
@@ -77,38 +60,102 @@ export function createMetricSeries(context: StoreContext): SeriesStore {
 
     async metricSeries(id, { names, from = 0, to = LAST_STEP, resolution }) {
       if (names.length === 0) return [];
-      const [numbers, attempts] = await Promise.all([
-        guarded(redis.hmget(keys.metricNumbers(id), ...names)),
-        guarded(redis.hget(ofExperiment(id), 'attempts')),
-      ]);
-      const stretches = stretchesOf(attempts ?? '');
-      const all = names.map((): { attempt: number; item: Item }[] => []);
-      const known = numbers.flatMap((number, index) => (number === null ? [] : [{ number, index }]));
-      const atOnce = Math.max(1, Math.floor(POINTS_PER_STEP / resolution));
-      for (const whole of stretches) {
-        const stretch = { ...whole, from, to: Math.min(to, whole.to) };
-        if (stretch.to < from || whole.from > to) continue;
-        for (let at = 0; at < known.length; at += atOnce) {
-          const some = known.slice(at, at + atOnce);
-          const read = await readStretch(
-            id,
-            some.map(({ number }) => number),
-            stretch,
-            resolution,
-          );
-          for (const [place, { number, index }] of some.entries()) {
-            const items = await itemsOf(id, number, stretch, {
-              items: read[place] ?? [],
-              resolution,
-              cut: whole.to,
-            });
-            for (const item of items) all[index]!.push({ attempt: whole.attempt, item });
-          }
-        }
-      }
-      return all.map((items) => condense(items, resolution));
+      const query = { names, from, to, resolution };
+      const isThere = (await guarded(redis.exists(seriesOf(id)))) === 1;
+      const points = await read(id, query);
+      // It went into the archive while it was read.
+      const isGone = isThere && (await guarded(redis.exists(seriesOf(id)))) === 0;
+      return isGone ? await read(id, query) : points;
     },
   };
+}
+
+function fromStore({ run }: StoreContext, id: string): ReadBlocks {
+  return async (numbers, { attempt, from, to }, resolution) =>
+    (await run.bytes('read-series', [id, attempt, from, to, resolution, ...numbers])) as Awaited<
+      ReturnType<ReadBlocks>
+    >;
+}
+
+function fromArchive(fields: SeriesFields): ReadBlocks {
+  const none = Buffer.alloc(0);
+  const openOf = Number.parseInt(fields.get('open')?.toString() ?? '', 10);
+  return async (numbers, { attempt, from, to }, resolution) => [
+    openOf === attempt ? (fields.get('') ?? none) : none,
+    ...numbers.map((metric) => readPyramid(fields, { attempt, metric, from, to, resolution })),
+  ];
+}
+
+interface ChartQuery {
+  names: readonly string[];
+  from: number;
+  to: number;
+  resolution: number;
+}
+
+async function chartOf(
+  readBlocks: ReadBlocks,
+  query: ChartQuery & { numbers: readonly (string | null)[]; attempts: string },
+): Promise<SeriesPoint[][]> {
+  const { names, numbers, from, to, resolution } = query;
+  const all = names.map((): { attempt: number; item: Item }[] => []);
+  const known = numbers.flatMap((number, index) => (number === null ? [] : [{ number, index }]));
+  const atOnce = Math.max(1, Math.floor(POINTS_PER_STEP / resolution));
+  for (const whole of stretchesOf(query.attempts)) {
+    const stretch = { ...whole, from, to: Math.min(to, whole.to) };
+    if (stretch.to < from || whole.from > to) continue;
+    for (let at = 0; at < known.length; at += atOnce) {
+      const some = known.slice(at, at + atOnce);
+      const read = await readItems(
+        readBlocks,
+        some.map(({ number }) => number),
+        { stretch, resolution },
+      );
+      for (const [place, { number, index }] of some.entries()) {
+        const items = await within(readBlocks, number, {
+          ...{ stretch, resolution, cut: whole.to },
+          items: read[place] ?? [],
+        });
+        for (const item of items) all[index]!.push({ attempt: whole.attempt, item });
+      }
+    }
+  }
+  return all.map((items) => condense(items, resolution));
+}
+
+async function readItems(
+  readBlocks: ReadBlocks,
+  numbers: readonly string[],
+  { stretch, resolution }: { stretch: Stretch; resolution: number },
+): Promise<Item[][]> {
+  const [open, ...metrics] = await readBlocks(numbers, stretch, resolution);
+  const newest = decodeOpen(open);
+  return metrics.map(([level, ...blocks], index) => [
+    ...blocks.flatMap((block) => decodeBlock(block, level === 0)),
+    ...(newest.get(Number(numbers[index])) ?? []),
+  ]);
+}
+
+/** The items of a stretch, none of which reaches beyond `cut`: a later attempt stands for what comes there. */
+async function within(
+  readBlocks: ReadBlocks,
+  number: string,
+  input: { stretch: Stretch; items: readonly Item[]; resolution: number; cut: number },
+): Promise<Item[]> {
+  const { stretch, cut, resolution } = input;
+  let inside = input.items.filter((item) => item.from <= stretch.to && item.to >= stretch.from);
+  for (let splits = 0; splits < MOST_SPLITS; splits++) {
+    const straddling = inside.findIndex((item) => item.to > cut && item.count > 1);
+    if (straddling === -1) return inside.filter(({ from }) => from <= cut);
+    const { from } = inside[straddling]!;
+    const [found] = await readItems(readBlocks, [number], {
+      stretch: { attempt: stretch.attempt, from, to: cut },
+      resolution: Math.max(resolution, FINER_RESOLUTION),
+    });
+    const finer = (found ?? []).filter((item) => item.from >= from && item.from <= cut);
+    inside = [...inside.slice(0, straddling), ...finer];
+  }
+  return inside;
 }
 
 /** From the first step that a later attempt reports on, the values of the earlier ones do not stand. */

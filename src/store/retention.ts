@@ -177,16 +177,18 @@ async function keepWhole(
   }
 }
 
-/** Digests of what stays: the entries of the stream, where it has not gone, and batches that are kept. */
+/** Digests of what stays: the entries of the stream and the series, where they have not gone, and batches that are kept. */
 async function stillNeeded({ redis, keys }: StoreContext, id: string): Promise<Set<string>> {
-  const [index, kept, rows] = (await runAll(
+  const [index, series, kept, rows] = (await runAll(
     redis
       .pipeline()
       .hget(keys.experiment(id), 'segments')
+      .hget(keys.experiment(id), 'seriesDigest')
       .smembers(`${keys.experiment(id)}:kept`)
       .hgetall(keys.batches(id)),
-  )) as [string | null, string[], Record<string, string>];
+  )) as [string | null, string | null, string[], Record<string, string>];
   const needed = readSegments(index).map(({ entries }) => entries.digest);
+  if (series !== null) needed.push(series);
   for (const field of kept) {
     const row = rows[field];
     if (row !== undefined) needed.push(toBatch({ experiment: id, field }, row, null).digest);

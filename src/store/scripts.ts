@@ -6,6 +6,7 @@ import { guarded } from './redis-errors.ts';
 export const SCRIPT_NAMES = [
   'advance-rules',
   'append',
+  'archive-series',
   'archive-stream',
   'audit',
   'cancel',

@@ -27,7 +27,7 @@ redis.call('HSETNX', x, 'batchesExpired', int(nowMs()))
 redis.call('HDEL', x, 'partBytes', 'longBytes')
 if stage == 'batches' then return 'marked' end
 redis.call('HSETNX', x, 'streamExpired', int(nowMs()))
-redis.call('HDEL', x, 'segments', 'eventBytes')
+redis.call('HDEL', x, 'segments', 'eventBytes', 'seriesDigest')
 for _, batch in ipairs(redis.call('HKEYS', x .. ':batches')) do
   if not kept[batch] then redis.call('HDEL', x .. ':batches', batch) end
 end
