@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { makeKey, makeProjects } from '../../../support/access.ts';
 import { appFor, LOCAL } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
 
@@ -60,6 +61,24 @@ test('a cluster is looked at without a spec, and that command is no preflight of
   assert.equal((await call('GET', '/v1/preflight/cmd-00000000000000000000')).statusCode, 404);
   const body = await call('POST', '/v1/clusters/large/preflight', { body: {} });
   assert.equal(body.statusCode, 400);
+});
+
+test('another project sees neither the preflight nor what it found', async () => {
+  const { id } = (await call('POST', '/v1/preflight', { body: LOCAL })).json();
+  await makeProjects(store, 'elsewhere');
+  const { token } = await makeKey(store, { project: 'elsewhere', scopes: ['read', 'submit'] });
+  const foreign = await call('GET', `/v1/preflight/${id}`, { token });
+  const unknown = await call('GET', '/v1/preflight/cmd-00000000000000000000', { token });
+  assert.deepEqual([foreign.statusCode, unknown.statusCode], [404, 404]);
+  assert.equal((await call('POST', '/v1/clusters/large/preflight', { token })).statusCode, 403);
+});
+
+test('custom code needs its scope', async () => {
+  const { token } = await makeKey(store, { scopes: ['read', 'submit'] });
+  const body = { ...VERL, allowCustomCode: true, overrides: { 'data.trust_remote_code': true } };
+  const refused = await call('POST', '/v1/preflight', { body, token });
+  assert.match(refused.json().problems[0].message, /scope custom-code/);
+  assert.equal((await call('POST', '/v1/preflight', { body })).statusCode, 202);
 });
 
 test('a crowd of preflights is refused', async () => {
