@@ -211,7 +211,7 @@ export const SweepDetail = Type.Object(
           }),
           skipped: Type.Union([Type.String(), Type.Null()], { description: 'Why it never runs' }),
           state: Type.Union([Type.Enum([...STATES], { type: 'string' }), Type.Null()], {
-            description: 'null: not yet expanded',
+            description: 'null: not yet expanded, or deleted',
           }),
           values: Values,
         },

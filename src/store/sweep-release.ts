@@ -42,10 +42,10 @@ export async function release(
   return all;
 }
 
-/** Children that wait for one that has ended. */
+/** Children that wait for one that has ended, or was deleted. */
 async function readyChildren(context: StoreContext, record: SweepRecord): Promise<Ready[]> {
   const { redis, keys } = context;
-  const { id, free, count } = record;
+  const { id, free, expanded, count } = record;
   const settled = new Set(await redis.hkeys(`${keys.root}:sweep:${id}:settled`));
   const waiting: SweepChild[] = [];
   for (let from = free; from < count; from += MADE_AT_ONCE) {
@@ -64,8 +64,13 @@ async function readyChildren(context: StoreContext, record: SweepRecord): Promis
   const commands = redis.pipeline();
   for (const { experiment } of before) commands.hget(keys.experiment(experiment), 'state');
   const states = (await runAll(commands)) as (State | null)[];
+  // One that was an experiment and is none any more was deleted: nothing waits for it in vain.
+  const wasMade = expanded >= free;
   const ended = new Map(
-    before.flatMap((one, at) => (states[at] && isFinal(states[at]) ? [[one.index, one] as const] : [])),
+    before.flatMap((one, at) => {
+      const state = states[at] ?? null;
+      return (state === null ? wasMade : isFinal(state)) ? [[one.index, one] as const] : [];
+    }),
   );
   return waiting.flatMap((child) => {
     const one = ended.get(child.after!);

@@ -26,7 +26,8 @@ for at = 5, #ARGV, CHILD_SIZE + 3 do
   local after = redis.call('HGET', s .. ':after', index)
   local open = after and redis.call('HEXISTS', s .. ':settled', index) == 0
   local state = open and (redis.call('HGET', s .. ':runs', after) or '0') == run
-    and redis.call('HGET', root .. ':x:' .. ARGV[at + 2], 'state')
+    and (redis.call('HGET', root .. ':x:' .. ARGV[at + 2], 'state')
+      or (tonumber(after) < tonumber(record[3]) and 'deleted'))
   if state == 'succeeded' then
     if ARGV[2] ~= '1' then return { 'full' } end
     redis.call('HSET', s .. ':settled', index, 'made')

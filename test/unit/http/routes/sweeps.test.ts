@@ -142,3 +142,25 @@ describe('GET /v1/sweeps/:id/comparison', () => {
     assert.deepEqual([wrong.statusCode, wrong.json().problems[0].field], [400, 'over']);
   });
 });
+
+test('a child that is deleted keeps its counts; the sweep and its comparison go on without it', async () => {
+  const { id } = await store.createSweep(sweepInput(sweepRequest(2)));
+  const ids = await expandAll(store, id);
+  await end('failed', ids[0]!);
+  await end('succeeded', ids[1]!, 0.5);
+  assert.equal((await call('DELETE', `/v1/experiments/${ids[0]}`)).statusCode, 204);
+  const sweep = (await call('GET', `/v1/sweeps/${id}`)).json();
+  assert.deepEqual([sweep.state, sweep.counts.failed, sweep.counts.succeeded], ['done', 1, 1]);
+  assert.deepEqual(
+    sweep.children.map(({ state }: { state: string | null }) => state),
+    [null, 'succeeded'],
+  );
+  assert.equal((await call('GET', `/v1/sweeps/${id}/comparison`)).statusCode, 200);
+  const rerun = await call('POST', `/v1/sweeps/${id}/rerun-failed`);
+  assert.deepEqual([rerun.statusCode, rerun.json().rerun], [202, 0]);
+  const { items } = (await call('GET', `/v1/experiments?sweep=${id}`)).json();
+  assert.deepEqual(
+    items.map((item: { id: string }) => item.id),
+    [ids[1]],
+  );
+});
