@@ -104,11 +104,25 @@ function toBody(message: echelon.rayworker.v1.AttemptEvent): AttemptEvent {
   };
 }
 
+/** How far a cluster's clock may be ahead of ours. */
+const CLOCK_AHEAD_MS = 300_000;
+
+/**
+ * When an event arose, by the cluster's clock; the present where that lies in the future, or is no time at all. Order never
+ * depends on it.
+ */
+function timeOf(unixMs: number, nowMs: number): number {
+  return Number.isSafeInteger(unixMs) && unixMs >= 0 && unixMs <= nowMs + CLOCK_AHEAD_MS ? unixMs : nowMs;
+}
+
 /** An event of the wire as the store takes it; the bytes of a batch's part go beside it. */
-export function toNumberedEvent(message: echelon.rayworker.v1.AttemptEvent): NumberedEvent {
+export function toNumberedEvent(
+  message: echelon.rayworker.v1.AttemptEvent,
+  nowMs: number = Date.now(),
+): NumberedEvent {
   const numbered = {
     sequence: toNumber(message.sequence),
-    at: toNumber(message.timeUnixMs),
+    at: timeOf(toNumber(message.timeUnixMs), nowMs),
     event: toBody(message),
   };
   return message.batch ? { ...numbered, data: message.batch.data ?? new Uint8Array() } : numbered;

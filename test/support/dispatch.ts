@@ -37,6 +37,8 @@ export interface TestSpec {
   plan: LaunchPlan;
   maxAttempts: number;
   rules?: ResolvedRule[];
+  timeoutSeconds?: number | null;
+  deadline?: string | null;
 }
 
 /** The `compile` of such specs. */
@@ -119,6 +121,9 @@ export interface SubmitOptions {
   plan?: Partial<LaunchPlan>;
   /** None where they are left out. */
   rules?: RuleSpec[];
+  timeoutSeconds?: number;
+  /** As `Date` writes it in UTC. */
+  deadline?: string;
 }
 
 /** Short times, so that a fault test takes seconds. */
@@ -215,6 +220,8 @@ export async function submit(
     plan,
     maxAttempts: options.maxAttempts ?? 3,
     rules: resolveRules(options.rules ?? []),
+    timeoutSeconds: options.timeoutSeconds ?? null,
+    deadline: options.deadline ?? null,
   };
   await store.submit({
     id,

@@ -37,7 +37,8 @@ for i, id in ipairs(due) do
   local record = redis.call('HMGET', x, 'state', 'attempt', 'cluster', 'confirmed')
   local state, attempt, confirmed = record[1], record[2], record[4] == '1'
   local token = ARGV[3 + i]
-  local crashes = countCrash(x, { attempt = attempt, state = state, released = released, now = now })
+  local crashes = countCrash(x, { attempt = attempt, state = state, released = released, now = now,
+    lease = tonumber(ARGV[1]) })
   redis.call('HSET', x, 'token', token, 'dispatcher', ARGV[2])
   redis.call('ZADD', leases, expiry, id)
   if state == 'launching' and not confirmed then

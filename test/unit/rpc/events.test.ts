@@ -22,6 +22,22 @@ describe('events of the wire', () => {
     assert.deepEqual([sequence, at], [7, 1_700_000_000_123]);
   });
 
+  // Order comes from the number alone; a cluster's clock is nobody's but its own. Fails without timeOf.
+  test('keep no time of the future, nor one that is none', () => {
+    const now = 1_800_000_000_000;
+    const at = (timeUnixMs: number) =>
+      toNumberedEvent(
+        METHODS.Attach.decode(
+          Buffer.from(
+            AttemptEvent.encode(AttemptEvent.fromObject({ sequence: 1, timeUnixMs, stage: {} })).finish(),
+          ),
+        ),
+        now,
+      ).at;
+    assert.deepEqual([now - 1, now + 300_000, 0].map(at), [now - 1, now + 300_000, 0]);
+    for (const time of [Date.UTC(2099, 0, 1), now + 300_001, -1, 2 ** 62]) assert.equal(at(time), now);
+  });
+
   test('become events of the core, each kind', () => {
     const cases: [object, object][] = [
       [

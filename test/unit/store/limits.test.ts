@@ -146,7 +146,7 @@ describe('crashes that an experiment may have caused', () => {
     await redis.set('{echelon}:server', 'another');
     await lost(redis, lease.experiment);
     assert.deepEqual(await store.takeOver(TAKER), []);
-    await redis.hset(keys.experiment(lease.experiment), 'heldSince', '0:1');
+    await redis.hset(keys.experiment(lease.experiment), 'heldSince', '0:1'); // since 1970
     await lost(redis, lease.experiment);
     assert.deepEqual((await store.takeOver(TAKER))[0]?.crashes, []);
   });

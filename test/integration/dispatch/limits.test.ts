@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Bench, startBench, startDispatcherProcess, until } from '../../support/dispatch.ts';
+
+const launchesOf = (bench: Bench, id: string) =>
+  bench.rayWorker.launches().filter((line) => line.experiment === id).length;
+
+const runs = (bench: Bench, id: string) => bench.rayWorker.running().some((line) => line.experiment === id);
+
+describe('limits', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench();
+  });
+  after(() => bench.stop());
+
+  test('a timeout ends the driver, and the experiment has failed for it', async (t) => {
+    const dispatcher = await bench.dispatcher();
+    t.after(() => dispatcher.stop({ handOver: false }));
+    const id = await bench.submit({ hang: true }, { timeoutSeconds: 0.2 });
+    const record = await bench.reaches(id, 'failed');
+    assert.match(record.reason, /^the attempt ran longer than its timeout of 0.2 s; the driver was stopped/);
+    assert.equal(record.quarantined, false);
+    assert.equal(runs(bench, id), false);
+    assert.equal(launchesOf(bench, id), 1);
+    const ended = (await bench.store.attempts(id))[0]?.ended;
+    assert.equal(ended?.cause, 'stopped');
+  });
+
+  // Fails where the time is a dispatcher's own: nobody's timer lives through its death.
+  test('a timeout survives the dispatcher that would have carried it out', async (t) => {
+    const first = await startDispatcherProcess(bench, t, { id: 'first' });
+    const id = await bench.submit({ hang: true }, { timeoutSeconds: 1.5 });
+    await bench.reaches(id, 'running');
+    first.kill('SIGKILL');
+    await first.exited;
+    await startDispatcherProcess(bench, t, { id: 'second' });
+    const record = await bench.reaches(id, 'failed');
+    assert.match(record.reason, /timeout of 1.5 s/);
+    assert.equal(record.attempt, 1);
+  });
+
+  test('a deadline ends what runs, and what waits without launching it', async (t) => {
+    const dispatcher = await bench.dispatcher();
+    t.after(() => dispatcher.stop({ handOver: false }));
+    const deadline = new Date(Date.now() + 1_500).toISOString();
+    const running = await bench.submit({ hang: true }, { deadline });
+    const waiting = await bench.submit({ hang: true }, { deadline, cluster: 'not-there' });
+    await bench.reaches(running, 'running');
+    assert.match(
+      (await bench.reaches(running, 'failed')).reason,
+      /^its deadline has passed; the driver was stopped/,
+    );
+    assert.match((await bench.reaches(waiting, 'failed')).reason, /deadline passed before it could start/);
+    assert.equal(launchesOf(bench, waiting), 0);
+  });
+
+  test('what ends in time is not touched', async (t) => {
+    const dispatcher = await bench.dispatcher();
+    t.after(() => dispatcher.stop({ handOver: false }));
+    const deadline = new Date(Date.now() + 3_600_000).toISOString();
+    await bench.reaches(await bench.submit({ steps: 3 }, { timeoutSeconds: 60, deadline }), 'succeeded');
+    assert.equal(await bench.redis.zcard('{echelon}:deadlines'), 0);
+  });
+
+  // Fails where take-over.lua counts nothing: it is launched, or dispatchers die, for ever.
+  test('what kills three dispatchers in a row is put in quarantine, and nothing of it runs', async (t) => {
+    const id = await bench.submit({ hang: true }, { maxAttempts: 20 });
+    for (const name of ['a', 'b', 'c']) {
+      const victim = await startDispatcherProcess(bench, t, { id: name, holdBeforeLaunch: true });
+      await victim.says('before-launch');
+      victim.kill('SIGKILL');
+      await victim.exited;
+    }
+    await startDispatcherProcess(bench, t, { id: 'survivor' });
+    const record = await bench.reaches(id, 'failed');
+    assert.equal(record.quarantined, true);
+    assert.match(
+      record.reason,
+      /^quarantined after 3 crashes: dispatcher a was lost as it launched attempt 1 \(/,
+    );
+    assert.match(record.reason, /dispatcher c was lost as it launched attempt 3/);
+    assert.equal(launchesOf(bench, id), 0);
+  });
+
+  test('a dispatcher that hands over as often is no crash', async (t) => {
+    const id = await bench.submit({ hang: true });
+    for (const name of ['d', 'e', 'f', 'g']) {
+      const leaver = await startDispatcherProcess(bench, t, { id: name });
+      await until(
+        async () => (await bench.redis.hget(`{echelon}:x:${id}`, 'dispatcher')) === name,
+        `${name} has it`,
+      );
+      leaver.kill('SIGTERM');
+      await leaver.exited;
+    }
+    const record = await bench.store.get(id);
+    assert.equal(record?.state, 'running');
+    assert.equal(await bench.redis.hget(`{echelon}:x:${id}`, 'crashes'), null);
+    const last = await bench.dispatcher();
+    t.after(() => last.stop({ handOver: false }));
+    await bench.store.cancel(id, 'the test is over');
+    await bench.reaches(id, 'cancelled');
+  });
+});
