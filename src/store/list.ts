@@ -8,7 +8,7 @@ import { guarded } from './redis-errors.ts';
 
 /** Records that one step looks at, and steps of one call: what a filter that fits nothing costs at most. */
 const LOOKED_AT = 1000;
-const STEPS = 10;
+const STEPS = 5;
 
 /** Reads whole records, in the order of `ids`. */
 export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;

@@ -52,7 +52,7 @@ export type AnswerClaim =
 /** Records beyond their lives in the line: lists, deletion, artifacts, pages of batches, kept answers. */
 export interface RecordsStore {
   /**
-   * Newest first. At most some ten thousand records are looked at in one call: a page may hold fewer than `limit`, or
+   * Newest first. At most five thousand records or so are looked at in one call: a page may hold fewer than `limit`, or
    * none, and still have a `next`.
    */
   list(
