@@ -5,6 +5,9 @@ import type { Span } from './choose-nodes.ts';
  * From measured steps to expected ends. With n steps left of mean m and standard deviation s (from k measured ones), what
  * is left takes n·m, give or take twice sqrt(n·s² + n²·s²/k): the steps vary, and so does the mean that they were
  * measured to have.
+ *
+ * A timeout bounds it. Where nothing was measured, it is what is known: the run is taken to use it up, as Slurm takes a
+ * job's time limit, and may be over at any time before.
  */
 
 /** So many must be measured before anything is said. */
@@ -14,7 +17,14 @@ const LEAST_SPREAD = 0.05;
 
 /** When one that runs is expected to end (ms since 1970); null: nobody knows. */
 export function expectedEnd(pace: Pace, now: number): Span | null {
-  const { step, steps, perStep, startedAt, sweep } = pace;
+  const { timeoutAt } = pace;
+  const end = measuredEnd(pace, now);
+  if (timeoutAt === null) return end;
+  const limit = Math.max(timeoutAt, now);
+  return end === null ? { early: now, likely: limit, late: limit } : bounded(end, limit);
+}
+
+function measuredEnd({ step, steps, perStep, startedAt, sweep }: Pace, now: number): Span | null {
   if (step !== null && steps > 0 && isKnown(perStep)) {
     // The present step has begun: it is left too, and when it is overdue, it ends at the earliest now.
     const left = lengthOf(perStep, Math.max(0, steps - step.number + 1));
@@ -34,10 +44,20 @@ export function expectedEnd(pace: Pace, now: number): Span | null {
   };
 }
 
-/** How long one that waits is expected to run (ms): by its own earlier attempts, else by its sweep; null: nobody knows. */
-export function expectedLength({ steps, perStep, kept, sweep }: Pace): Span | null {
-  if (steps > 0 && isKnown(perStep)) return lengthOf(perStep, Math.max(1, steps - kept));
-  return isKnown(sweep) ? oneOf(sweep) : null;
+/**
+ * How long one that waits is expected to run (ms): by its own earlier attempts, else by its sweep, else by its timeout;
+ * null: nobody knows.
+ */
+export function expectedLength(pace: Pace): Span | null {
+  const { steps, perStep, kept, sweep, timeoutMs } = pace;
+  const ofSweep = isKnown(sweep) ? oneOf(sweep) : null;
+  const measured = steps > 0 && isKnown(perStep) ? lengthOf(perStep, Math.max(1, steps - kept)) : ofSweep;
+  if (timeoutMs === null) return measured;
+  return measured === null ? { early: 0, likely: timeoutMs, late: timeoutMs } : bounded(measured, timeoutMs);
+}
+
+function bounded({ early, likely, late }: Span, limit: number): Span {
+  return { early: Math.min(early, limit), likely: Math.min(likely, limit), late: Math.min(late, limit) };
 }
 
 function isKnown(measured: Measured | null): measured is Measured {

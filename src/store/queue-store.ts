@@ -55,6 +55,9 @@ export interface Pace {
   perStep: Measured | null;
   /** Steps that a checkpoint keeps; 0: there is none. */
   kept: number;
+  /** The timeout of each attempt, and when that of the present one is over (ms since 1970); null: there is none. */
+  timeoutMs: number | null;
+  timeoutAt: number | null;
   /** Its sweep's children that have succeeded: from start to end; null: none has, or it is of no sweep. */
   sweep: Measured | null;
 }

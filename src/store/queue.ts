@@ -137,28 +137,35 @@ function estimateText({ estimate, unknown }: WaitNote): string {
   return unknown === undefined ? '' : JSON.stringify(unknown);
 }
 
-const PACE_FIELDS = ['state', 'attempt', 'startedAt', 'steps', 'pace', 'checkpoint', 'sweep'];
+const PACE_FIELDS = ['state', 'attempt', 'startedAt', 'steps', 'pace', 'checkpoint', 'sweep', 'timeoutMs'];
 
 async function readPaces({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Map<string, Pace>> {
   if (ids.length === 0) return new Map();
   const commands = redis.pipeline();
   for (const id of ids) commands.hmget(keys.experiment(id), ...PACE_FIELDS);
   const rows = (await runAll(commands)) as (string | null)[][];
-  const sweeps = [...new Set(rows.flatMap((row) => (row[6] ? [row[6]] : [])))];
+  const sweeps = [...new Set(rows.flatMap((row) => row[6] || []))];
+  const timed = ids.flatMap((id, at) => (rows[at]![7] ? [{ id, attempt: rows[at]![1] }] : []));
   const asked = redis.pipeline();
   for (const sweep of sweeps) asked.hget(`${keys.root}:sweep:${sweep}`, 'lengths');
-  const texts = sweeps.length === 0 ? [] : ((await runAll(asked)) as (string | null)[]);
+  for (const { id, attempt } of timed) asked.hget(keys.attempts(id), `${attempt}:confirmedAt`);
+  const texts = asked.length === 0 ? [] : ((await runAll(asked)) as (string | null)[]);
   const lengths = new Map(sweeps.map((sweep, at) => [sweep, toMeasured(texts[at]?.split(' ') ?? [])]));
+  const confirmed = new Map(timed.map(({ id }, at) => [id, Number(texts[sweeps.length + at] ?? 0)]));
   return new Map(
     ids.flatMap((id, at) => {
-      const pace = toPace(rows[at]!, lengths);
+      const pace = toPace(rows[at]!, lengths, confirmed.get(id) || null);
       return pace === undefined ? [] : [[id, pace] as const];
     }),
   );
 }
 
-function toPace(row: (string | null)[], lengths: ReadonlyMap<string, Measured | null>): Pace | undefined {
-  const [state, attempt, startedAt, steps, pace, checkpoint, sweep] = row;
+function toPace(
+  row: (string | null)[],
+  lengths: ReadonlyMap<string, Measured | null>,
+  confirmedAt: number | null,
+): Pace | undefined {
+  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout] = row;
   if (!state) return undefined;
   const [paceOf, step, at, ...measured] = pace?.split(' ') ?? [];
   const number = Number(attempt ?? 0);
@@ -170,6 +177,8 @@ function toPace(row: (string | null)[], lengths: ReadonlyMap<string, Measured | 
     perStep: toMeasured(measured),
     kept: checkpoint ? (JSON.parse(checkpoint) as { step: number }).step : 0,
     sweep: sweep ? (lengths.get(sweep) ?? null) : null,
+    timeoutMs: timeout ? Number(timeout) : null,
+    timeoutAt: timeout && confirmedAt !== null ? confirmedAt + Number(timeout) : null,
   };
 }
 

@@ -85,7 +85,16 @@ test('says who paused what', async () => {
 test('reads paces at most once a second', async () => {
   const { look, state } = bench(many(1, 'p', 4));
   state.pace = {
-    ...{ attempt: 1, startedAt: 0, steps: 2, kept: 0, sweep: null, step: { number: 2, at: 0 } },
+    ...{
+      attempt: 1,
+      startedAt: 0,
+      steps: 2,
+      kept: 0,
+      sweep: null,
+      timeoutMs: null,
+      timeoutAt: null,
+      step: { number: 2, at: 0 },
+    },
     perStep: { count: 2, meanMs: 60_000, deviationMs: 0 },
   };
   const { choice } = await look();

@@ -146,6 +146,7 @@ describe('placement', () => {
   // Fails where the claim does not carry the version: two clusters would fill one project's quota twice.
   test('chooses again where its project has got something elsewhere in between', async (t) => {
     const { state, placement } = bench(t, ['a']);
+    await placement.request('z'); // the round that began with the start is over
     state.projects = [{ name: 'p', weight: 1, gpuQuota: 8 }];
     let claims = 0;
     state.beforeClaim = () => {
@@ -159,6 +160,7 @@ describe('placement', () => {
 
   test('claims nothing while the line is paused, and says by whom', async (t) => {
     const { state, placement } = bench(t, ['a']);
+    await placement.request('z'); // the round that began with the start is over
     state.paused = { by: 'ann', at: 0, reason: 'upgrade' };
     assert.equal(await placement.request('a'), 'wait');
     await placement.stop();

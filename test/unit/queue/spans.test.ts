@@ -11,6 +11,8 @@ const PACE: Pace = {
   perStep: { count: 4, meanMs: 100, deviationMs: 10 },
   kept: 0,
   sweep: null,
+  timeoutMs: null,
+  timeoutAt: null,
 };
 
 test('what is left is the steps that are left, the present one too, give or take what they vary', () => {
@@ -37,4 +39,14 @@ test('nothing is said before two steps were measured, unless its sweep says it',
 test('the length of the next attempt leaves out what the checkpoint keeps', () => {
   assert.equal(expectedLength(PACE)?.likely, 1_000);
   assert.equal(expectedLength({ ...PACE, kept: 8 })?.likely, 200);
+});
+
+test('a timeout bounds both, and is what is known where nothing was measured', () => {
+  const timed = { ...PACE, timeoutMs: 400, timeoutAt: 1_200 };
+  assert.deepEqual(expectedEnd(timed, 1_010), { early: 1_200, likely: 1_200, late: 1_200 });
+  assert.deepEqual(expectedLength(timed), { early: 400, likely: 400, late: 400 });
+  const unknown = { ...timed, perStep: null };
+  assert.deepEqual(expectedEnd(unknown, 1_010), { early: 1_010, likely: 1_200, late: 1_200 });
+  assert.deepEqual(expectedLength(unknown), { early: 0, likely: 400, late: 400 });
+  assert.equal(expectedEnd({ ...unknown, timeoutAt: null }, 0), null);
 });

@@ -190,6 +190,16 @@ describe('the pace of an experiment', () => {
     assert.deepEqual([now?.step?.number, now?.perStep?.count, now?.perStep?.meanMs], [3, 3, 100]);
   });
 
+  test('knows the timeout, and when that of a running attempt is over', async (t) => {
+    const { store } = await storeFor(t);
+    const { id } = await store.submit(submitInput({ resolved: { timeoutSeconds: 60 } }));
+    const pace = async () => (await store.paces([id])).get(id);
+    assert.deepEqual([(await pace())?.timeoutMs, (await pace())?.timeoutAt], [60_000, null]);
+    await store.confirm(await claimed(store, id));
+    const [attempt] = await store.attempts(id);
+    assert.equal((await pace())?.timeoutAt, attempt!.confirmedAt! + 60_000);
+  });
+
   test('a redelivered event is measured once', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
