@@ -59,15 +59,15 @@ export async function resolveFor(
 
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */
 export async function seenClusters(
-  store: Pick<Store, 'projectOf'>,
+  store: Pick<Store, 'isIn'>,
   { project }: Caller,
   clusters: readonly ClusterView[],
 ): Promise<ClusterView[]> {
   if (project === null) return [...clusters];
   return await Promise.all(
     clusters.map(async (cluster) => {
-      const projects = await Promise.all(cluster.experiments.map((id) => store.projectOf(id)));
-      return { ...cluster, experiments: cluster.experiments.filter((_id, at) => projects[at] === project) };
+      const own = await Promise.all(cluster.experiments.map((id) => store.isIn(project, id)));
+      return { ...cluster, experiments: cluster.experiments.filter((_id, at) => own[at]) };
     }),
   );
 }

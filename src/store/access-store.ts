@@ -31,8 +31,8 @@ export interface AccessStore {
   changeProject(name: string, change: ProjectChange): Promise<Project | undefined>;
   /** Removes a project to which nothing belongs; otherwise says what does. */
   removeProject(name: string, now: number): Promise<ProjectRemoval>;
-  /** The project of an experiment or a sweep, by its id; it costs the same whether or not there is one. */
-  projectOf(id: string): Promise<string | undefined>;
+  /** Whether there is an experiment or a sweep of that id in the project; one of another project is looked up as none is. */
+  isIn(project: string, id: string): Promise<boolean>;
   /** Those of a project that wait, in the order of the line, with their true ranks in it (from 1). */
   waitingOf(project: string, limit: number): Promise<(Waiting & { rank: number })[]>;
 

@@ -16,7 +16,7 @@ type Projects = Pick<
   | 'createProject'
   | 'changeProject'
   | 'removeProject'
-  | 'projectOf'
+  | 'isIn'
   | 'waitingOf'
 >;
 
@@ -59,7 +59,7 @@ export function createProjects(context: StoreContext): Projects {
       for (;;) {
         const text = await guarded(redis.hget(hash, name));
         if (text === null && name !== DEFAULT_PROJECT) return undefined;
-        const before = text === null ? theDefault() : (migrated('project', JSON.parse(text) as Project));
+        const before = text === null ? theDefault() : migrated('project', JSON.parse(text) as Project);
         const after = { ...before, ...change };
         if (await swap(name, text, after)) return after;
       }
@@ -69,9 +69,9 @@ export function createProjects(context: StoreContext): Projects {
       return (await run('remove-project', [name, now])) as ProjectRemoval;
     },
 
-    async projectOf(id) {
-      const key = id.startsWith('swp-') ? `${keys.root}:sweep:${id}` : keys.experiment(id);
-      return (await guarded(redis.hget(key, 'project'))) ?? undefined;
+    async isIn(project, id) {
+      const index = id.startsWith('swp-') ? `${keys.root}:sweeps:${project}` : keys.index({ project });
+      return (await guarded(redis.zscore(index, id))) !== null;
     },
 
     waitingOf: (project, limit) => waitingOf(context, project, limit),

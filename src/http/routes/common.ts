@@ -32,13 +32,13 @@ export const AfterParam = Type.Optional(
  * project as for none at all, and after the same look-up; an id that cannot exist costs none.
  */
 export async function experimentOf(
-  store: Pick<Store, 'get' | 'projectOf'>,
+  store: Pick<Store, 'get' | 'isIn'>,
   { caller }: { caller: Caller },
   id: string,
 ): Promise<Experiment> {
   if (!EXPERIMENT_ID.test(id)) throw notFound(id);
   // The whole record of another project's experiment would take longer to read than none.
-  if (caller.project !== null && (await store.projectOf(id)) !== caller.project) throw notFound(id);
+  if (caller.project !== null && !(await store.isIn(caller.project, id))) throw notFound(id);
   const experiment = await store.get(id);
   if (experiment === undefined || !sees(caller, experiment.project)) throw notFound(id);
   return experiment;

@@ -43,7 +43,7 @@ export function addSweeps(app: App, deps: RouteDeps): void {
 async function sweepOf(store: Store, { caller }: { caller: Caller }, id: string): Promise<SweepRecord> {
   const absent = () => new EchelonError('not-found', `There is no sweep ${id.slice(0, 40)}.`);
   if (!SWEEP_ID.test(id)) throw absent();
-  if (caller.project !== null && (await store.projectOf(id)) !== caller.project) throw absent();
+  if (caller.project !== null && !(await store.isIn(caller.project, id))) throw absent();
   const sweep = await store.sweep(id);
   if (sweep === undefined || !sees(caller, sweep.project)) throw absent();
   return sweep;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { newExperimentId } from '../../../src/core/ids.ts';
-import { newSweepId } from '../../../src/core/sweep-ids.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import { storedKey } from '../../support/access.ts';
 import { storeFor, submitInput } from '../../support/store.ts';
@@ -56,13 +55,14 @@ test('a project to which something belongs is not removed', async () => {
   assert.equal(await store.removeProject('with-key', 100), 'removed');
 });
 
-test('projectOf tells the project of an experiment and of a sweep', async () => {
+test('isIn knows the project of an experiment and of a sweep', async () => {
   const { id } = await store.submit(submitInput({ project: 'a-team' }));
-  assert.equal(await store.projectOf(id), 'a-team');
   const sweep = await store.createSweep(sweepInput(sweepRequest(1), { project: 'b-team' }));
-  assert.equal(await store.projectOf(sweep.id), 'b-team');
-  assert.equal(await store.projectOf(newExperimentId()), undefined);
-  assert.equal(await store.projectOf(newSweepId()), undefined);
+  const isIn = [
+    ...[await store.isIn('a-team', id), await store.isIn('b-team', id), await store.isIn('b-team', sweep.id)],
+    ...[await store.isIn('a-team', sweep.id), await store.isIn('a-team', newExperimentId())],
+  ];
+  assert.deepEqual(isIn, [true, false, true, false, false]);
 });
 
 test('waitingOf gives those of one project with their ranks in the whole line', async () => {
