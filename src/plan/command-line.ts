@@ -8,7 +8,13 @@ export function commandLine(plan: LaunchPlan): string {
   const variables = Object.entries(plan.environment)
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, value]) => `${name}=${quoted(value)}`);
-  return [...variables, 'python', '-m', quoted(plan.module), ...plan.arguments.map(quoted)].join(' ');
+  // Whoever tries the command has to have their values.
+  const secrets = Object.keys(plan.secrets ?? {})
+    .sort()
+    .map((name) => `${name}="$${name}"`);
+  return [...variables, ...secrets, 'python', '-m', quoted(plan.module), ...plan.arguments.map(quoted)].join(
+    ' ',
+  );
 }
 
 function quoted(text: string): string {

@@ -196,6 +196,11 @@ export const PlanPreview = Type.Object(
         cpus: Type.Number(),
         gracePeriodMs: Count,
         files: Type.Record(Type.String(), Type.String()),
+        secrets: Type.Optional(
+          Type.Record(Type.String(), Type.String(), {
+            description: 'Variables that get their values on the cluster, by names of secrets there',
+          }),
+        ),
       },
       strict,
     ),

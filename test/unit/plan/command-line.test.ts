@@ -20,6 +20,11 @@ test('is the command as a person would type it', () => {
   assert.equal(commandLine(PLAN), "A=1 B='two words' python -m package.module a=1 'dir={experimentDir}'");
 });
 
+test('takes secrets from the environment of whoever tries it', () => {
+  const line = commandLine({ ...PLAN, environment: {}, arguments: [], secrets: { HF_TOKEN: 'hf-read' } });
+  assert.equal(line, 'HF_TOKEN="$HF_TOKEN" python -m package.module');
+});
+
 test('a shell reads back exactly the arguments, whatever they hold', () => {
   const text = fc
     .string({ unit: 'binary', maxLength: 20 })

@@ -17,6 +17,18 @@ test('shows what a spec means and the exact command', async () => {
   for (const argument of plan.plan.arguments) assert.ok(plan.commandLine.includes(argument));
 });
 
+test('names the secrets of a spec', async () => {
+  const body = {
+    ...REPLAY,
+    secrets: { HF_TOKEN: 'hf-read' },
+    timeoutSeconds: 60,
+    deadline: '2027-01-31T18:00:00Z',
+  };
+  const { plan, resolved } = (await call('POST', '/v1/plans', { body })).json();
+  assert.deepEqual(plan.secrets, { HF_TOKEN: 'hf-read' });
+  assert.equal(resolved.deadline, '2027-01-31T18:00:00.000Z');
+});
+
 test('has no fingerprint for a replay, and no plan for a bad spec', async () => {
   assert.equal((await call('POST', '/v1/plans', { body: REPLAY })).json().fingerprint, null);
   const response = await call('POST', '/v1/plans', { body: { ...LOCAL, K: 1 } });
