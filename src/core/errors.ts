@@ -41,6 +41,11 @@ export const ERRORS = {
   internal: { status: 500, retry: true, title: 'A fault of ours' },
   'store-unavailable': { status: 503, retry: true, title: 'The store does not answer' },
   'store-full': { status: 503, retry: true, title: 'The store is nearly full; no new work is accepted' },
+  'record-too-new': {
+    status: 503,
+    retry: true,
+    title: 'The record was written by a later version of Echelon',
+  },
   'store-unfit': {
     status: 503,
     retry: false,

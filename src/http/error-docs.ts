@@ -40,6 +40,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Redis is away or too slow. A write may have taken effect or not: repeat it with the same Idempotency-Key. Running experiments go on.',
   'store-full':
     'Redis is nearly at its memory limit. What was accepted goes on; new experiments are accepted when there is room.',
+  'record-too-new':
+    'In the middle of an upgrade a process of the version before may meet what a new one has written. Upgrade it; the record is as it was.',
   'store-unfit':
     'Redis would lose what it accepts: it needs `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`.',
   'lease-lost': 'Between dispatchers only: the attempt was taken over by another one.',

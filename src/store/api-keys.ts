@@ -37,7 +37,7 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
       ];
       return Object.entries(all)
         .map(([id, text]) => ({
-          ...(migrated('key', JSON.parse(text) as StoredKey)),
+          ...migrated('key', JSON.parse(text) as StoredKey),
           lastUsedAt: times[id] === undefined ? null : Number(times[id]),
         }))
         .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));

@@ -1,4 +1,5 @@
 import type { StoreContext } from './context.ts';
+import { migrated } from './migrate.ts';
 import { runAll } from './redis-errors.ts';
 import type { Cluster, Reservation, Seen, Store } from './store.ts';
 
@@ -26,7 +27,7 @@ export function createClusters(
           .hgetall(`${keys.clusters}:set`),
       )) as [Record<string, string>, Record<string, string>, string[], Record<string, string>];
       return Object.values(all)
-        .map((text) => merge(JSON.parse(text) as Cluster, { seen, draining, set }))
+        .map((text) => merge(migrated('cluster', JSON.parse(text) as Cluster), { seen, draining, set }))
         .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     },
 

@@ -2,14 +2,16 @@ import type { MetricValue, RuleEvent } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
 import { loadsCode } from '../schemas/verl-agent-overrides.ts';
+import { migrated } from './migrate.ts';
 import type { Attempt, BatchRecord, Waiting } from './store.ts';
 
 /** A hash as Redis answers it; nulls are kept as absent or empty fields. */
 export type Fields = Record<string, string>;
 
 /** The record of an experiment from its hash and that of its metrics; undefined where there is none. */
-export function toExperiment(fields: Fields, metrics: Fields): Experiment | undefined {
-  if (fields.id === undefined || fields.state === undefined) return undefined;
+export function toExperiment(stored: Fields, metrics: Fields): Experiment | undefined {
+  if (stored.id === undefined || stored.state === undefined) return undefined;
+  const fields: Fields & { id: string } = { ...migrated('experiment', stored), id: stored.id };
   const resolved = json(fields.resolved);
   return {
     version: RECORD_VERSION,

@@ -1,11 +1,13 @@
 import { STATES, type State } from '../core/states.ts';
 import { childId } from '../core/sweep-ids.ts';
 import { type EarlyStopping, SWEEP_VERSION, type Sweep, type SweepAxis } from '../schemas/sweep.ts';
+import { migrated } from './migrate.ts';
 import type { Fields } from './record.ts';
 import type { Figures, SweepChild, SweepRecord } from './sweep-store.ts';
 
 /** The fields of a sweep's hash that a list shows; the spec and the axes may be long. */
 export const SWEEP_FIELDS = [
+  'version',
   'id',
   'name',
   'project',
@@ -25,8 +27,9 @@ export const SWEEP_FIELDS = [
 ] as const;
 
 /** A sweep from its hash; undefined where there is none. */
-export function toSweep(fields: Fields): Sweep | undefined {
-  if (fields.id === undefined) return undefined;
+export function toSweep(stored: Fields): Sweep | undefined {
+  if (stored.id === undefined) return undefined;
+  const fields: Fields & { id: string } = { ...migrated('sweep', stored), id: stored.id };
   const number = (name: string) => Number(fields[name] ?? 0);
   return {
     version: SWEEP_VERSION,

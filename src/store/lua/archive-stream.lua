@@ -23,7 +23,7 @@ local events = x .. ':events'
 local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
 if (last and last[1] or '') ~= ARGV[2] or redis.call('XLEN', events) ~= tonumber(ARGV[3]) then return 'changed' end
 if ARGV[2] ~= '' then
-  redis.call('HSET', x, 'segments', ARGV[4], 'eventBytes', ARGV[6], 'partBytes', ARGV[7])
+  redis.call('HSET', x, 'version', '2', 'segments', ARGV[4], 'eventBytes', ARGV[6], 'partBytes', ARGV[7])
   redis.call('HINCRBY', x, 'longBytes', ARGV[8])
   redis.call('XTRIM', events, 'MAXLEN', 0)
 end
