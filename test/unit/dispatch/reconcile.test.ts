@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reconcile } from '../../../src/dispatch/reconcile.ts';
+import { failOverdue, reconcile } from '../../../src/dispatch/reconcile.ts';
 import type { Experiment } from '../../../src/schemas/experiment.ts';
 import { QUIET } from '../../support/dispatch.ts';
 
@@ -62,6 +62,19 @@ test('an experiment submitted or claimed in between is judged by its record', as
   states.claimed = 'launching';
   assert.deepEqual(await run(), { added: 0, removed: 0 });
   assert.deepEqual([...line], ['a', 'new']);
+});
+
+test('every experiment that waits past its deadline is ended, however many there are', async () => {
+  const answers = [500, 500, 3, 0];
+  const asked: number[] = [];
+  const store = {
+    async failOverdue(limit: number) {
+      asked.push(limit);
+      return answers.shift() ?? 0;
+    },
+  };
+  await failOverdue({ store, log: QUIET });
+  assert.deepEqual(asked, [500, 500, 500]);
 });
 
 test('a great difference is mended bit by bit', async () => {
