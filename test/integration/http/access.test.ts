@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { newExperimentId } from '../../../src/core/ids.ts';
+import { newCommandId, newExperimentId } from '../../../src/core/ids.ts';
 import { SCOPES } from '../../../src/core/scopes.ts';
 import { newSweepId } from '../../../src/core/sweep-ids.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
@@ -199,6 +199,32 @@ describe('for a key of one project, what belongs to another is not there', () =>
       assert.equal(theirs.status, 404, theirs.text);
       assert.deepEqual(theirs, none, route.path);
     }
+  });
+
+  test('preflights', async () => {
+    const found = below('/v1/preflight/{');
+    assert.equal(found.length, 1);
+    for (const route of found) {
+      const id = newCommandId();
+      const input = { id, cluster: 'local', kind: 'preflight', request: {}, secret: null } as const;
+      await store.createCommand({ ...input, project: 'theirs' });
+      const [theirs, none] = await compared(route, id, newCommandId());
+      assert.equal(theirs.status, 404, theirs.text);
+      assert.deepEqual(theirs, none, route.path);
+    }
+  });
+
+  test('and no other thing is named by a path that is not for admins alone, and belongs to a project', () => {
+    // Tried here, or the same for everybody. Something new in a path has to be put into one of the two.
+    const tried = ['experiments', 'sweeps', 'projects', 'preflight'];
+    const common = ['clusters', 'presets', 'recipes'];
+    const named = routes
+      .filter(({ path, scope }) => path.includes('{') && scope !== 'admin')
+      .map(({ path }) => path.split('/')[2]!);
+    assert.deepEqual(
+      [...new Set(named)].filter((name) => ![...tried, ...common].includes(name)),
+      [],
+    );
   });
 
   test('projects themselves', async () => {
