@@ -125,7 +125,7 @@ def test_a_checkpoint_directory_is_one_trainings_at_a_time_and_free_when_its_hol
     code = f"""
 from echelon_rayworker.engines.verl_agent import directorylock
 import subprocess, sys
-held = directorylock.take({directory!r}, {{"ECHELON_EXPERIMENT": "exp-1", "ECHELON_ATTEMPT": "2"}})
+held = directorylock.take({directory!r}, {{"ECHELON_EXPERIMENT": "exp-1", "ECHELON_ATTEMPT": "2"}}, 0)
 child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE, pass_fds=[held])
 print(child.pid, flush=True)
 sys.stdin.read()
@@ -151,7 +151,7 @@ def test_a_file_system_without_locks_is_said_and_used(tmp_path: Path, monkeypatc
         raise OSError(errno.ENOLCK, "no locks")
 
     monkeypatch.setattr(directorylock, "lock_file", refuse)
-    assert directorylock.take(str(tmp_path), {}) is None
+    assert directorylock.take(str(tmp_path), {}, 0) is None
     assert "knows no locks" in capsys.readouterr().err
 
 

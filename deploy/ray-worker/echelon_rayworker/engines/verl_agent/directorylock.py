@@ -17,17 +17,16 @@ from typing import Mapping, Optional
 from echelon_rayworker.files import is_locked, lock_file
 
 NAME = ".echelon-lock"
-# A holder that is ending (an attempt that was just replaced) gets so long.
-WAIT_SECONDS = 30.0
 
 
 class DirectoryInUse(ValueError):
     """Another training has the directory; the message says which, and the mend."""
 
 
-def take(directory: str, environment: Mapping[str, str], wait_seconds: float = WAIT_SECONDS) -> Optional[int]:
-    """Takes the directory; returns the descriptor that holds it, to be inherited by whoever must hold it too. None
-    where the file system has no locks. Raises DirectoryInUse, and OSError where the directory cannot be written."""
+def take(directory: str, environment: Mapping[str, str], wait_seconds: float) -> Optional[int]:
+    """Takes the directory; a holder that is just ending (an attempt that was replaced) gets ``wait_seconds``. Returns the
+    descriptor that holds it, to be inherited by whoever must hold it too; None where the file system has no locks.
+    Raises DirectoryInUse, and OSError where the directory cannot be written."""
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, NAME)
     try:

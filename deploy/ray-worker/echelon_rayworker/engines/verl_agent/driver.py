@@ -36,7 +36,7 @@ def run(settings: Settings, spool: Any) -> int:
 
 def _take(settings: Settings) -> Optional[int]:
     try:
-        return directorylock.take(settings.checkpoint_dir, os.environ)
+        return directorylock.take(settings.checkpoint_dir, os.environ, settings.wait_seconds)
     except directorylock.DirectoryInUse as error:
         raise NotStartable(str(error)) from None
     except OSError as error:

@@ -25,6 +25,8 @@ KEYS: dict[str, Key] = {
     "base_model": Key(False),
     # Instead of each stage's own patience; 0: the table's.
     "patience_seconds": Key(0.0, minimum=0),
+    # For a checkpoint directory that another training still has.
+    "wait_seconds": Key(30.0, minimum=0, maximum=86_400),
 }
 # Stands for the cluster's own checkout, whose place is known there alone.
 HOME_PLACEHOLDER = "{verlAgentHome}"
@@ -49,6 +51,7 @@ class Settings:
     tap: bool
     base_model: bool
     patience_seconds: float
+    wait_seconds: float
     overrides: Overrides
 
     @property

@@ -12,16 +12,9 @@ from ray.util.placement_group import placement_group
 
 from verl.standin import reach
 from verl.trainer.ppo import core_algos
+from verl.workers import WorkerDict
 
 from . import core_hgpo
-
-
-@ray.remote
-class WorkerDict:
-    """Stands for a GPU's process."""
-
-    def update(self):
-        return os.getpid()
 
 
 def compute_advantage(data, adv_estimator, gamma=1.0, lam=1.0, norm_adv_by_std_in_grpo=True, step_advantage_w=1.0,
