@@ -106,6 +106,11 @@ describe('docker-compose.yml', () => {
     const config = readFileSync('deploy/docker/redis.conf', 'utf8');
     for (const line of ['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction'])
       assert.ok(config.split('\n').includes(line), line);
+    const chart = readFileSync('helm/echelon/templates/redis.yaml', 'utf8');
+    for (const line of config
+      .split('\n')
+      .filter((text) => /^(appendonly|appendfsync|save|.*-max-)/.test(text)))
+      assert.ok(chart.includes(`    ${line}\n`), `${line} in the chart`);
   });
 
   test('without a profile it runs on the CPU', () => {

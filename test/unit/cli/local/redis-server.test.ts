@@ -26,6 +26,8 @@ test('the private server keeps what it accepts, is closed to others, and has its
     ['appendonly', 'yes'],
     ['appendfsync', 'always'],
     ['maxmemory-policy', 'noeviction'],
+    ['stream-node-max-bytes', '1024'],
+    ['hash-max-listpack-value', '2048'],
     ['port', '0'],
   ] as const)
     assert.deepEqual(await redis.config('GET', name), [name, value]);
