@@ -59,7 +59,7 @@ export const ERRORS = {
   'project-not-found': { status: 404, retry: false, title: 'There is no project of that name' },
   'project-exists': { status: 409, retry: false, title: 'The project cannot be made' },
   'project-busy': { status: 409, retry: true, title: 'Something belongs to the project still' },
-  'cluster-busy': { status: 409, retry: true, title: 'The cluster still runs something' },
+  'cluster-busy': { status: 409, retry: true, title: 'The cluster is busy' },
   'not-verifiable': { status: 422, retry: false, title: 'The batch does not carry what this needs' },
 } as const satisfies Record<string, ErrorKind>;
 

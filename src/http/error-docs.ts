@@ -54,7 +54,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'project-busy':
     'A project is removed only when nothing belongs to it: no experiments, no sweeps, no valid keys. `default` always stays.',
   'cluster-busy':
-    'A cluster is removed only when nothing runs there. Drain it first: nothing new starts, and what runs goes on to its end; or cancel what runs.',
+    'A cluster is removed only when nothing runs there. Drain it first: nothing new starts, and what runs goes on to its end; or cancel what runs. A preflight is refused while several wait for the cluster: try again a little later.',
   'not-verifiable':
     'The recorded batch lacks a column or a parameter that the recomputation needs; the detail names it.',
 };
