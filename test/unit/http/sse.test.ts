@@ -26,6 +26,7 @@ async function serve(
   },
 ) {
   const { promise: end, resolve } = Promise.withResolvers<{ end: StreamEnd; error?: unknown }>();
+  let mostWaiting = 0;
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     void sendEvents({
@@ -36,7 +37,10 @@ async function serve(
       bufferBytes: 64 * 1024,
       ...options,
       async *frames(signal) {
-        for await (const one of entries(signal)) yield { bytes: Buffer.from(formatEntry(one)) };
+        for await (const one of entries(signal)) {
+          mostWaiting = Math.max(mostWaiting, response.writableLength);
+          yield { bytes: Buffer.from(formatEntry(one)) };
+        }
       },
     }).then(resolve);
   });
@@ -47,7 +51,7 @@ async function serve(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, port, end };
+  return { url: `http://127.0.0.1:${port}/`, port, end, mostWaiting: () => mostWaiting };
 }
 
 /** Waits until the signal aborts. */
@@ -76,7 +80,7 @@ describe('sendEvents', () => {
   test('cuts a client that does not read, having taken a bounded number of entries for it', async (t) => {
     let taken = 0;
     const text = 'x'.repeat(16 * 1024);
-    const { port, end } = await serve(t, {
+    const { port, end, mostWaiting } = await serve(t, {
       stallMs: 100,
       async *entries() {
         for (;;) yield entry(++taken, text);
@@ -89,6 +93,8 @@ describe('sendEvents', () => {
     socket.pause();
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     assert.deepEqual(await end, { end: 'stalled' });
+    // Fails where the next entry is written before the last one was taken: the bound and one entry.
+    assert.ok(mostWaiting() <= 64 * 1024 + 2 * text.length, `${mostWaiting()} bytes waited`);
     // What the two kernels' buffers hold, and the stream's own: without a bound the loop above never ends.
     assert.ok(taken * text.length < 64 * 1024 * 1024, `${taken} entries`);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { FeedEntry } from '../../../src/core/events.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';
+import { expandedSweep } from '../../support/sweep.ts';
 
 const { store, redis } = await storeFor({ after });
 
@@ -92,6 +93,42 @@ describe('the feeds', () => {
     await redis.del(key);
     await assert.rejects(store.readFeed('delta', '21', 100), coded('history-trimmed'));
     assert.deepEqual(await store.readFeed('delta', '22', 100), []);
+  });
+
+  test('tell the counts of a sweep whenever a child of it has ended', async () => {
+    const { id, children } = await expandedSweep(store, 3);
+    for (const child of children) await store.cancel(child, 'enough');
+    const entries = await store.readFeed('swept', '0', 100);
+    const counts = entries.flatMap(({ event, experiment, sweep, name }) => {
+      if (event.type !== 'sweep') return [];
+      assert.deepEqual([experiment, sweep, name], [null, id, 'a sweep']);
+      return [[event.state, event.counts.queued, event.counts.cancelled]];
+    });
+    assert.deepEqual(counts, [
+      ['running', 2, 1],
+      ['running', 1, 2],
+      ['done', 0, 3],
+    ]);
+    assert.ok(entries.every(({ sweep }) => sweep === id));
+  });
+
+  test('survive a killed server, with everything that was recorded', async (t) => {
+    const { store: mine, server } = await storeFor(t);
+    const lease = await running(mine);
+    const events = Array.from({ length: 500 }, (_, index) => ({
+      sequence: index + 1,
+      at: 0,
+      event: { type: 'metrics', step: index, values: { x: index / 3 } } as const,
+    }));
+    await mine.append(lease, events);
+    const look = async () => [
+      await mine.readFeed('default', '0', 100),
+      await mine.metricSeries(lease.experiment, { names: ['x'], resolution: 7 }),
+      await mine.metricSeries(lease.experiment, { names: ['x'], resolution: 500 }),
+    ];
+    const before = await look();
+    await server.restart();
+    assert.deepEqual(await look(), before);
   });
 
   test('never grow beyond their length', { timeout: 120_000 }, async (t) => {
