@@ -123,6 +123,8 @@ class RayWorkerServer:
         view = await asyncio.to_thread(self._view_cluster)
         environment = launch.base_environment(os.environ, options.ray_address, options.inside_ray)
         self._token = options.token or _state_token(options.state_dir)
+        # Made at once, for its owner alone, so that it need only be filled.
+        make_directories(os.path.join(os.path.abspath(options.state_dir), "secrets"))
         directory = secrets_directory(options.secrets_dir, os.environ, options.state_dir)
         store = AttemptStore(
             options.state_dir, options.shared_root, node_id=view.node_id, environment=environment,

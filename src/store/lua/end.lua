@@ -41,7 +41,6 @@ if to == 'queued' then
   if tonumber(ARGV[8]) > 0 then redis.call('HSET', x, 'notBefore', int(now + ARGV[8])) end
   redis.call('ZADD', root .. ':line', int(record[4] - record[3] * 4398046511104), id)
 else
-  redis.call('ZREM', root .. ':deadlines', id)
   if to == 'failed' and ARGV[9] == '1' then redis.call('HSET', x, 'quarantined', '1') end
   redis.call('HSET', x, 'endedAt', int(now))
 end

@@ -55,7 +55,6 @@ end
 local function failWaiting(root, id, attempt, now)
   local x = root .. ':x:' .. id
   redis.call('ZREM', root .. ':line', id)
-  redis.call('ZREM', root .. ':deadlines', id)
   redis.call('HSET', x, 'endedAt', int(now))
   redis.call('HDEL', x, 'waitReason', 'notBefore')
   local reason = 'its deadline passed before it could start'

@@ -63,7 +63,10 @@ local function moveState(root, id, change)
   redis.call('ZADD', root .. ':state:' .. change.to, place[1], id)
   redis.call('ZADD', root .. ':project-state:' .. change.to .. ':' .. place[2], place[1], id)
   redis.call('HSET', x, 'state', change.to, 'reason', change.reason)
-  if change.to ~= 'queued' and not HELD[change.to] then redis.call('ZADD', root .. ':archiving', int(change.now), id) end
+  if change.to ~= 'queued' and not HELD[change.to] then
+    redis.call('ZADD', root .. ':archiving', int(change.now), id)
+    redis.call('ZREM', root .. ':deadlines', id)
+  end
   if place[3] then countInSweep(root, place[3], change) end
   local from = change.from and ('"' .. change.from .. '"') or 'null'
   local event = '{"type":"state","from":' .. from .. ',"to":"' .. change.to .. '","attempt":' .. change.attempt
