@@ -3,6 +3,7 @@
 -- were made before there were lines of projects, or are made by an older version beside this one.
 --
 -- KEYS[1]   root of all keys
+-- ARGV      none
 -- Returns   how many wait
 -- include line
 

@@ -10,7 +10,7 @@ describe('failures', () => {
     assert.equal((await call('GET', '/v1/nothing')).statusCode, 404);
     const cases = [
       ['DELETE', '/v1/experiments', 'GET, HEAD, POST'],
-      ['PUT', '/v1/experiments/x', 'GET, HEAD'],
+      ['PUT', '/v1/experiments/x', 'DELETE, GET, HEAD, PATCH'],
       ['GET', '/v1/experiments/x/cancel', 'POST'],
       ['POST', '/v1/queues', 'GET, HEAD'],
     ] as const;
