@@ -34,11 +34,9 @@ describe('the queue', () => {
     await bench.dispatcher();
     await bench.store.setPaused({ kind: 'line' }, { by: 'ann', at: 1, reason: 'upgrade' });
     const id = await bench.submit({ steps: 1 });
-    const waiting = await until(async () => {
-      const now = await waitingOf(bench, id);
-      return now?.reason ? now : undefined;
-    }, 'it says why');
-    assert.equal(waiting.reason, 'the line is paused by ann: upgrade');
+    const isPaused = async () =>
+      (await waitingOf(bench, id))?.reason === 'the line is paused by ann: upgrade';
+    await until(isPaused, 'it says why');
     await bench.store.setPaused({ kind: 'line' }, null);
     await bench.reaches(id, 'succeeded');
   });
