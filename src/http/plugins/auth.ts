@@ -94,11 +94,15 @@ export function addScopes(app: App): void {
   app.addHook('onRequest', async (request) => {
     const { config } = request.routeOptions;
     if (config?.public || request.is404) return;
-    const needed = scopeOf(config, request.method);
-    if (hasScope(request.caller, needed)) return;
-    const has = request.caller.scopes.join(', ') || 'none';
-    throw new EchelonError('forbidden', `This needs the scope ${needed}; the scopes of this key: ${has}.`);
+    requireScope(request.caller, scopeOf(config, request.method));
   });
+}
+
+/** Throws EchelonError `forbidden`, which names the scope, where the caller does not have it. */
+export function requireScope(caller: Caller, needed: Scope): void {
+  if (hasScope(caller, needed)) return;
+  const has = caller.scopes.join(', ') || 'none';
+  throw new EchelonError('forbidden', `This needs the scope ${needed}; the scopes of this key: ${has}.`);
 }
 
 function scopeOf(config: { scope?: Scope } | undefined, method: string): Scope {

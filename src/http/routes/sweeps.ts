@@ -12,6 +12,7 @@ import type { SweepChild, SweepRecord } from '../../store/sweep-store.ts';
 import { listedProject } from '../caller-projects.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { requireScope } from '../plugins/auth.ts';
 import { problems } from '../responses.ts';
 import { combinationsOf, compareCombination, seedAxes } from '../sweep-comparison.ts';
 import { strict } from './common.ts';
@@ -239,6 +240,12 @@ function addCancel(app: App, { store, clock }: RouteDeps): void {
 
 const MOST_CANCEL_MS = 10_000;
 
+/** Running it again takes the scope that submitting it took. */
+function mayLoadCode({ spec, axes }: SweepRecord): boolean {
+  const { allowCustomCode } = spec as { allowCustomCode?: boolean };
+  return allowCustomCode === true || axes.some(({ pointer }) => pointer === '/allowCustomCode');
+}
+
 function addRerun(app: App, { store, line, log }: RouteDeps): void {
   app.post(
     '/v1/sweeps/:id/rerun-failed',
@@ -262,6 +269,7 @@ function addRerun(app: App, { store, line, log }: RouteDeps): void {
       if (sweep.state === 'cancelled') {
         throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
       }
+      if (mayLoadCode(sweep)) requireScope(request.caller, 'custom-code');
       let rerun = 0;
       for (let from = 0; from < sweep.count; from += PAGE) {
         const children = await store.sweepChildren(sweep, from, PAGE);

@@ -7,6 +7,7 @@ import { until } from '../../support/dispatch.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { appFor, LOCAL, REPLAY, TOKEN } from '../../support/http-app.ts';
 import { running, storeFor, submitInput } from '../../support/store.ts';
+import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 /*
  * Attacks on identity, each with the answer to expect. That every route refuses who has no token, no scope, or asks for
@@ -226,6 +227,40 @@ describe('cursors', () => {
     assert.equal((await page(mine.token, `cursor=${own}`)).items.length, 1);
     assert.equal((await page(mine.token, `cursor=${own}&state=queued`)).code, 'invalid-cursor');
     assert.equal((await call('GET', `/v1/sweeps?cursor=${own}`, mine)).json().code, 'invalid-cursor');
+  });
+});
+
+describe('custom code', () => {
+  const spec = {
+    ...{ engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train' },
+    ...{ home: '/h', allowCustomCode: true, overrides: { 'data.custom_cls.path': '/x.py' } },
+  };
+
+  test('takes its scope, alone, in a sweep, in a dry run, and when a sweep runs again', async () => {
+    const { call } = await appOf();
+    const without = await makeKey(store, { scopes: ['read', 'submit', 'admin'] });
+    const having = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
+    const { name: _name, ...base } = spec;
+    const sweep = { name: 's', method: 'grid', spec: base, axes: { 'environment.seed': [1] } };
+    for (const [path, body] of [
+      ['/v1/experiments', spec],
+      ['/v1/plans', spec],
+      ['/v1/sweeps', sweep],
+      ['/v1/sweeps/preview', sweep],
+    ] as const) {
+      const refused = await call('POST', path, { token: without.token, body });
+      assert.equal(refused.statusCode, 400, path);
+      assert.match(refused.body, /allowCustomCode.*custom-code/, path);
+      const taken = await call('POST', path, { token: having.token, body });
+      assert.ok(!/needs a key with the scope/.test(taken.body), `${path}: ${taken.body}`);
+    }
+    const request = sweepRequest(1);
+    const { id } = await store.createSweep(
+      sweepInput({ ...request, spec: { ...request.spec, allowCustomCode: true } }, { project: 'default' }),
+    );
+    const rerun = (token: string) => call('POST', `/v1/sweeps/${id}/rerun-failed`, { token });
+    assert.match((await rerun(without.token)).body, /needs the scope custom-code/);
+    assert.equal((await rerun(having.token)).statusCode, 202);
   });
 });
 
