@@ -47,6 +47,7 @@ describe('the life of an experiment', () => {
       firstEntry: `1-${3 * 2 ** 20}`,
       lastEntry: `1-${5 * 2 ** 20}`,
       report: null,
+      taken: 1,
     });
     assert.deepEqual(await store.takePending(5, 60_000), []);
     assert.deepEqual(Buffer.from(await store.batchBytes(pending)), batch);
