@@ -8,6 +8,17 @@ import type { ScriptArgument } from './scripts.ts';
 
 type SignalTexts = [string, string, string, string, string, State | '', string, string];
 
+/** Running averages are of use while children come to the step; each one that does keeps those of the others. */
+const AVERAGES_KEPT_SECONDS = 90 * 86_400;
+
+/*
+ * {root}:signals           sorted set: experiments of which rules have something to look at, by when it may be taken
+ * {root}:signals:waits     sorted set: experiments that wait for a checkpoint, by when the wait ends
+ * {root}:x:<id>:rules      hash: cursor, memory (JSON), `fired:<rule>:<attempt>` → when
+ * {root}:x:<id>:kept       set: `<attempt>:<batch>` that retention does not delete
+ * {root}:sweep:<id>:average:<step>   hash: running average by child
+ */
+
 /** See {@link RulesStore}. */
 export function createRules(context: StoreContext): RulesStore {
   const { redis, keys, run } = context;
@@ -56,11 +67,7 @@ export function createRules(context: StoreContext): RulesStore {
     async recordAverage({ sweep, index, step, average }) {
       const key = `${keys.root}:sweep:${sweep}:average:${step}`;
       const [, all] = (await runAll(
-        redis
-          .pipeline()
-          .hset(key, index, average)
-          .hgetall(key)
-          .sadd(`${keys.root}:sweep:${sweep}:averages`, step),
+        redis.pipeline().hset(key, index, average).hgetall(key).expire(key, AVERAGES_KEPT_SECONDS),
       )) as [number, Record<string, string>, number];
       return Object.entries(all).flatMap(([child, value]) =>
         child === String(index) ? [] : [Number(value)],
