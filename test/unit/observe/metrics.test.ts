@@ -118,6 +118,8 @@ test('counts what this process does', async () => {
   metrics.claimed();
   metrics.takenOver(2);
   metrics.ended('failed');
+  metrics.ruled({ actions: ['mark', 'mark', 'stop'], stopped: true });
+  metrics.ruled({ actions: [], stopped: false });
   const text = await metrics.text();
   const of = (name: string, labels = {}) => numberAt(text, name, labels);
   assert.equal(of('echelon_http_request_duration_seconds_count', { route: '/v1/x/:id', status: '200' }), 1);
@@ -130,5 +132,7 @@ test('counts what this process does', async () => {
   assert.equal(of('echelon_verification_batches_total', { verdict: 'not-ok' }), 1);
   assert.equal(of('echelon_verification_errors_total', { code: 'x' }), 1);
   assert.equal(of('echelon_attempts_taken_over_total'), 2);
+  assert.equal(of('echelon_rules_fired_total', { do: 'mark' }), 2);
+  assert.equal(of('echelon_rules_stopped_total'), 1);
   assert.equal(of('echelon_attempts_ended_total', { to: 'failed' }), 1);
 });
