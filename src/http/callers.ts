@@ -62,8 +62,6 @@ export function createCallers(input: {
   const { store, clock } = input;
   const tokens = input.tokens.map((token) => ({ digest: sha256(token), known: tokenCaller(token) }));
   const copy = keyCopy(store);
-  const watched = new Map<AbortController, string>();
-  let timer: NodeJS.Timeout | undefined;
 
   const accepted = (key: StoredKey | undefined, matches: (digest: string) => boolean) => {
     const now = clock.now();
@@ -79,16 +77,12 @@ export function createCallers(input: {
     return { caller: { id, name, project, scopes }, credential: `${id}~${digest.slice(0, SHORT)}` };
   }
 
-  async function endStreams(): Promise<void> {
-    const all = await copy.keys();
-    for (const [controller, credential] of watched) {
-      const { id, short } = parts(credential);
-      const key = all.get(id);
-      if (accepted(key, (digest) => digest.slice(0, SHORT) === short)) continue;
-      watched.delete(controller);
-      controller.abort(endOf(key, clock.now()));
-    }
-  }
+  const watches = createWatches((credential, keys) => {
+    const { id, short } = parts(credential);
+    const key = keys.get(id);
+    const holds = accepted(key, (digest) => digest.slice(0, SHORT) === short);
+    return holds ? undefined : endOf(key, clock.now());
+  }, copy);
 
   return {
     async byToken(token) {
@@ -111,26 +105,52 @@ export function createCallers(input: {
       return accepted(key, (digest) => digest.slice(0, SHORT) === short) ? found(key!, short) : undefined;
     },
 
-    watch(credential) {
+    watch: watches.watch,
+    close: watches.close,
+  };
+}
+
+/** Looks once a second, while there is anything to watch, whether its credentials are still accepted. */
+function createWatches(
+  endOf: (credential: string, keys: Map<string, StoredKey>) => string | undefined,
+  copy: KeyCopy,
+) {
+  const watched = new Map<AbortController, string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(): Promise<void> {
+    const keys = await copy.keys();
+    for (const [controller, credential] of watched) {
+      const reason = endOf(credential, keys);
+      if (reason === undefined) continue;
+      watched.delete(controller);
+      controller.abort(reason);
+    }
+  }
+
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    watch(credential: string): { signal: AbortSignal; release(): void } {
       const controller = new AbortController();
       if (parts(credential).short === undefined) return { signal: controller.signal, release() {} };
       watched.set(controller, credential);
       // Where the store is away nothing can be said; the stream waits for it too.
-      timer ??= setInterval(() => void endStreams().catch(() => {}), WATCH_MS).unref();
+      timer ??= setInterval(() => void look().catch(() => {}), WATCH_MS).unref();
       return {
         signal: controller.signal,
         release() {
           watched.delete(controller);
-          if (watched.size > 0) return;
-          clearInterval(timer);
-          timer = undefined;
+          if (watched.size === 0) stop();
         },
       };
     },
-
-    close() {
+    close(): void {
       watched.clear();
-      clearInterval(timer);
+      stop();
     },
   };
 }
@@ -154,6 +174,8 @@ function endOf(key: StoredKey | undefined, now: number): string {
   if (key === undefined || key.revokedAt !== null) return 'the key was revoked';
   return isLive(key, now) ? 'the key was rotated' : 'the key has expired';
 }
+
+type KeyCopy = ReturnType<typeof keyCopy>;
 
 /** The keys of the store as they are now, read again only when they have changed. */
 function keyCopy(store: Pick<Store, 'accessVersion' | 'keys' | 'keyUsed'>) {
