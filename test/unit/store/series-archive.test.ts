@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EchelonError } from '../../../src/core/errors.ts';
+import type { StoreContext } from '../../../src/store/context.ts';
+import { createKeys } from '../../../src/store/keys.ts';
+import { createMetricSeries } from '../../../src/store/metric-series.ts';
+import { loadScripts, type RunScript } from '../../../src/store/scripts.ts';
 import { createSeriesReader, packSeries, unpackSeries } from '../../../src/store/series-archive.ts';
 import type { Archive, Lease } from '../../../src/store/store.ts';
 import { archiveFor, claimed, running, storeFor } from '../../support/store.ts';
@@ -56,6 +60,25 @@ describe('the series of a finished experiment', () => {
     assert.deepEqual([await redis.exists(key), await redis.exists(`${key}:open`)], [0, 0]);
     assert.equal(await store.archiveStream(id), 'archived');
     assert.deepEqual(await all(), before);
+  });
+
+  test('is read whole also where it moves in the middle of a reading', async (t) => {
+    const { store, redis, archive } = await storeFor(t);
+    const lease = await running(store);
+    await record(store, lease, range(0, 500));
+    await store.end(lease, { to: 'succeeded', reason: 'done' });
+    await store.dropSignals(lease.experiment);
+    const query = { names: ['x'], resolution: 50 };
+    const before = await store.metricSeries(lease.experiment, query);
+    const run = loadScripts(redis, '{echelon}');
+    const bytes: RunScript['bytes'] = async (...args) => {
+      assert.equal(await store.archiveStream(lease.experiment), 'archived');
+      return await run.bytes(...args);
+    };
+    const context = { redis, archive, keys: createKeys('echelon'), run: Object.assign(() => run, { bytes }) };
+    const reader = createMetricSeries(context as unknown as StoreContext);
+    // Fails without the second look: there is nothing to read any more.
+    assert.deepEqual(await reader.metricSeries(lease.experiment, query), before);
   });
 
   test('stays in the store where the archive does not take it', async (t) => {
