@@ -156,7 +156,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       everyMs: deps.reconcileMs ?? 5_000,
     });
   const retention = createRetention({
-    ...{ store, dispatcher: id, now, log },
+    ...{ store, dispatcher: id, now, log, rayWorkerOf: rayWorkers.of },
     everyMs: deps.retentionMs ?? 30_000,
     archiveAfterMs: deps.archiveAfterMs ?? 60_000,
   });

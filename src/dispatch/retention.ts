@@ -1,3 +1,5 @@
+import type { RayWorkerClient } from '../rpc/ray-worker.ts';
+import { RayWorkerError } from '../rpc/status.ts';
 import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../schemas/retention.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from './log.ts';
@@ -11,6 +13,15 @@ const SEEDED_AT_ONCE = 1_000;
 /** So often the whole list is walked for those. */
 const SEED_MS = 24 * 3600 * 1000;
 
+/**
+ * Long enough for a restore of a backup: an attempt that the restored records take for running is then still known where
+ * it ran.
+ */
+const FORGET_MS = 7 * 24 * 3600 * 1000;
+/** Of a deleted experiment every attempt is forgotten, wherever it ran. */
+const EVERY_ATTEMPT = 2 ** 32 - 1;
+const ANSWER_MS = 30_000;
+
 type RetentionNeeds = Pick<
   Store,
   | 'takeArchiving'
@@ -21,6 +32,9 @@ type RetentionNeeds = Pick<
   | 'due'
   | 'expire'
   | 'collectGarbage'
+  | 'takeForgetting'
+  | 'forgotten'
+  | 'clusters'
 >;
 
 /** What archiving and retention need. */
@@ -31,6 +45,9 @@ export interface RetentionDeps {
   everyMs: number;
   /** An experiment's stream stays in Redis for so long after its end. */
   archiveAfterMs: number;
+  /** The ray-worker's own event logs stay for so long after the end; absent: {@link FORGET_MS}. */
+  forgetAfterMs?: number;
+  rayWorkerOf: (cluster: string) => Promise<Pick<RayWorkerClient, 'forget'>>;
   now: () => number;
   log: Log;
 }
@@ -72,6 +89,37 @@ export function createRetention(deps: RetentionDeps): Loop {
     }
   }
 
+  /** True where no cluster that is known keeps anything of it any more. */
+  async function forget(id: string, attempts: ReadonlyMap<string, number>): Promise<boolean> {
+    for (const [cluster, attempt] of attempts) {
+      try {
+        const rayWorker = await deps.rayWorkerOf(cluster);
+        await rayWorker.forget(id, attempt, AbortSignal.timeout(ANSWER_MS));
+      } catch (error) {
+        // A ray-worker that does not know the call, or refuses it, will not do it later either.
+        if (!(error instanceof RayWorkerError) || error.retry) throw error;
+      }
+    }
+    return true;
+  }
+
+  async function forgetOld(): Promise<void> {
+    const known = (await store.clusters()).map(({ name }) => name);
+    for (let more = true; more && !stopping; ) {
+      const afterMs = deps.forgetAfterMs ?? FORGET_MS;
+      const taken = await store.takeForgetting({ limit: AT_ONCE, leaseMs: LEASE_MS, afterMs });
+      const byId = new Map(taken.map(({ id, attempts }) => [id, attempts]));
+      await each([...byId.keys()], 'forgetting on the cluster', async (id) => {
+        const attempts = byId.get(id) ?? new Map(known.map((name) => [name, EVERY_ATTEMPT]));
+        const there = [...attempts].filter(([cluster]) => known.includes(cluster));
+        await forget(id, new Map(there));
+        await store.forgotten([id]);
+        return true;
+      });
+      more = taken.length === AT_ONCE;
+    }
+  }
+
   async function seed(): Promise<void> {
     if (deps.now() - seededAt < SEED_MS) return;
     let cursor: string | null = null;
@@ -107,6 +155,7 @@ export function createRetention(deps: RetentionDeps): Loop {
       await archive();
       if (stopping || !(await held())) return;
       await seed();
+      await forgetOld();
       while (!stopping && (await store.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
       for (const { name, retention } of await store.projects()) {
         const cutoffs = cutoffsOf(policyOf(retention), deps.now());

@@ -130,6 +130,7 @@ function toDescription(answer: echelon.rayworker.v1.DescribeResponse): RayWorker
     sharedRoot: answer.sharedRoot,
     engines: answer.engines ?? [],
     freeDiskBytes: toNumber(answer.freeDiskBytes),
+    startedAt: toNumber(answer.startedAtUnixMs),
     nodes: (answer.nodes ?? []).map((node) => ({
       id: node.id ?? '',
       address: node.address ?? '',
@@ -257,6 +258,10 @@ export function createRayWorkerClient(options: RayWorkerClientOptions): RayWorke
       const request = { experiment, attempt, gracePeriodMs, reason };
       const answer = await unary('Stop', METHODS.Stop, request, { extraMs: gracePeriodMs, signal });
       return { dropped: answer.dropped, ended: answer.ended ? toEnded(answer.ended) : null };
+    },
+    async forget(experiment, attempt, signal) {
+      const { forgotten } = await unary('Forget', METHODS.Forget, { experiment, attempt }, { signal });
+      return { forgotten };
     },
     async list(experiment = '', signal) {
       const answer = await unary('List', METHODS.List, { experiment }, { signal });

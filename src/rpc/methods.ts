@@ -58,6 +58,11 @@ export const METHODS = {
     { request: v1.ListRequest, response: v1.ListResponse },
     { idempotent: true, deadlineMs: 10_000 },
   ),
+  Forget: method(
+    'Forget',
+    { request: v1.ForgetRequest, response: v1.ForgetResponse },
+    { idempotent: true, deadlineMs: 30_000 },
+  ),
   Preflight: method(
     'Preflight',
     { request: v1.PreflightRequest, response: v1.PreflightResponse },

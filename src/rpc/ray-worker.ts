@@ -46,6 +46,8 @@ export interface RayWorkerDescription {
   nodes: RayNode[];
   engines: string[];
   freeDiskBytes: number;
+  /** When the process that answers began to serve, ms since 1970: another value is another process. 0: it does not say. */
+  startedAt: number;
 }
 
 /** The answer to a launch. */
@@ -100,6 +102,8 @@ export interface RayWorkerClient {
     options: { gracePeriodMs: number; reason: string },
     signal?: AbortSignal,
   ): Promise<StopOutcome>;
+  /** Deletes what is kept there of the attempts up to one, all of which have ended and are recorded. May be repeated. */
+  forget(experiment: string, attempt: number, signal?: AbortSignal): Promise<{ forgotten: number }>;
   /** The attempts known there (of one experiment, where given), newest first. */
   list(experiment?: string, signal?: AbortSignal): Promise<AttemptStatus[]>;
   /** What would fail, hang or be ignored if the plan were launched now; null: what is to be said of the cluster. */

@@ -24,7 +24,7 @@ export function createArchiveStreams(
 ): Pick<RetentionStore, 'takeArchiving' | 'archiveStream'> {
   return {
     async takeArchiving({ limit, leaseMs, afterMs }) {
-      return (await context.run('take-archiving', [limit, leaseMs, afterMs])) as string[];
+      return (await context.run('take-archiving', [limit, leaseMs, afterMs, 'archiving'])) as string[];
     },
 
     async archiveStream(id) {

@@ -32,6 +32,8 @@ export interface Keys {
   archiving: string;
   /** Sorted set by the end (ms): finished experiments of a project of which retention deletes `stage` next. */
   due(stage: RetentionStage, project: string): string;
+  /** Sorted set: archived experiments of which clusters may still keep event logs, by their end (ms). */
+  forgetting: string;
   /** Set: experiments that are gone, but not yet what the archive has of them. */
   garbage: string;
   /** Hash: cluster (JSON) by name. */
@@ -81,6 +83,7 @@ export function createKeys(prefix: string): Keys {
     pending: `${root}:pending`,
     archiving: `${root}:archiving`,
     due: (stage, project) => `${root}:due:${stage}:${project}`,
+    forgetting: `${root}:forgetting`,
     garbage: `${root}:archive:garbage`,
     clusters: `${root}:clusters`,
     seen: `${root}:clusters:seen`,

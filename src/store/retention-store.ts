@@ -28,6 +28,17 @@ export interface RetentionStore {
    */
   archiveStream(id: string): Promise<ArchiveOutcome>;
   /**
+   * Takes up to `limit` experiments that ended at least `afterMs` ago and of which clusters may still keep event logs;
+   * they come back after `leaseMs`. `attempts`: the highest attempt by cluster; null: the experiment was deleted.
+   */
+  takeForgetting(options: {
+    limit: number;
+    leaseMs: number;
+    afterMs: number;
+  }): Promise<{ id: string; attempts: ReadonlyMap<string, number> | null }[]>;
+  /** No cluster keeps anything of these. */
+  forgotten(ids: readonly string[]): Promise<void>;
+  /**
    * Puts up to `limit` finished experiments that were not archived, and that nothing will archive, among those that
    * are: an earlier version ended them. `cursor` is null for the first call; null at the end.
    */

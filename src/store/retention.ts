@@ -4,7 +4,7 @@ import { digestOf } from './archive-keys.ts';
 import { readSegments } from './archive-segments.ts';
 import type { createBatches } from './batches.ts';
 import type { StoreContext } from './context.ts';
-import { toBatch } from './record.ts';
+import { type Fields, toAttempts, toBatch } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { DueFigures, RetentionStore } from './retention-store.ts';
 
@@ -23,6 +23,22 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
   const { redis, keys, run, archive } = context;
   return {
     seedArchiving: (cursor, limit) => seedArchiving(context, cursor, limit),
+
+    async takeForgetting({ limit, leaseMs, afterMs }) {
+      const ids = (await run('take-archiving', [limit, leaseMs, afterMs, 'forgetting'])) as string[];
+      if (ids.length === 0) return [];
+      const looks = redis.pipeline();
+      for (const id of ids) looks.hgetall(keys.attempts(id)).exists(keys.experiment(id));
+      const replies = await runAll(looks);
+      return ids.map((id, at) => ({
+        id,
+        attempts: replies[2 * at + 1] === 1 ? highestByCluster(replies[2 * at] as Fields) : null,
+      }));
+    },
+
+    async forgotten(ids) {
+      if (ids.length > 0) await guarded(redis.zrem(keys.forgetting, ...ids));
+    },
 
     async holdRetention(dispatcher, leaseMs) {
       return (await run('hold-retention', [dispatcher, leaseMs])) === 1;
@@ -46,6 +62,11 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
       return ids.length;
     },
   };
+}
+
+function highestByCluster(fields: Fields): Map<string, number> {
+  // In the order of the attempts: the last one of a cluster is the highest.
+  return new Map(toAttempts(fields).map(({ cluster, attempt }) => [cluster, attempt]));
 }
 
 /** Walks through all experiments by the time of their arrival; the cursor is the arrival of the last one. */

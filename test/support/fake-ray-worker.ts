@@ -247,6 +247,17 @@ export async function startFakeRayWorker({
     return { dropped: false, ended: known.ended };
   }
 
+  function forget(request: Message): Message {
+    let forgotten = 0;
+    for (const [key, known] of attempts) {
+      if (known.experiment !== request.experiment || known.attempt > Number(request.attempt)) continue;
+      if (!known.ended) throw refuse(status.UNAVAILABLE, 'an attempt to be forgotten still runs');
+      attempts.delete(key);
+      forgotten += 1;
+    }
+    return { forgotten };
+  }
+
   const attach: handleServerStreamingCall<Message, Message> = async (call) => {
     const fail = (code: status, details: string) => call.emit('error', refuse(code, details));
     if (call.metadata.get('authorization')[0] !== `Bearer ${token}`)
@@ -332,6 +343,7 @@ export async function startFakeRayWorker({
         Launch: definition('Launch', 'LaunchRequest', 'LaunchResponse'),
         Attach: definition('Attach', 'AttachRequest', 'AttemptEvent', true),
         Stop: definition('Stop', 'StopRequest', 'StopResponse'),
+        Forget: definition('Forget', 'ForgetRequest', 'ForgetResponse'),
         List: definition('List', 'ListRequest', 'ListResponse'),
         Preflight: definition('Preflight', 'PreflightRequest', 'PreflightResponse'),
       },
@@ -340,6 +352,7 @@ export async function startFakeRayWorker({
         Launch: unary(launch),
         Attach: attach,
         Stop: unary(stop),
+        Forget: unary(forget),
         List: unary(list),
         Preflight: unary(() => ({ findings: fake.findings })),
       },

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -121,6 +122,36 @@ class AttemptStore:
             return pb.StopResponse(dropped=True)
         return pb.StopResponse(ended=self._stop_known(directory, request.grace_period_ms, request.reason))
 
+    def forget(self, request: pb.ForgetRequest) -> pb.ForgetResponse:
+        """Deletes the directories of ended attempts up to one. InvalidLaunch, Exhausted, NotEnded."""
+        experiment, attempt = request.experiment, request.attempt
+        launch.check_id(experiment, attempt)
+        with self._locks[experiment]:
+            if not os.path.isdir(os.path.join(self._experiments, experiment)):
+                return pb.ForgetResponse()
+            known = [number for number in self._attempts(experiment) if number <= attempt]
+            if any(self._end_of(self._directory(experiment, number)) is None for number in known):
+                raise NotEnded("an attempt to be forgotten still runs")
+            fence = self._read_fence(experiment)
+            try:
+                # First: without its directory, an attempt would look as if it had never been launched.
+                self._write_fence(experiment, Fence(fence.highest, max(fence.tombstone, min(attempt, fence.highest))))
+            except OSError as error:
+                raise Exhausted(str(error)) from error
+            for directory in self._directories_up_to(experiment, attempt):
+                shutil.rmtree(directory, ignore_errors=True)
+                self._ended.pop(directory, None)
+                self._open.discard(directory)
+            return pb.ForgetResponse(forgotten=len(known))
+
+    def _directories_up_to(self, experiment: str, attempt: int) -> list[str]:
+        """Also those whose deletion was cut short."""
+        try:
+            names = os.listdir(os.path.join(self._experiments, experiment, "attempts"))
+        except OSError:
+            return []
+        return [self._directory(experiment, int(name)) for name in names if name.isdigit() and int(name) <= attempt]
+
     def list(self, experiment: str = "") -> list[pb.AttemptStatus]:
         """All attempts and tombstones, of one experiment or of all, newest first."""
         experiments = [experiment] if experiment else sorted(os.listdir(self._experiments))
@@ -128,9 +159,10 @@ class AttemptStore:
         for name in experiments:
             attempts = self._attempts(name)
             found += [self._status(name, attempt) for attempt in attempts]
-            tombstone = self._read_fence(name).tombstone
-            if tombstone and tombstone not in attempts:
-                found.append(pb.AttemptStatus(experiment=name, attempt=tombstone, tombstone=True))
+            fence = self._read_fence(name)
+            # Not those of forgotten attempts: they were launched, and there is one for every experiment that ever ran.
+            if fence.tombstone > fence.highest:
+                found.append(pb.AttemptStatus(experiment=name, attempt=fence.tombstone, tombstone=True))
         return sorted(found, key=lambda status: (status.launched_at_unix_ms, status.attempt), reverse=True)
 
     def sweep(self) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import hmac
 import shutil
 import sys
+import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import AsyncIterator, Awaitable, Callable, Optional
@@ -47,6 +48,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
     ) -> None:
         """``executor`` runs what blocks: as many threads as calls shall wait at once."""
         self._store = store
+        self._started_at_unix_ms = time.time_ns() // 1_000_000
         self._token = token.encode()
         self._executor = executor
         self._view_cluster = view_cluster
@@ -57,6 +59,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
             f"/{SERVICE}/Describe": _unary(self._describe, pb.DescribeRequest, pb.DescribeResponse),
             f"/{SERVICE}/Launch": _unary(self._launch, pb.LaunchRequest, pb.LaunchResponse),
             f"/{SERVICE}/Stop": _unary(self._stop, pb.StopRequest, pb.StopResponse),
+            f"/{SERVICE}/Forget": _unary(self._forget, pb.ForgetRequest, pb.ForgetResponse),
             f"/{SERVICE}/List": _unary(self._list, pb.ListRequest, pb.ListResponse),
             f"/{SERVICE}/Preflight": _unary(self._preflight, pb.PreflightRequest, pb.PreflightResponse),
             # Events go out as the bytes that the log holds.
@@ -98,6 +101,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
             nodes=view.nodes,
             engines=ENGINES,
             free_disk_bytes=shutil.disk_usage(self._store.shared_root).free,
+            started_at_unix_ms=self._started_at_unix_ms,
         )
 
     async def _launch(self, request: pb.LaunchRequest, context: grpc.aio.ServicerContext) -> pb.LaunchResponse:
@@ -105,6 +109,9 @@ class RayWorkerService(grpc.GenericRpcHandler):
 
     async def _stop(self, request: pb.StopRequest, context: grpc.aio.ServicerContext) -> pb.StopResponse:
         return await self._blocking(context, lambda: self._store.stop(request))
+
+    async def _forget(self, request: pb.ForgetRequest, context: grpc.aio.ServicerContext) -> pb.ForgetResponse:
+        return await self._blocking(context, lambda: self._store.forget(request))
 
     async def _list(self, request: pb.ListRequest, context: grpc.aio.ServicerContext) -> pb.ListResponse:
         if request.experiment:

@@ -67,6 +67,10 @@ class Client:
         request = pb.StopRequest(experiment=experiment, attempt=attempt, grace_period_ms=grace, reason=reason)
         return self.call("Stop", request, pb.StopResponse)
 
+    def forget(self, experiment: str = "exp", attempt: int = 1) -> int:
+        request = pb.ForgetRequest(experiment=experiment, attempt=attempt)
+        return self.call("Forget", request, pb.ForgetResponse).forgotten
+
     def list(self, experiment: str = "") -> list[pb.AttemptStatus]:
         return list(self.call("List", pb.ListRequest(experiment=experiment), pb.ListResponse).attempts)
 

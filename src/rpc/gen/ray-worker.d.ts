@@ -107,6 +107,9 @@ export namespace echelon {
                 /** DescribeResponse freeDiskBytes. */
                 freeDiskBytes: number;
 
+                /** DescribeResponse startedAtUnixMs. */
+                startedAtUnixMs: number;
+
                 /**
                  * Encodes the specified DescribeResponse message. Does not implicitly {@link echelon.rayworker.v1.DescribeResponse.verify|verify} messages.
                  * @param message DescribeResponse message or plain object to encode
@@ -157,6 +160,9 @@ export namespace echelon {
 
                     /** DescribeResponse freeDiskBytes */
                     freeDiskBytes?: (number|null);
+
+                    /** DescribeResponse startedAtUnixMs */
+                    startedAtUnixMs?: (number|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];
@@ -669,6 +675,126 @@ export namespace echelon {
 
                 /** Shape of a StopRequest. */
                 type $Shape = echelon.rayworker.v1.StopRequest.$Properties;
+            }
+
+            /**
+             * Properties of a ForgetRequest.
+             * @deprecated Use echelon.rayworker.v1.ForgetRequest.$Properties instead.
+             */
+            interface IForgetRequest extends echelon.rayworker.v1.ForgetRequest.$Properties {
+            }
+
+            /** Represents a ForgetRequest. */
+            class ForgetRequest {
+
+                /**
+                 * Constructs a new ForgetRequest.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: echelon.rayworker.v1.ForgetRequest.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** ForgetRequest experiment. */
+                experiment: string;
+
+                /** ForgetRequest attempt. */
+                attempt: number;
+
+                /**
+                 * Encodes the specified ForgetRequest message. Does not implicitly {@link echelon.rayworker.v1.ForgetRequest.verify|verify} messages.
+                 * @param message ForgetRequest message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: echelon.rayworker.v1.ForgetRequest.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a ForgetRequest message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {echelon.rayworker.v1.ForgetRequest & echelon.rayworker.v1.ForgetRequest.$Shape} ForgetRequest
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): echelon.rayworker.v1.ForgetRequest & echelon.rayworker.v1.ForgetRequest.$Shape;
+            }
+
+            namespace ForgetRequest {
+
+                /** Properties of a ForgetRequest. */
+                interface $Properties {
+
+                    /** ForgetRequest experiment */
+                    experiment?: (string|null);
+
+                    /** ForgetRequest attempt */
+                    attempt?: (number|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a ForgetRequest. */
+                type $Shape = echelon.rayworker.v1.ForgetRequest.$Properties;
+            }
+
+            /**
+             * Properties of a ForgetResponse.
+             * @deprecated Use echelon.rayworker.v1.ForgetResponse.$Properties instead.
+             */
+            interface IForgetResponse extends echelon.rayworker.v1.ForgetResponse.$Properties {
+            }
+
+            /** Represents a ForgetResponse. */
+            class ForgetResponse {
+
+                /**
+                 * Constructs a new ForgetResponse.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: echelon.rayworker.v1.ForgetResponse.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** ForgetResponse forgotten. */
+                forgotten: number;
+
+                /**
+                 * Encodes the specified ForgetResponse message. Does not implicitly {@link echelon.rayworker.v1.ForgetResponse.verify|verify} messages.
+                 * @param message ForgetResponse message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: echelon.rayworker.v1.ForgetResponse.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a ForgetResponse message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {echelon.rayworker.v1.ForgetResponse & echelon.rayworker.v1.ForgetResponse.$Shape} ForgetResponse
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): echelon.rayworker.v1.ForgetResponse & echelon.rayworker.v1.ForgetResponse.$Shape;
+            }
+
+            namespace ForgetResponse {
+
+                /** Properties of a ForgetResponse. */
+                interface $Properties {
+
+                    /** ForgetResponse forgotten */
+                    forgotten?: (number|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a ForgetResponse. */
+                type $Shape = echelon.rayworker.v1.ForgetResponse.$Properties;
             }
 
             /**

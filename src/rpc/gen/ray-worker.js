@@ -104,6 +104,7 @@ export const echelon = $root.echelon = (() => {
                 DescribeResponse.prototype.nodes = $util.emptyArray;
                 DescribeResponse.prototype.engines = $util.emptyArray;
                 DescribeResponse.prototype.freeDiskBytes = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+                DescribeResponse.prototype.startedAtUnixMs = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
 
                 DescribeResponse.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -132,6 +133,8 @@ export const echelon = $root.echelon = (() => {
                             writer.uint32(66).string(message.engines[i]);
                     if (message.freeDiskBytes != null && $Object.hasOwnProperty.call(message, "freeDiskBytes") && (typeof message.freeDiskBytes === "object" ? message.freeDiskBytes.low || message.freeDiskBytes.high : message.freeDiskBytes !== 0))
                         writer.uint32(72).uint64(message.freeDiskBytes);
+                    if (message.startedAtUnixMs != null && $Object.hasOwnProperty.call(message, "startedAtUnixMs") && (typeof message.startedAtUnixMs === "object" ? message.startedAtUnixMs.low || message.startedAtUnixMs.high : message.startedAtUnixMs !== 0))
+                        writer.uint32(80).int64(message.startedAtUnixMs);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (let i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -242,6 +245,15 @@ export const echelon = $root.echelon = (() => {
                                     message.freeDiskBytes = value;
                                 else
                                     delete message.freeDiskBytes;
+                                continue;
+                            }
+                        case 10: {
+                                if (wireType !== 0)
+                                    break;
+                                if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                    message.startedAtUnixMs = value;
+                                else
+                                    delete message.startedAtUnixMs;
                                 continue;
                             }
                         }
@@ -1137,6 +1149,182 @@ export const echelon = $root.echelon = (() => {
                 };
 
                 return StopRequest;
+            })();
+
+            v1.ForgetRequest = (function() {
+
+                const ForgetRequest = function (properties) {
+                    if (properties)
+                        for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                ForgetRequest.prototype.experiment = "";
+                ForgetRequest.prototype.attempt = 0;
+
+                ForgetRequest.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.experiment != null && $Object.hasOwnProperty.call(message, "experiment") && message.experiment !== "")
+                        writer.uint32(10).string(message.experiment);
+                    if (message.attempt != null && $Object.hasOwnProperty.call(message, "attempt") && message.attempt !== 0)
+                        writer.uint32(16).uint32(message.attempt);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (let i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                ForgetRequest.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    let end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.echelon.rayworker.v1.ForgetRequest();
+                    while (reader.pos < end) {
+                        let start = reader.pos;
+                        let tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        let wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.experiment = value;
+                                else
+                                    delete message.experiment;
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 0)
+                                    break;
+                                if (value = reader.uint32())
+                                    message.attempt = value;
+                                else
+                                    delete message.attempt;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return ForgetRequest;
+            })();
+
+            v1.ForgetResponse = (function() {
+
+                const ForgetResponse = function (properties) {
+                    if (properties)
+                        for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                ForgetResponse.prototype.forgotten = 0;
+
+                ForgetResponse.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.forgotten != null && $Object.hasOwnProperty.call(message, "forgotten") && message.forgotten !== 0)
+                        writer.uint32(8).uint32(message.forgotten);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (let i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                ForgetResponse.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    let end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.echelon.rayworker.v1.ForgetResponse();
+                    while (reader.pos < end) {
+                        let start = reader.pos;
+                        let tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        let wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 0)
+                                    break;
+                                if (value = reader.uint32())
+                                    message.forgotten = value;
+                                else
+                                    delete message.forgotten;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return ForgetResponse;
             })();
 
             v1.StopResponse = (function() {

@@ -30,5 +30,6 @@ end
 redis.call('ZREM', root .. ':archiving', id)
 if redis.call('HSETNX', x, 'archived', '1') == 1 then
   redis.call('ZADD', root .. ':due:batches:' .. record[5], record[1], id)
+  redis.call('ZADD', root .. ':forgetting', record[1], id)
 end
 return 'archived'

@@ -1,12 +1,14 @@
 #!lua flags=allow-oom
--- Takes finished experiments whose streams are to be archived, those that ended first, for a while.
+-- Takes finished experiments whose streams are to be archived, or of which clusters may still keep something, those that
+-- ended first, for a while.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 limit, 2 ms for which nobody else takes them, 3 ms that must have passed since the end
+-- ARGV      1 limit, 2 ms for which nobody else takes them, 3 ms that must have passed since the end,
+--           4 'archiving' or 'forgetting'
 -- Returns   ids
 -- include time
 
-local archiving = KEYS[1] .. ':archiving'
+local archiving = KEYS[1] .. ':' .. ARGV[4]
 local now = nowMs()
 local due = redis.call('ZRANGEBYSCORE', archiving, '-inf', int(now - ARGV[3]), 'LIMIT', 0, ARGV[1])
 for _, id in ipairs(due) do

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createRetention, type RetentionDeps } from '../../../src/dispatch/retention.ts';
+import { RayWorkerError } from '../../../src/rpc/status.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import type { RetentionStage } from '../../../src/schemas/retention.ts';
+import type { Cluster } from '../../../src/store/store.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 
 const DAY = 24 * 3600 * 1000;
@@ -14,8 +16,9 @@ function fakeStore(setup: {
   finished?: string[];
   held?: boolean;
   broken?: string[];
+  forgetting?: Awaited<ReturnType<RetentionDeps['store']['takeForgetting']>>;
 }) {
-  const { due = {}, finished = [], held = true, broken = [] } = setup;
+  const { due = {}, finished = [], held = true, broken = [], forgetting = [] } = setup;
   const did: string[] = [];
   const asked: Record<string, number> = {};
   let rounds = 0;
@@ -42,6 +45,11 @@ function fakeStore(setup: {
       did.push(`${stage} ${id}`);
       return 'expired';
     },
+    takeForgetting: async ({ limit }) => forgetting.splice(0, limit),
+    async forgotten(ids) {
+      did.push(...ids.map((id) => `forgotten ${id}`));
+    },
+    clusters: async () => [{ name: 'lab' }, { name: 'away' }, { name: 'old' }] as Cluster[],
     async collectGarbage() {
       rounds += 1;
       return 0;
@@ -50,10 +58,14 @@ function fakeStore(setup: {
   return { store, did, asked, rounds: () => rounds };
 }
 
-async function once(fake: ReturnType<typeof fakeStore>, done: () => boolean) {
+async function once(
+  fake: ReturnType<typeof fakeStore>,
+  done: () => boolean,
+  rayWorkerOf: RetentionDeps['rayWorkerOf'] = () => Promise.reject(new Error('nobody')),
+) {
   const loop = createRetention({
     ...{ store: fake.store, dispatcher: 'one', everyMs: 3_600_000, archiveAfterMs: 0 },
-    ...{ now: () => NOW, log: QUIET },
+    ...{ now: () => NOW, log: QUIET, rayWorkerOf },
   });
   loop.start();
   await until(done, 'retention was applied');
@@ -86,6 +98,44 @@ describe('retention', () => {
     const fake = fakeStore({ due: { 'batches default': ids }, broken: ids });
     await once(fake, () => 'records short' in fake.asked);
     assert.deepEqual(fake.did, []);
+  });
+
+  test('what clusters keep of an experiment goes from each one that is known, until each has answered', async () => {
+    const forgetting = [
+      { id: 'exp-a', attempts: new Map([['lab', 2]]) },
+      {
+        id: 'exp-b',
+        attempts: new Map([
+          ['lab', 1],
+          ['away', 3],
+        ]),
+      },
+      {
+        id: 'exp-c',
+        attempts: new Map([
+          ['gone', 1],
+          ['old', 4],
+        ]),
+      },
+      { id: 'exp-d', attempts: null },
+    ];
+    const fake = fakeStore({ forgetting });
+    const asked: string[] = [];
+    await once(
+      fake,
+      () => 'records short' in fake.asked,
+      async (cluster) => ({
+        async forget(id, attempt) {
+          if (cluster === 'away' && id === 'exp-b') throw new RayWorkerError('unreachable', 'no answer');
+          if (cluster === 'old') throw new RayWorkerError('invalid', 'it does not know the call');
+          asked.push(`${cluster} ${id} ${attempt}`);
+          return { forgotten: 1 };
+        },
+      }),
+    );
+    assert.deepEqual(fake.did, ['forgotten exp-a', 'forgotten exp-c', 'forgotten exp-d']);
+    const every = 2 ** 32 - 1;
+    assert.deepEqual(asked, ['lab exp-a 2', 'lab exp-b 1', `lab exp-d ${every}`, `away exp-d ${every}`]);
   });
 
   /* Fails without the question who holds it. */
