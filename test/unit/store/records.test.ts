@@ -92,7 +92,8 @@ describe('deletion', () => {
     );
   });
 
-  test('ends those who follow it', async () => {
+  // Hangs where a follower takes what is gone for what is still to come.
+  test('ends those who follow it', { timeout: 20_000 }, async () => {
     const lease = await running(store);
     await recordBatch(lease, 1, 1);
     await store.end(lease, { to: 'failed', reason: 'enough' });
