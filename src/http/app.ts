@@ -82,10 +82,16 @@ export async function createApp(input: AppDeps): Promise<App> {
   addEtags(app);
   await addOpenApi(app, deps);
 
+  await addRoutes(app, deps, { sessions, onFailure });
+  await addBoard(app, deps.line.queues);
+  return app;
+}
+
+async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof addLogin>[2]): Promise<void> {
   await app.register(async (scope) => {
     const routes = scope as unknown as App;
     addHealth(routes, deps);
-    addLogin(routes, deps, { sessions, onFailure });
+    addLogin(routes, deps, signIn);
     addErrorPages(routes);
     addExperiments(routes, deps);
     addSweeps(routes, deps);
@@ -116,8 +122,6 @@ export async function createApp(input: AppDeps): Promise<App> {
     addAuditLog(routes, deps);
     addDocument(routes);
   });
-  await addBoard(app, deps.line.queues);
-  return app;
 }
 
 function createServer({ limits, log }: RouteDeps): App {
