@@ -253,6 +253,8 @@ export async function startFakeRayWorker({
       if (known.experiment !== request.experiment || known.attempt > Number(request.attempt)) continue;
       if (!known.ended) throw refuse(status.UNAVAILABLE, 'an attempt to be forgotten still runs');
       attempts.delete(key);
+      const before = fences.get(known.experiment)?.attempt ?? 0;
+      fences.set(known.experiment, { attempt: Math.max(before, known.attempt) });
       forgotten += 1;
     }
     return { forgotten };

@@ -120,6 +120,18 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
       await client.stop(id, 1, { gracePeriodMs: 500, reason: 'test' });
     });
 
+    test('forgets what has ended, and never starts it again', async () => {
+      const id = newExperimentId();
+      await client.launch(id, 1, plan({}));
+      await attach(id);
+      assert.deepEqual(await client.forget(id, 1), { forgotten: 1 });
+      assert.deepEqual(await client.forget(id, 1), { forgotten: 0 });
+      await assert.rejects(attach(id), failsWith('unknown-attempt'));
+      assert.equal((await client.launch(id, 1, plan({}))).outcome, 'fenced');
+      assert.deepEqual(await client.list(id), []);
+      assert.deepEqual(await client.forget(newExperimentId(), 3), { forgotten: 0 });
+    });
+
     test('carries how a driver ended', async () => {
       const id = newExperimentId();
       await client.launch(id, 1, plan({ exitCode: 7 }));

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { createKeys } from '../../../src/store/keys.ts';
+import { assertWholeStream, startBench, until } from '../../support/dispatch.ts';
+
+const bench = await startBench();
+after(() => bench.stop());
+const keys = createKeys('echelon');
+
+describe('dispatchers', () => {
+  test('archive what has ended, while one reads it, and delete what its project does not keep', async () => {
+    for (let count = 0; count < 2; count++) {
+      await bench.dispatcher({ retentionMs: 50, archiveAfterMs: 0 });
+    }
+    const id = await bench.submit({ steps: 5, batchBytes: 200_000, logLines: 20 });
+    const followed: string[] = [];
+    for await (const entry of bench.store.follow(id, undefined, AbortSignal.timeout(30_000))) {
+      followed.push(entry.id);
+    }
+    await until(async () => (await bench.redis.xlen(keys.events(id))) === 0, 'the stream is archived');
+    const events = await bench.store.read(id, undefined, 100_000);
+    assert.deepEqual(
+      events.map((entry) => entry.id),
+      followed,
+    );
+    assert.ok((await assertWholeStream(bench.store, id, 1)) > 10);
+    const batches = await bench.store.batches(id);
+    assert.equal(batches.length, 5);
+    for (const batch of batches) assert.equal((await bench.store.batchBytes(batch)).byteLength, 200_000);
+
+    await bench.store.changeProject('default', {
+      retention: { batchesDays: 0, streamsDays: 0, recordsDays: 0 },
+    });
+    await until(async () => (await bench.store.get(id)) === undefined, 'the record is deleted');
+    await until(async () => (await bench.redis.scard(keys.garbage)) === 0, 'the archive is tidied up');
+    const left = await bench.redis.keys(`*${id}*`);
+    assert.deepEqual(
+      left.filter((key) => !key.includes(':bull:')),
+      [],
+    );
+  });
+});
