@@ -84,6 +84,17 @@ describe('a key', () => {
   });
 });
 
+test('every replica knows a key that was made by another, and refuses it once it was revoked there', async () => {
+  const { call: elsewhere } = await appFor({ after }, { store, now: () => now });
+  const by = async (token: string) => (await elsewhere('GET', '/v1/caller', { token })).statusCode;
+  for (let at = 0; at < 20; at += 1) {
+    const { key, token } = await make();
+    assert.equal(await by(token), 200);
+    await call('DELETE', `/v1/keys/${key.id}`);
+    assert.equal(await by(token), 401);
+  }
+});
+
 test('its use is listed', async () => {
   const { key, token } = await make();
   await status(token);
