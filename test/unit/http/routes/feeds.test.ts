@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import type { ControllerEvent } from '../../../../src/core/events.ts';
 import { openStream } from '../../../support/event-stream.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { running, type Scope, storeFor, submitInput } from '../../../support/store.ts';
@@ -84,7 +85,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
     await stream.next();
     for (const record of await store.batches(lease.experiment)) {
       const wrong = record.batch === 2 ? 1 : 0;
-      const event = {
+      const event: Extract<ControllerEvent, { type: 'verification' }> = {
         type: 'verification',
         attempt: 1,
         batch: record.batch,
@@ -96,7 +97,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
         unverifiable: 0,
         errors: [],
         ok: wrong === 0,
-      } as const;
+      };
       await store.report(record, event, {});
     }
     const message = await stream.next();
