@@ -33,6 +33,8 @@ const WINDOW = 256;
 /** Of each project at least. */
 const LEAST_WINDOW = 16;
 const LONGEST_WINDOW = 16_384;
+/** Where all that is left is to start out of turn. Slurm's sched/backfill looks at 500 (bf_max_job_test). */
+const BACKFILL_WINDOW = 1_024;
 /** Paces are read at most so often; of so many that wait. */
 const PACES_MS = 1_000;
 const PACED = 512;
@@ -78,10 +80,16 @@ export function createLook({
       known = Math.max(1, new Set(waiting.map(({ project }) => project)).size);
       const input = { ...common, waiting, truncated, ...(await paces(reservations, waiting)) };
       const choice = choose(input);
-      const enough = choice.dry === null || choice.open.length === 0 || waiting.length >= LONGEST_WINDOW;
-      if (enough) return { input, waiting, choice, versions, projectVersions };
+      if (choice.dry === null || waiting.length >= windowFor(choice))
+        return { input, waiting, choice, versions, projectVersions };
     }
   };
+}
+
+/** How much of the line is worth looking at, as the choice over its beginning says. */
+function windowFor({ open, filling }: Choice): number {
+  if (open.length > 0) return LONGEST_WINDOW;
+  return filling.length > 0 ? BACKFILL_WINDOW : 0;
 }
 
 function toPolicies(

@@ -52,13 +52,16 @@ export interface Start {
   cpus: number;
 }
 
-/** The choice: who starts, why the others wait, and the clusters on which somebody further behind might still fit. */
+/** The choice: who starts, why the others wait, and where somebody further behind might still start. */
 export interface Choice {
   start: Start[];
   reasons: Map<string, string>;
   /** Those whose turn was looked at, in the order of their turns, whether they start or not. */
   order: Waiting[];
+  /** Clusters on which it is anybody's turn who fits. */
   open: string[];
+  /** Clusters on which somebody holds the place, and others may start out of turn. */
+  filling: string[];
   /** The project whose window was used up, so that nobody behind was looked at; null where all were. */
   dry: string | null;
 }
@@ -93,7 +96,7 @@ export interface Round {
  */
 export function choose(input: ChoiceInput): Choice {
   const { round, order } = beginRound(input);
-  const choice: Choice = { start: [], reasons: new Map(), order: [], open: [], dry: null };
+  const choice: Choice = { start: [], reasons: new Map(), order: [], open: [], filling: [], dry: null };
   for (let item = order.next(); item !== undefined; item = order.next()) {
     const placed = place(item, round);
     choice.order.push(item);
@@ -101,7 +104,10 @@ export function choose(input: ChoiceInput): Choice {
     else choice.reasons.set(item.experiment, placed.reason);
     if (placed.counts) order.count(item);
   }
-  choice.open = input.paused == null ? round.clusters.filter(isOpen).map(({ name }) => name) : [];
+  for (const cluster of input.paused == null ? round.clusters.filter(hasRoom) : []) {
+    if (cluster.blocker === null) choice.open.push(cluster.name);
+    else if (cluster.backfill) choice.filling.push(cluster.name);
+  }
   choice.dry = order.dry();
   return choice;
 }
@@ -133,9 +139,9 @@ export function beginRound(input: ChoiceInput) {
   return { round, order };
 }
 
-/** Whether somebody could still start there. */
-function isOpen({ answering, draining, paused, blocker, backfill, nodes }: OpenCluster): boolean {
-  if (!answering || draining || paused !== null || (blocker !== null && !backfill)) return false;
+/** Whether anything could still start there. */
+function hasRoom({ answering, draining, paused, nodes }: OpenCluster): boolean {
+  if (!answering || draining || paused !== null) return false;
   // A cluster that has not been seen yet has no nodes.
   return nodes.length === 0 || nodes.some(({ cpus }) => cpus > EPSILON);
 }

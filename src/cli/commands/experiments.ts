@@ -7,6 +7,7 @@ import { type ConnectionOptions, clientFor, withConnection } from '../connection
 import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
 import { readSpecFile } from '../spec-file.ts';
 import { logsCommand } from './logs.ts';
+import { startsIn } from './queue.ts';
 import { watchCommand, watchExperiment } from './watch.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
@@ -156,17 +157,30 @@ function get(output: Output): Command {
     .argument('<id>')
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
-      const experiment = await client.get<Experiment>(`/v1/experiments/${encodeURIComponent(id)}`);
+      const experiment = await client.get<ExperimentDetail>(`/v1/experiments/${encodeURIComponent(id)}`);
       output.line(options.json ? json(experiment) : describe(experiment));
     });
 }
 
-function describe(experiment: Experiment): string {
+/** Of one that waits: its place, why, and when it is expected to start. */
+function waitingFacts({ position, waitReason, estimate, noEstimate }: ExperimentDetail): [string, string][] {
+  if (position === null) return [];
+  const starts =
+    estimate === null ? `not known: ${inert(noEstimate ?? '')}` : `in ${startsIn(estimate, Date.now())}`;
+  return [
+    ['place', `${position.rank} of ${position.length}`],
+    ['waits', inert(waitReason ?? 'not looked at yet')],
+    ['starts', starts],
+  ];
+}
+
+function describe(experiment: ExperimentDetail): string {
   const { verification: checked, progress } = experiment;
   const when = (ms: number | null): string => (ms === null ? '-' : new Date(ms).toISOString());
   const facts: [string, string][] = [
     ['name', inert(experiment.name)],
     ['state', `${coloredState(experiment.state)} (${inert(experiment.reason)})`],
+    ...waitingFacts(experiment),
     ['attempt', `${experiment.attempt}${experiment.cluster ? ` on cluster ${experiment.cluster}` : ''}`],
     ['submitted', when(experiment.submittedAt)],
     ['started', when(experiment.startedAt)],

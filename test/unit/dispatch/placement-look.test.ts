@@ -62,6 +62,12 @@ test('reads on while somebody behind could start', async () => {
   assert.deepEqual([asked, choice.start.map(({ experiment }) => experiment)], [[256, 1024, 4096], ['e2000']]);
 });
 
+test('looks only so far for those that start out of turn', async () => {
+  const { look, asked } = bench(many(5_000, 'p', 4), { backfill: true });
+  const { choice } = await look();
+  assert.deepEqual([asked, choice.open, choice.filling], [[256, 1024], [], ['c']]);
+});
+
 // Fails without `isClosed`: each round would read the whole line of a project that has used its quota up.
 test('reads no further of a project whose quota is full, and starts others', async () => {
   const { look, asked } = bench([...many(5_000, 'p'), ...many(2, 'q')], { quota: 1 });

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../src/core/events.ts';
 import type { Lease, Store } from '../../../src/store/store.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
+import { expandedSweep } from '../../support/sweep.ts';
 
 const PAUSE = { by: 'ann', at: 5, reason: 'upgrade' };
 
@@ -198,6 +199,29 @@ describe('the pace of an experiment', () => {
     await store.confirm(await claimed(store, id));
     const [attempt] = await store.attempts(id);
     assert.equal((await pace())?.timeoutAt, attempt!.confirmedAt! + 60_000);
+  });
+
+  // Fails without `lengths` in end.lua.
+  test('of a sweep is told by its children that have succeeded', async (t) => {
+    const { store } = await storeFor(t);
+    const { children } = await expandedSweep(store, 4);
+    const [first, second, third, last] = children as [string, string, string, string];
+    for (const [id, to] of [
+      [first, 'succeeded'],
+      [second, 'succeeded'],
+      [third, 'failed'],
+    ] as const) {
+      const lease = await claimed(store, id);
+      await store.confirm(lease);
+      await store.end(lease, { to, reason: '' });
+    }
+    const sweep = (await store.paces([last])).get(last)?.sweep;
+    const took = async (id: string) => {
+      const record = await store.get(id);
+      return record!.endedAt! - record!.startedAt!;
+    };
+    assert.equal(sweep?.count, 2);
+    assert.ok(Math.abs(sweep!.meanMs - ((await took(first)) + (await took(second))) / 2) < 1e-6);
   });
 
   test('a redelivered event is measured once', async (t) => {

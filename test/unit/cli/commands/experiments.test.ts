@@ -35,6 +35,10 @@ describe('commands on experiments', () => {
     const id = output.lines[0]!;
     const got = await run('get', id);
     assert.match(got.output.lines[0]!, /name {10}from a file\nstate {9}queued/);
+    assert.match(
+      got.output.lines[0]!,
+      /place {9}1 of \d+\nwaits {9}not looked at yet\nstarts {8}not known: no choice/,
+    );
     const listed = await run('ls', '--state', 'queued');
     assert.match(listed.output.lines[0]!, new RegExp(`${id}.*from a file.*queued`));
     const cancelled = await run('cancel', id, '--json');
