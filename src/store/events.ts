@@ -96,7 +96,10 @@ async function* follow(
   }
 }
 
-/** `over`: final, and each recorded batch has its report, so that no event can come any more. `gone`: deleted. */
+/**
+ * `over`: final, each recorded batch has its report, and its rules have looked at all of it, so that no event can come
+ * any more. `gone`: deleted.
+ */
 async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on' | 'gone'> {
   const names = ['id', 'endedAt', 'vBatches', 'vVerified'];
   const values = await guarded(context.redis.hmget(context.keys.experiment(id), ...names));
@@ -106,7 +109,16 @@ async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on
     if (value !== null && value !== undefined) fields[name] = value;
   });
   if (fields.id === undefined) return 'gone';
-  return isOver(fields) && toVerification(fields).status === 'complete' ? 'over' : 'on';
+  if (!isOver(fields) || toVerification(fields).status !== 'complete') return 'on';
+  return (await haveRulesToLook(context, id)) ? 'on' : 'over';
+}
+
+/** A rule may still fire about the last entries. */
+async function haveRulesToLook({ redis, keys }: StoreContext, id: string): Promise<boolean> {
+  if ((await guarded(redis.zscore(`${keys.root}:signals`, id))) === null) return false;
+  const resolved = await guarded(redis.hget(keys.experiment(id), 'resolved'));
+  const { rules } = JSON.parse(resolved || '{}') as { rules?: unknown[] };
+  return (rules?.length ?? 0) > 0;
 }
 
 function checkPlace(after: string | undefined): void {

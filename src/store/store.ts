@@ -4,13 +4,13 @@ import type { Command, CommandKind, CommandProblem, PreflightFinding } from '../
 import type { Experiment } from '../schemas/experiment.ts';
 import type { AccessStore } from './access-store.ts';
 import type { FeedStore } from './feed-store.ts';
-import type { LogStore } from './log-store.ts';
 import type { Crash, LimitsStore } from './limits-store.ts';
+import type { LogStore } from './log-store.ts';
+import type { QueueStore, StartEstimate } from './queue-store.ts';
 import type { Idempotency, RecordsStore } from './records-store.ts';
 import type { RetentionStore } from './retention-store.ts';
 import type { RulesStore } from './rules-store.ts';
 import type { SeriesStore } from './series-store.ts';
-import type { QueueStore, StartEstimate } from './queue-store.ts';
 import type { SweepStore } from './sweep-store.ts';
 
 /*
@@ -345,7 +345,8 @@ export interface Store
   tail(id: string, limit: number): Promise<StreamEntry[]>;
   /**
    * Yields entries after `after` as they arise, until `signal` aborts, the store closes, or nothing can come any
-   * more: the experiment is final, each of its batches has its report, and all was sent. Throws `not-found`; rides
+   * more: the experiment is final, each of its batches has its report, its rules have looked at them, and all was
+   * sent. Throws `not-found`; rides
    * out a restart of the server once it has begun.
    */
   follow(id: string, after: string | undefined, signal: AbortSignal): AsyncIterable<StreamEntry>;

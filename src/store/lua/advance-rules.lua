@@ -49,7 +49,9 @@ for at = 8, #ARGV, 4 do
     answer[#answer + 1] = ARGV[at]
   end
 end
-if #answer > 2 then redis.call('PUBLISH', x .. ':changed', 'rule') end
+-- Followers of one that has ended wait until its rules have looked at all of it.
+local over = not behind[1] and from ~= 'queued' and not HELD[from]
+if #answer > 2 or over then redis.call('PUBLISH', x .. ':changed', 'rule') end
 
 local stops = ARGV[6] ~= '' and (from == 'queued' or from == 'launching' or from == 'running')
 if stops then

@@ -176,6 +176,25 @@ test('a report is something to look at, also after the end', async (t) => {
   assert.deepEqual((await store.takeSignals(10, 0)).ids, []);
 });
 
+// Fails where a follower does not ask whether rules still look: it ends before the rule that fires last.
+test('a follower waits for the rules of an experiment that has ended', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const lease = await withMetrics(store);
+  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  const following = store.follow(lease.experiment, undefined, new AbortController().signal);
+  const entries = following[Symbol.asyncIterator]();
+  for (let over = false; !over; ) {
+    const { event } = (await entries.next()).value!;
+    over = event.type === 'state' && event.to === 'succeeded';
+  }
+  const next = entries.next();
+  // Each of its questions and each of these take one turn on the same connection: it has found nothing more by then.
+  for (let turn = 0; turn < 20; turn++) await redis.ping();
+  await store.advanceRules(advanceOf(await store.readSignals(lease.experiment, 10), { fired: [firing()] }));
+  assert.equal((await next).value?.event.type, 'rule');
+  assert.equal((await entries.next()).done, true);
+});
+
 test('what is gone is not looked at again; older records have no rules', async (t) => {
   const { store, redis } = await storeFor(t);
   await redis.zadd('{echelon}:signals', 1, 'exp-gone');
