@@ -1,4 +1,3 @@
-import { EchelonError } from '../core/errors.ts';
 import type { Ended } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import type { LaunchPlan, RayWorkerClient, StopOutcome } from '../rpc/ray-worker.ts';
@@ -8,6 +7,7 @@ import type { Crash } from '../store/limits-store.ts';
 import type { EndDecision, Lease, Store } from '../store/store.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
 import { decide, lostAttempt, QUARANTINE_AFTER, quarantine } from './decide.ts';
+import { isLeaseLost, isPassing, whyUnfollowable } from './faults.ts';
 import { groupEvents } from './group-events.ts';
 import type { Log } from './log.ts';
 import { findHigher, Outrun } from './outrun.ts';
@@ -93,6 +93,9 @@ interface Terms {
 /** The story was left; not a failure. */
 class Left extends Error {}
 
+/** The launch ended the ray-worker again and again. */
+class Poison extends Error {}
+
 /** The launch can never succeed. */
 class Refused extends Error {}
 
@@ -155,6 +158,10 @@ async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
     if (error instanceof Outrun) return await goBehind(story, error).catch(() => null);
     if (error instanceof Refused)
       return await conclude(story, { to: 'failed', reason: error.message }).catch(() => null);
+    if (error instanceof Poison)
+      return await conclude(story, { to: 'failed', quarantined: true, reason: error.message }).catch(
+        () => null,
+      );
     if (error instanceof Left || story.left.aborted) return null;
     if (isLeaseLost(error))
       deps.log.warn({ experiment, attempt }, 'the lease is lost: another dispatcher has the attempt');
@@ -215,6 +222,8 @@ async function launch(story: Story, { plan }: Terms): Promise<Ended | null> {
   if (!stopping.signal.aborted) await deps.hooks.beforeLaunch?.(lease);
   const given = AbortSignal.any([lost, stopping.signal]);
   const backoff = createBackoff(deps.retry);
+  /** Processes that answered after a launch that had none: their starts. */
+  const restarts = new Set<number>();
   for (let exhausted = 0; !given.aborted && !story.left.aborted; ) {
     try {
       const client = await deps.rayWorkerOf(story.cluster);
@@ -235,10 +244,32 @@ async function launch(story: Story, { plan }: Terms): Promise<Ended | null> {
       if (error.fault !== 'aborted')
         deps.log.warn({ experiment, attempt, err: error }, 'the launch is not confirmed; it is tried again');
       await backoff.wait(AbortSignal.any([given, story.left]));
+      if (error.fault === 'unreachable') await watchRestarts(story, restarts, given);
     }
   }
   if (story.left.aborted) throw new Left();
   return null;
+}
+
+/**
+ * After a launch without an answer: waits for the ray-worker, and notes whether it is another process than after the last
+ * one. Throws {@link Poison} where it was so again and again; that may be this launch's doing.
+ */
+async function watchRestarts(story: Story, seen: Set<number>, given: AbortSignal): Promise<void> {
+  const { experiment, attempt } = story.lease;
+  const signal = AbortSignal.any([given, story.left]);
+  const reach = async () => await (await story.deps.rayWorkerOf(story.cluster)).describe(signal);
+  const answer = await insist(story, 'reach the ray-worker', reach, signal).catch((error) => {
+    if (error instanceof Left) return null;
+    throw error;
+  });
+  if (answer === null || answer.startedAt === 0) return;
+  seen.add(answer.startedAt);
+  if (seen.size <= QUARANTINE_AFTER) return;
+  const message = `quarantined after ${QUARANTINE_AFTER} crashes: the ray-worker of ${story.cluster} was lost at each launch of attempt ${attempt}`;
+  story.deps.log.error({ experiment, attempt }, message);
+  await giveUp(story, notStarted(message));
+  throw new Poison(message);
 }
 
 async function confirm(story: Story): Promise<void> {
@@ -435,26 +466,6 @@ async function insist<T>(
       await backoff.wait(signal);
     }
   }
-}
-
-/** Why there is no use in attaching again, or null where there is. */
-function whyUnfollowable(error: unknown): string | null {
-  if (!(error instanceof RayWorkerError)) return null;
-  const { fault, message } = error;
-  if (fault === 'unknown-attempt') return `the ray-worker does not know the attempt (${message})`;
-  if (fault === 'ahead') return `the ray-worker's event log lacks events that were recorded (${message})`;
-  if (fault === 'damaged' || fault === 'invalid') return `the event log cannot be read (${message})`;
-  return null;
-}
-
-/** Whether trying again may help; a token that is not accepted may be corrected on either side. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof RayWorkerError && error.fault === 'denied') return true;
-  return error instanceof EchelonError && error.retry;
-}
-
-function isLeaseLost(error: unknown): boolean {
-  return error instanceof EchelonError && error.code === 'lease-lost';
 }
 
 function notStarted(message: string): Ended {

@@ -44,6 +44,7 @@ function bench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: number } = {})
     endError: null as Error | null,
     endAnswer: null as State | null,
     known: [] as Pick<AttemptStatus, 'attempt' | 'running'>[],
+    startedAt: () => 1,
     launch: async (): Promise<LaunchOutcome> => ({ outcome: 'started' }),
     stop: async (): Promise<StopOutcome> => ({ dropped: true, ended: null }),
     events: async function* (_signal: AbortSignal): AsyncGenerator<NumberedEvent> {
@@ -93,6 +94,9 @@ function bench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: number } = {})
     },
     async list() {
       return state.known;
+    },
+    async describe() {
+      return { startedAt: state.startedAt() };
     },
   } as unknown as RayWorkerClient;
   const run = (): AttemptRun =>
@@ -202,6 +206,25 @@ describe('the story of an attempt', () => {
     const { calls: spared, run: goOn } = bench({ attempt: 3, takenOver: true, crashes: [crash, crash] });
     assert.equal(await goOn().done, 'succeeded');
     assert.ok(spared.includes('launch 3'));
+  });
+
+  /* Fails without watchRestarts: the ray-worker is ended for ever. */
+  test('gives up a launch that ends the ray-worker again and again', async () => {
+    const { state, calls, run } = bench();
+    let starts = 0;
+    state.launch = async () => {
+      starts += 1;
+      throw new RayWorkerError('unreachable', 'the connection broke');
+    };
+    state.startedAt = () => starts;
+    assert.equal(await run().done, 'failed');
+    assert.ok(state.decision?.to === 'failed' && state.decision.quarantined);
+    assert.match(
+      state.decision.reason,
+      /^quarantined after 3 crashes: the ray-worker of c was lost at each launch/,
+    );
+    assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end failed']);
+    assert.equal(starts, 4);
   });
 
   test('launches again after an unclear answer, however often', async () => {

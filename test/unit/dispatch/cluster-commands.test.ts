@@ -17,7 +17,7 @@ function setUpAs(generation: string, node = 'node-1'): SetUp {
   ];
   const description = {
     ...{ version: '0.1.0', generation, rayVersion: '2.60.0', pythonVersion: '3.11', nodeId: node },
-    ...{ sharedRoot: '/s', nodes, engines: [], freeDiskBytes: 1 },
+    ...{ sharedRoot: '/s', nodes, engines: [], freeDiskBytes: 1, startedAt: 0 },
   };
   return { address: 'h:7400', token: 'worker-token', ca: null, description };
 }

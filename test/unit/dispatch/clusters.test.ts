@@ -20,6 +20,7 @@ const DESCRIPTION: RayWorkerDescription = {
   sharedRoot: '/',
   engines: [],
   freeDiskBytes: 0,
+  startedAt: 0,
   nodes: [
     { id: 'n', address: 'h', alive: true, cpusTotal: 8, gpusTotal: 4, cpusAvailable: 6, gpusAvailable: 1 },
     {
