@@ -1,4 +1,6 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import type { App, RouteDeps } from '../deps.ts';
@@ -90,7 +92,7 @@ function oneOfThree(): EchelonError {
   });
 }
 
-function addDownload(app: App, { store }: RouteDeps): void {
+function addDownload(app: App, { store, log }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/logs/download',
     {
@@ -127,11 +129,26 @@ function addDownload(app: App, { store }: RouteDeps): void {
         'x-log-lines': lines,
         'x-log-bytes': bytes,
       });
-      // One page waits for a slow client; where reading fails, the connection is cut, so that the end is not taken for one.
-      const text = Readable.from(logText(store, { id, since, filter }), { highWaterMark: 1 });
-      return reply.send(text as never);
+      const pages = logText(store, { id, since, filter });
+      // What fails before the first page is an answer of its own.
+      const first = await pages.next();
+      reply.hijack(); // it takes as long as the client does
+      reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
+      try {
+        // One page waits for a slow client; where reading fails, the connection is cut: that is no end of a log.
+        await pipeline(Readable.from(withFirst(first, pages), { highWaterMark: 1 }), reply.raw);
+      } catch (error) {
+        log.info({ err: error, experiment: id }, 'download of a log interrupted');
+      }
+      return reply;
     },
   );
+}
+
+async function* withFirst(first: IteratorResult<string, void>, rest: AsyncIterable<string>) {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
 function wantsText(accept = ''): boolean {

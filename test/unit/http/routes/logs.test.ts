@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
-import { appFor } from '../../../support/http-app.ts';
+import { appFor, TOKEN } from '../../../support/http-app.ts';
 import { claimed, running, storeFor, submitInput } from '../../../support/store.ts';
 
 const scope = { after };
@@ -222,3 +223,47 @@ async function makeLongRun() {
   }
   return { id: lease.experiment, texts };
 }
+
+describe('a download of a log', () => {
+  /** 60 MB in lines of 12 kB: more than the buffers of two kernels hold. */
+  async function large(): Promise<{ id: string; bytes: number }> {
+    const big = await running(store);
+    const text = 'x'.repeat(12_000);
+    for (let first = 1; first <= 5000; first += 250) {
+      const events = Array.from({ length: 250 }, (_, index) => {
+        const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [text], cutBytes: 0 };
+        return { sequence: first + index, at: 0, event };
+      });
+      await store.append(big, events);
+    }
+    return { id: big.experiment, bytes: 5000 * 12_001 };
+  }
+
+  test('waits for a slow client, and reads no further meanwhile', async (t) => {
+    const { id, bytes } = await large();
+    let reads = 0;
+    const counted = new Proxy(store, {
+      get(target, name) {
+        if (name === 'read') reads++;
+        return Reflect.get(target, name);
+      },
+    });
+    // A request that takes longer than a handler may is none that hangs.
+    const { app } = await appFor(t, { store: counted, limits: { handlerTimeoutMs: 500 } });
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const response = await fetch(`${origin}/v1/experiments/${id}/logs/download`, { headers });
+    const reader = response.body!.getReader();
+    let received = (await reader.read()).value!.length;
+    let before = -1;
+    while (before !== reads) {
+      before = reads;
+      await pause(400);
+    }
+    // Fails where the whole log is read ahead: that is 20 calls.
+    assert.ok(reads < 15, `${reads} calls of the store`);
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      received += part.value.length;
+    assert.equal(received, bytes);
+  });
+});
