@@ -849,11 +849,15 @@ export type Experiment = {
     /**
      * The spec as submitted
      */
-    submitted: unknown;
+    submitted: {
+        [key: string]: unknown;
+    };
     /**
      * The spec with its defaults
      */
-    resolved: unknown;
+    resolved: {
+        [key: string]: unknown;
+    };
     /**
      * JSON pointers of the values that were not submitted
      */
@@ -1295,9 +1299,11 @@ export type Attempt = {
      */
     lastSequence: number;
     /**
-     * How its driver ended; null: it has not
+     * How its driver ended, as its last event says; null: it has not
      */
-    ended: unknown;
+    ended: {
+        [key: string]: unknown;
+    } | null;
 };
 
 export type ClusterList = {
@@ -1419,11 +1425,15 @@ export type ExperimentDetail = {
     /**
      * The spec as submitted
      */
-    submitted: unknown;
+    submitted: {
+        [key: string]: unknown;
+    };
     /**
      * The spec with its defaults
      */
-    resolved: unknown;
+    resolved: {
+        [key: string]: unknown;
+    };
     /**
      * JSON pointers of the values that were not submitted
      */
@@ -1614,14 +1624,21 @@ export type Explanation = {
     batch: number;
     step: number;
     row: number;
-    explanation: unknown;
+    /**
+     * Groups, clusters and weights behind the number
+     */
+    explanation: {
+        [key: string]: unknown;
+    };
 };
 
 export type PlanPreview = {
     /**
      * The spec with its defaults
      */
-    resolved: unknown;
+    resolved: {
+        [key: string]: unknown;
+    };
     /**
      * JSON pointers of the values that were not submitted
      */
@@ -1641,6 +1658,12 @@ export type PlanPreview = {
         cpus: number;
         gracePeriodMs: number;
         files: {
+            [key: string]: string;
+        };
+        /**
+         * Variables that get their values on the cluster, by names of secrets there
+         */
+        secrets?: {
             [key: string]: string;
         };
     };
@@ -1849,9 +1872,9 @@ export type Verification = {
          */
         digest: string;
         /**
-         * The verifier's report; null: still to come
+         * Null: still to come
          */
-        report: unknown;
+        report: BatchReport | null;
     }>;
     /**
      * Pass it on as `cursor`; null: there is no more
@@ -2309,7 +2332,7 @@ export type SweepDetail = {
          */
         skipped: string | null;
         /**
-         * null: not yet expanded
+         * null: not yet expanded, or deleted
          */
         state: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled' | null;
         /**
@@ -3154,10 +3177,7 @@ export type Recipe = {
         corrections: Array<PlanCorrection>;
         checks: Array<PlanCheck>;
     };
-    /**
-     * The smallest spec of it
-     */
-    spec: unknown;
+    spec: VerlAgentSpec;
     /**
      * The spec's fields that set something of the configuration
      */
@@ -5728,7 +5748,7 @@ export type PreflightErrors = {
      */
     404: Problem;
     /**
-     * `cluster-busy`: The cluster still runs something; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     * `cluster-busy`: The cluster is busy; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
     /**
@@ -6437,7 +6457,7 @@ export type RemoveClusterErrors = {
      */
     404: Problem;
     /**
-     * `cluster-busy`: The cluster still runs something
+     * `cluster-busy`: The cluster is busy
      */
     409: Problem;
     /**
