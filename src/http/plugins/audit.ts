@@ -11,45 +11,55 @@ declare module 'fastify' {
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Refusals recorded in a minute at most; the others are counted. Who guesses must not fill the log. */
+/** Refusals of one caller, or of all who are none, recorded in a minute at most: guesses must not push out the rest. */
 const REFUSALS_A_MINUTE = 60;
 
 const TOKEN_IN_QUERY = /[?&](?:access_token|api_key|apikey|token|key|auth|authorization)=/i;
 
 /**
  * Records every request that may change something once it is authorized, whatever comes of it, and every refusal (401,
- * 403) of any request. What a client was told is recorded: the entry is written before the answer leaves. Where the
+ * 403) of any request. What a client is told was done is recorded: its entry is written before the answer leaves. Where the
  * store does not take it, the answer goes out all the same, and the entry is in the log of this process.
  */
 export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
-  const refusals = { minute: 0, count: 0, passedOver: 0 };
-
-  /** Undefined: this refusal is one too many. Else how many were passed over since the last one. */
-  function admit(now: number): number | undefined {
-    const minute = Math.floor(now / 60_000);
-    if (minute !== refusals.minute) Object.assign(refusals, { minute, count: 0 });
-    if (refusals.count >= REFUSALS_A_MINUTE) {
-      refusals.passedOver += 1;
-      return undefined;
-    }
-    refusals.count += 1;
-    const { passedOver } = refusals;
-    refusals.passedOver = 0;
-    return passedOver;
-  }
+  const admit = createAdmission();
 
   app.addHook('onSend', async (request, reply, payload) => {
     const refused = reply.statusCode === 401 || reply.statusCode === 403;
     if (!refused && !isChange(request, reply)) return;
-    const passedOver = refused ? admit(clock.now()) : 0;
+    const refusedTo = reply.statusCode >= 400 ? (request.caller?.id ?? '') : undefined;
+    const passedOver = refusedTo === undefined ? 0 : admit(refusedTo, clock.now());
     if (passedOver === undefined) return;
     const entry = { ...entryOf(request, reply), code: codeOf(payload), note: noteOf(request, passedOver) };
     const written = (async () => store.audit(entry))().catch((err: unknown) => {
       log.error({ err, audit: entry }, 'an entry of the audit log was not stored');
     });
-    // Where the store is away, the answer says so already.
-    if (reply.statusCode < 500 && !refused) await written;
+    // A refusal need not wait: it changed nothing, and the store may be away.
+    if (reply.statusCode < 400) await written;
   });
+}
+
+/**
+ * Says of each refusal whether it is recorded: undefined where there were too many for this caller ('' for nobody) in
+ * this minute, else how many of all callers were passed over since the last one.
+ */
+function createAdmission(): (caller: string, now: number) => number | undefined {
+  const counts = new Map<string, number>();
+  let [minute, passedOver] = [0, 0];
+  return (caller, now) => {
+    const current = Math.floor(now / 60_000);
+    if (current !== minute) counts.clear();
+    minute = current;
+    const count = counts.get(caller) ?? 0;
+    if (count >= REFUSALS_A_MINUTE) {
+      passedOver += 1;
+      return undefined;
+    }
+    counts.set(caller, count + 1);
+    const told = passedOver;
+    passedOver = 0;
+    return told;
+  };
 }
 
 function isChange(request: FastifyRequest, reply: FastifyReply): boolean {
