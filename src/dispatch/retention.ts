@@ -8,6 +8,8 @@ import { createLoop, type Loop } from './loop.ts';
 /** Streams archived, and experiments that lose something, in one step; the lease is held for several of them. */
 const AT_ONCE = 50;
 const LEASE_MS = 10 * 60_000;
+/** Sweeps looked at in one step. */
+const SWEEPS_AT_ONCE = 200;
 /** Experiments looked at in one step for what an earlier version ended. */
 const SEEDED_AT_ONCE = 1_000;
 /** So often the whole list is walked for those. */
@@ -32,6 +34,7 @@ type RetentionNeeds = Pick<
   | 'due'
   | 'expire'
   | 'collectGarbage'
+  | 'expireSweeps'
   | 'takeForgetting'
   | 'forgotten'
   | 'clusters'
@@ -147,6 +150,16 @@ export function createRetention(deps: RetentionDeps): Loop {
     }
   }
 
+  async function expireSweeps(project: string, endedBefore: number): Promise<void> {
+    let cursor: string | null = null;
+    do {
+      if (stopping || !(await held())) return;
+      const step = await store.expireSweeps(project, { endedBefore, limit: SWEEPS_AT_ONCE, cursor });
+      if (step.deleted > 0) log.info({ project, what: 'sweeps', sweeps: step.deleted }, 'retention deleted');
+      cursor = step.next;
+    } while (cursor !== null);
+  }
+
   const loop = createLoop({
     name: 'retention',
     everyMs: deps.everyMs,
@@ -163,6 +176,7 @@ export function createRetention(deps: RetentionDeps): Loop {
           const endedBefore = cutoffs[stage];
           if (endedBefore !== null && !stopping) await expire(name, stage, endedBefore);
         }
+        if (cutoffs.records !== null) await expireSweeps(name, cutoffs.records);
       }
     },
   });

@@ -59,6 +59,14 @@ export interface RetentionStore {
    * that has any. Whoever dies on the way leaves it due; a repetition finishes. `waiting`: it is not archived.
    */
   expire(stage: RetentionStage, id: string): Promise<'expired' | 'waiting' | 'gone'>;
+  /**
+   * Deletes sweeps of a project that ended before `endedBefore` and none of whose children is there any more. `cursor` is
+   * null for the first call; null at the end.
+   */
+  expireSweeps(
+    project: string,
+    options: { endedBefore: number; limit: number; cursor: string | null },
+  ): Promise<{ deleted: number; next: string | null }>;
   /** Deletes what the archive has of up to `limit` experiments that are gone; returns how many. */
   collectGarbage(limit: number): Promise<number>;
 }

@@ -15,6 +15,9 @@ const NAMED = 10;
 /** Batches that become kept while others are deleted are looked at again so often; then it is another time's work. */
 const TRIES = 3;
 
+/** What the keys of a sweep end with, behind the name of its record. */
+const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after'] as const;
+
 type Retention = Omit<RetentionStore, 'takeArchiving' | 'archiveStream'>;
 type Batches = Pick<ReturnType<typeof createBatches>, 'batchBytes'>;
 
@@ -52,6 +55,12 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
     dueFigures: (stage, project, endedBefore) => dueFigures(context, { stage, project, endedBefore }),
 
     expire: (stage, id) => expire(context, batches, { stage, id }),
+
+    async expireSweeps(project, { endedBefore, limit, cursor }) {
+      const reply = await run('expire-sweeps', [project, endedBefore, limit, cursor ?? '', ...SWEEP_KEYS]);
+      const [deleted, next] = reply as [number, string];
+      return { deleted, next: next === '' ? null : next };
+    },
 
     async collectGarbage(limit) {
       const ids = await guarded(redis.srandmember(keys.garbage, limit));

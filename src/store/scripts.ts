@@ -24,6 +24,7 @@ export const SCRIPT_NAMES = [
   'end-expiry',
   'expand-sweep',
   'expire-record',
+  'expire-sweeps',
   'fail-overdue',
   'give-back-pending',
   'hold-retention',

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
 import { parseBucket } from '../../../src/config/bucket.ts';
+import { loadSettings } from '../../../src/config/settings.ts';
 import {
   acceptCommand,
   acceptEnvironment,
@@ -52,6 +53,15 @@ describe('docker-compose.yml', () => {
       for (const file of Object.values(files))
         assert.ok(secrets.includes(file.replace('/run/secrets/', '')), file);
     }
+    // What the image sets itself must leave room for it.
+    const image = readFileSync('deploy/docker/Dockerfile', 'utf8').matchAll(
+      /^(?:ENV| {4}) *([A-Z_]+)=(\S+)/gm,
+    );
+    const { archiveUrl, archiveDir } = loadSettings({
+      ...Object.fromEntries([...image].map(([, name, value]) => [name, value])),
+      ...{ ECHELON_ARCHIVE_URL: 's3://b', ECHELON_ARCHIVE_ACCESS_KEY: 'a', ECHELON_ARCHIVE_SECRET_KEY: 'b' },
+    });
+    assert.deepEqual([archiveUrl?.name, archiveDir], ['b', null]);
     for (const { file } of Object.values(bucket.secrets))
       assert.match(file, /^\.\/deploy\/docker\/secrets\//);
   });

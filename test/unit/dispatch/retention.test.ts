@@ -21,6 +21,7 @@ function fakeStore(setup: {
   const { due = {}, finished = [], held = true, broken = [], forgetting = [] } = setup;
   const did: string[] = [];
   const asked: Record<string, number> = {};
+  const swept: string[] = [];
   let rounds = 0;
   const store: RetentionDeps['store'] = {
     takeArchiving: async ({ limit }) => finished.splice(0, limit),
@@ -50,12 +51,16 @@ function fakeStore(setup: {
       did.push(...ids.map((id) => `forgotten ${id}`));
     },
     clusters: async () => [{ name: 'lab' }, { name: 'away' }, { name: 'old' }] as Cluster[],
+    async expireSweeps(project) {
+      swept.push(project);
+      return { deleted: 0, next: null };
+    },
     async collectGarbage() {
       rounds += 1;
       return 0;
     },
   };
-  return { store, did, asked, rounds: () => rounds };
+  return { store, did, asked, swept, rounds: () => rounds };
 }
 
 async function once(
@@ -75,7 +80,8 @@ async function once(
 describe('retention', () => {
   test('asks each project by its own policy, and never for what is kept for ever', async () => {
     const fake = fakeStore({ due: { 'records short': ['exp-a'] } });
-    await once(fake, () => fake.did.length === 1 && 'records short' in fake.asked);
+    await once(fake, () => fake.did.length === 1 && fake.swept.length > 0);
+    assert.deepEqual(fake.swept, ['short']);
     assert.deepEqual(fake.asked, {
       'batches default': 30,
       'streams default': 90,

@@ -5,6 +5,7 @@ import type { NumberedEvent } from '../../../src/core/events.ts';
 import { createKeys } from '../../../src/store/keys.ts';
 import type { Archive, BatchRecord, Store } from '../../../src/store/store.ts';
 import { archiveFor, coded, running, type Scope, storeFor } from '../../support/store.ts';
+import { expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 const keys = createKeys('echelon');
 const LATER = Date.now() + 1_000_000;
@@ -166,6 +167,40 @@ describe('retention', () => {
     assert.equal(await store.collectGarbage(10), 1);
     assert.equal(has.get(id)?.size, 0);
     assert.equal(await store.archiveStream(id), 'gone');
+  });
+});
+
+describe('sweeps', () => {
+  /* Fails without the look at the children in expire-sweeps.lua. */
+  test('go once none of their children is there, in the time of records', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      const input = sweepInput(sweepRequest(2));
+      ids.push(input.id);
+      await store.createSweep(input);
+      const children = await expandAll(store, input.id);
+      if (count === 2) continue;
+      for (const id of children) await store.cancel(id, 'not needed');
+      if (count === 0) for (const id of children) assert.equal(await store.deleteExperiment(id), 'deleted');
+    }
+    const expire = async (endedBefore: number) => {
+      let deleted = 0;
+      for (let cursor: string | null = null, first = true; first || cursor !== null; first = false) {
+        const step = await store.expireSweeps('swept', { endedBefore, limit: 1, cursor });
+        deleted += step.deleted;
+        cursor = step.next;
+      }
+      return deleted;
+    };
+    assert.equal(await expire(1), 0);
+    assert.equal(await expire(LATER), 1);
+    const sweeps = await Promise.all(ids.map((id) => store.sweep(id)));
+    assert.deepEqual(
+      sweeps.map((sweep) => sweep !== undefined),
+      [false, true, true],
+    );
+    assert.deepEqual(await redis.keys(`*${ids[0]}*`), []);
   });
 });
 

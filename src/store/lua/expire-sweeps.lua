@@ -1,0 +1,27 @@
+#!lua flags=allow-oom
+-- Deletes sweeps of a project that ended long ago and none of whose children is there any more.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 project, 2 they ended before this (ms), 3 how many are looked at, 4 arrival of the last one looked at or '',
+--           then what the keys of a sweep end with
+-- Returns   {how many were deleted, arrival of the last one looked at ('' at the end)}
+
+local root, project, before = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local list = root .. ':sweeps:' .. project
+local from = ARGV[4] == '' and '-inf' or ('(' .. ARGV[4])
+local found = redis.call('ZRANGEBYSCORE', list, from, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+local deleted = 0
+for at = 1, #found, 2 do
+  local id = found[at]
+  local s = root .. ':sweep:' .. id
+  local endedAt = tonumber(redis.call('HGET', s, 'endedAt') or '')
+  local busy = redis.call('ZSCORE', root .. ':sweep-work', id) or redis.call('EXISTS', s .. ':experiments') == 1
+  if endedAt and endedAt < before and not busy then
+    redis.call('UNLINK', s)
+    for name = 5, #ARGV do redis.call('UNLINK', s .. ':' .. ARGV[name]) end
+    redis.call('ZREM', list, id)
+    redis.call('ZREM', root .. ':sweeps', id)
+    deleted = deleted + 1
+  end
+end
+return { deleted, #found < 2 * ARGV[3] and '' or found[#found] }
