@@ -1,5 +1,6 @@
 import type { RuleEvent, StreamEntry } from '../core/events.ts';
 import { parseEntryId } from '../core/ids.ts';
+import { isFinal } from '../core/states.ts';
 import { type EarlyMemory, emptyEarlyMemory, judgeLook, takeValues } from '../plan/early-stopping.ts';
 import {
   emptyRuleMemory,
@@ -59,17 +60,7 @@ export function createRulesRound({
   leaseMs,
   stopped = () => false,
 }: RulesDeps): () => Promise<void> {
-  const sweeps = new Map<string, EarlyStopping | null>();
-
-  async function earlyStoppingOf({ sweep }: SignalPage): Promise<EarlyStopping | null> {
-    if (sweep === null) return null;
-    const known = sweeps.get(sweep);
-    if (known !== undefined) return known;
-    const found = (await store.sweep(sweep))?.earlyStopping ?? null;
-    if (sweeps.size >= SWEEPS_KNOWN) sweeps.clear();
-    sweeps.set(sweep, found);
-    return found;
-  }
+  const earlyStoppingOf = rememberEarlyStopping(store);
 
   async function advance(id: string, now: number): Promise<void> {
     for (let more = true; more && !stopped(); ) {
@@ -77,7 +68,7 @@ export function createRulesRound({
       const rules = rulesOf(page);
       const early = await earlyStoppingOf(page);
       if (rules.length === 0 && early === null) return await store.dropSignals(id);
-      const found = await look(page, { rules, early, now });
+      const found = await look(store, page, { rules, early, now });
       const done = await store.advanceRules({
         ...found,
         experiment: id,
@@ -89,40 +80,6 @@ export function createRulesRound({
       if (done.stopped) log.info({ experiment: id, reason: found.stop?.reason }, 'an experiment is stopped');
       more = page.more;
     }
-  }
-
-  async function look(
-    page: SignalPage,
-    { rules, early, now }: { rules: readonly ResolvedRule[]; early: EarlyStopping | null; now: number },
-  ) {
-    const memory = (page.memory ?? { rules: emptyRuleMemory(), early: emptyEarlyMemory() }) as Memory;
-    const signals = page.entries.map(toSignal);
-    const outcome = evaluateRules(rules, { memory: memory.rules, signals, now });
-    const stopping =
-      early === null ? undefined : await lookEarly(page, early, { memory: memory.early, signals });
-    const fired = [...outcome.fired, ...(stopping?.fired ?? [])].map(toEvent);
-    const stop: StopWish | null = outcome.stop ?? stopping?.fired[0] ?? null;
-    const after: Memory = { rules: outcome.memory, early: stopping?.memory ?? memory.early };
-    return { memory: after, due: stop === null ? outcome.due : null, fired, stop };
-  }
-
-  async function lookEarly(
-    { sweep, sweepIndex }: SignalPage,
-    settings: EarlyStopping,
-    { memory, signals }: { memory: EarlyMemory; signals: readonly Signal[] },
-  ): Promise<{ memory: EarlyMemory; fired: Firing[] }> {
-    const values = signals.flatMap(({ event, at, attempt }) =>
-      event.type === 'metrics' && Object.hasOwn(event.values, settings.metric)
-        ? [{ step: event.step, value: event.values[settings.metric], at, attempt }]
-        : [],
-    );
-    const taken = takeValues(settings, memory, values);
-    for (const one of taken.looks) {
-      const place = { sweep: sweep ?? '', index: sweepIndex ?? 0, step: one.step };
-      const firing = judgeLook(settings, one, await store.recordAverage({ ...place, average: one.average }));
-      if (firing !== undefined) return { memory: taken.memory, fired: [firing] };
-    }
-    return { memory: taken.memory, fired: [] };
   }
 
   return async () => {
@@ -143,6 +100,61 @@ export function createRulesRound({
       };
       await Promise.all(Array.from({ length: WORKED_ON }, work));
     }
+  };
+}
+
+/** What comes of a page: what the rules remember behind it, what fired, and whether the experiment is to be stopped. */
+async function look(
+  store: Pick<Store, 'recordAverage'>,
+  page: SignalPage,
+  { rules, early, now }: { rules: readonly ResolvedRule[]; early: EarlyStopping | null; now: number },
+) {
+  const memory = (page.memory ?? { rules: emptyRuleMemory(), early: emptyEarlyMemory() }) as Memory;
+  const signals = page.entries.map(toSignal);
+  const outcome = evaluateRules(rules, { memory: memory.rules, signals, now });
+  const stopping =
+    early === null
+      ? undefined
+      : await lookEarly(store, { page, settings: early }, { memory: memory.early, signals });
+  const fired = [...outcome.fired, ...(stopping?.fired ?? [])].map(toEvent);
+  const stop: StopWish | null = outcome.stop ?? stopping?.fired[0] ?? null;
+  const after: Memory = { rules: outcome.memory, early: stopping?.memory ?? memory.early };
+  return { memory: after, due: stop === null ? outcome.due : null, fired, stop };
+}
+
+/** Compares a child with the others of its sweep at every look that became due. */
+async function lookEarly(
+  store: Pick<Store, 'recordAverage'>,
+  { page: { sweep, sweepIndex, state }, settings }: { page: SignalPage; settings: EarlyStopping },
+  { memory, signals }: { memory: EarlyMemory; signals: readonly Signal[] },
+): Promise<{ memory: EarlyMemory; fired: Firing[] }> {
+  const values = signals.flatMap(({ event, at, attempt }) =>
+    event.type === 'metrics' && Object.hasOwn(event.values, settings.metric)
+      ? [{ step: event.step, value: event.values[settings.metric], at, attempt }]
+      : [],
+  );
+  const taken = takeValues(settings, memory, values);
+  for (const one of taken.looks) {
+    const place = { sweep: sweep ?? '', index: sweepIndex ?? 0, step: one.step };
+    const others = await store.recordAverage({ ...place, average: one.average });
+    // One that has ended counts for the others, and there is nothing of it to stop.
+    const firing = state === null || isFinal(state) ? undefined : judgeLook(settings, one, others);
+    if (firing !== undefined) return { memory: taken.memory, fired: [firing] };
+  }
+  return { memory: taken.memory, fired: [] };
+}
+
+/** Asks for the early stopping of a sweep once: it never changes. */
+function rememberEarlyStopping(store: Pick<Store, 'sweep'>) {
+  const sweeps = new Map<string, EarlyStopping | null>();
+  return async ({ sweep }: SignalPage): Promise<EarlyStopping | null> => {
+    if (sweep === null) return null;
+    const known = sweeps.get(sweep);
+    if (known !== undefined) return known;
+    const found = (await store.sweep(sweep))?.earlyStopping ?? null;
+    if (sweeps.size >= SWEEPS_KNOWN) sweeps.clear();
+    sweeps.set(sweep, found);
+    return found;
   };
 }
 

@@ -130,6 +130,27 @@ test('early stopping ends the child that is worse than the median, once, and cou
   for (const lease of [good, fair]) assert.equal((await store.get(lease.experiment))?.state, 'running');
 });
 
+test('a child that has ended counts for the others, and is not stopped any more', async (t) => {
+  const { store } = await storeFor(t);
+  const earlyStopping = { metric: 'x', goal: 'max', afterSteps: 1, everySteps: 1, minChildren: 1 } as const;
+  const { id } = await store.createSweep(sweepInput(sweepRequest(2), { earlyStopping }));
+  const [good, poor] = await expandAll(store, id);
+  for (const [child, value] of [
+    [good!, 0.9],
+    [poor!, 0.1],
+  ] as const) {
+    const lease = await claimed(store, child);
+    await store.confirm(lease);
+    await tell(store, lease, [value]);
+    await store.end(lease, { to: 'succeeded', reason: 'done' });
+    await createRulesRound({ store, ...deps })();
+  }
+  assert.equal((await store.get(poor!))?.marks, 0);
+  assert.equal((await store.sweep(id))?.stoppedEarly, 0);
+  const others = await store.recordAverage({ sweep: id, index: 9, step: 1, average: 0 });
+  assert.deepEqual(others.toSorted(), [0.1, 0.9]);
+});
+
 test('an experiment without a sweep or rules is left alone', async (t) => {
   const { store } = await storeFor(t);
   const { id } = await store.submit(submitInput());
