@@ -72,9 +72,17 @@ async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Calle
   };
 }
 
+/** Records read at most for one answer, so that it comes in time however many projects wait. */
+const MOST_READ = 10_000;
+
 /** The first of the line in the order in which projects take turns, as the last choice found it. */
-async function firstInTurn(store: Pick<RouteDeps['store'], 'lineWindow'>, limit: number): Promise<Waiting[]> {
-  const { waiting } = await store.lineWindow(limit);
+async function firstInTurn(
+  store: Pick<RouteDeps['store'], 'lineWindow' | 'projects'>,
+  limit: number,
+): Promise<Waiting[]> {
+  const projects = (await store.projects()).length;
+  const perProject = Math.max(1, Math.min(limit, Math.floor(MOST_READ / projects)));
+  const { waiting } = await store.lineWindow(perProject);
   const rankOf = ({ rank }: Waiting) => rank ?? Number.MAX_SAFE_INTEGER;
   // Those without a place were not looked at: they come after the others, in the order of the line.
   return waiting.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, limit);

@@ -59,3 +59,25 @@ test('GET /v1/clusters shows no secret', async () => {
   assert.ok(!response.body.includes('CANARY'));
   assert.ok(!(await call('GET', '/v1/queues')).body.includes('CANARY'));
 });
+
+test('projects take turns, at the places that the last choice found', async () => {
+  const { id: first } = await store.submit(submitInput({ project: 'team-a' }));
+  const { id: second } = await store.submit(submitInput({ project: 'team-a' }));
+  const { id: other } = await store.submit(submitInput({ project: 'team-b' }));
+  const estimate = { startAt: 30, earliest: 20, latest: 40 };
+  await store.noteWaiting(
+    new Map([
+      [first, { reason: 'r', rank: 1, estimate }],
+      [other, { reason: 'r', rank: 2, estimate: null, unknown: 'nobody knows' }],
+      [second, { reason: 'r', rank: 3 }],
+    ]),
+  );
+  const all = (await call('GET', '/v1/queues')).json().waiting;
+  const waiting = all.filter(({ project }: { project: string }) => project.startsWith('team-'));
+  assert.deepEqual(
+    waiting.map((one: { experiment: string }) => one.experiment),
+    [first, other, second],
+  );
+  assert.deepEqual([waiting[0].estimate, waiting[0].noEstimate], [estimate, null]);
+  assert.deepEqual([waiting[1].estimate, waiting[1].noEstimate], [null, 'nobody knows']);
+});
