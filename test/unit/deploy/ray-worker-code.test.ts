@@ -6,6 +6,9 @@ import { test } from 'node:test';
 const RUNS_WHAT_IT_READS =
   /\b(?:pickle|cPickle|cloudpickle|dill|marshal|shelve)\b|\byaml\.(?:unsafe_)?load\b|\b(?:eval|exec)\(|shell=True|os\.system\(/;
 
+// Says how a function of ours is sent to other nodes; reads nothing.
+const OURS = /ray\.cloudpickle\.register_pickle_by_value\(hidden\)/;
+
 test('no code of the ray-worker runs what it reads', () => {
   const files = globSync('deploy/ray-worker/echelon_rayworker/**/*.py').filter(
     (file) => !file.includes('/gen/'),
@@ -15,7 +18,9 @@ test('no code of the ray-worker runs what it reads', () => {
     readFileSync(file, 'utf8')
       .split('\n')
       .flatMap((line, at) =>
-        RUNS_WHAT_IT_READS.test(line.replace(/#.*/, '')) ? [`${file}:${at + 1}: ${line}`] : [],
+        RUNS_WHAT_IT_READS.test(line.replace(/#.*/, '').replace(OURS, ''))
+          ? [`${file}:${at + 1}: ${line}`]
+          : [],
       ),
   );
   assert.deepEqual(found, []);

@@ -70,7 +70,9 @@ describe('a deadline', () => {
     const { store, redis } = await storeFor(t);
     const { id } = await store.submit(submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))));
     await store.end(await claimed(store, id), { to: 'failed', reason: '' });
-    const { id: other } = await store.submit(submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))));
+    const { id: other } = await store.submit(
+      submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))),
+    );
     await store.cancel(other, '');
     assert.equal(await redis.zcard('{echelon}:deadlines'), 0);
   });
