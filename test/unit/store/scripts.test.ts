@@ -8,7 +8,15 @@ import { redisFor } from '../../support/redis.ts';
 const FOLDER = new URL('../../../src/store/lua/', import.meta.url);
 
 /** Steps that only add telemetry or new work; the server refuses them when it has no memory. */
-const REFUSED_WITHOUT_MEMORY = ['append', 'create-sweep', 'expand-sweep', 'rerun-sweep', 'submit'];
+const REFUSED_WITHOUT_MEMORY = [
+  'append',
+  'claim-answer',
+  'create-sweep',
+  'expand-sweep',
+  'release-sweep',
+  'rerun-sweep',
+  'submit',
+];
 
 describe('scripts', () => {
   test('every file is a script and every script has a file', async () => {
