@@ -1,5 +1,5 @@
-import type { Waiting } from '../store/store.ts';
-import type { Amount, OpenCluster } from './choose-nodes.ts';
+import type { Reservation, Waiting } from '../store/store.ts';
+import { type Amount, OLD_PROJECT, type OpenCluster } from './choose-nodes.ts';
 
 /*
  * Whose turn it is. Priority comes first. Among experiments of equal priority the next is of the project with the
@@ -40,15 +40,14 @@ export function capacityOf(clusters: readonly OpenCluster[]): Amount {
   };
 }
 
-/** What each project holds. */
-export function holdings(clusters: readonly OpenCluster[]): Map<string, Amount> {
+/** What each project holds, on nodes that are seen and on others. */
+export function holdings(reservations: Iterable<readonly Reservation[]>): Map<string, Amount> {
   const all = new Map<string, Amount>();
-  for (const cluster of clusters)
-    for (const node of cluster.nodes)
-      for (const { project, gpus, cpus } of node.held) {
-        const sum = all.get(project) ?? { gpus: 0, cpus: 0 };
-        all.set(project, { gpus: sum.gpus + gpus, cpus: sum.cpus + cpus });
-      }
+  for (const items of reservations)
+    for (const { project = OLD_PROJECT, gpus, cpus } of items) {
+      const sum = all.get(project) ?? { gpus: 0, cpus: 0 };
+      all.set(project, { gpus: sum.gpus + gpus, cpus: sum.cpus + cpus });
+    }
   return all;
 }
 

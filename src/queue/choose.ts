@@ -1,6 +1,7 @@
 import type { Reservation, Waiting } from '../store/store.ts';
 import { type Backfill, createBackfill } from './choose-backfill.ts';
 import {
+  type Amount,
   bestNode,
   type ChoiceCluster,
   couldFitOn,
@@ -78,6 +79,8 @@ export interface Places {
 /** What a choice knows while it is made. */
 export interface Round {
   clusters: OpenCluster[];
+  /** What each project holds, before anybody starts. */
+  held: ReadonlyMap<string, Amount>;
   /** By cluster, from when somebody holds its place. */
   guards: Map<OpenCluster, Backfill>;
   quotas: Quotas;
@@ -116,7 +119,7 @@ export function choose(input: ChoiceInput): Choice {
 export function beginRound(input: ChoiceInput) {
   const { waiting, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
   const clusters = openClusters({ ...input, ends: input.ends ?? new Map() });
-  const held = holdings(clusters);
+  const held = holdings(input.reservations.values());
   const policyOf = (project: string): ProjectPolicy => projects.get(project) ?? DEFAULT_POLICY;
   const somePaused = [...projects.values()].some((policy) => policy.paused != null);
   const someQuota = [...projects.values()].some((policy) => policy.gpuQuota !== null);
@@ -126,7 +129,7 @@ export function beginRound(input: ChoiceInput) {
   const capacity = capacityOf(clusters);
   const order = createOrder({ waiting, held, capacity, weightOf, truncated, isClosed });
   const round: Round = {
-    ...{ clusters, now, guards: new Map(), quotas },
+    ...{ clusters, held, now, guards: new Map(), quotas },
     lengths: input.lengths ?? new Map(),
     placesOf: createPlaces(clusters),
     pausedFor({ project }) {

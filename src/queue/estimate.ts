@@ -181,6 +181,7 @@ function spanUntil({ held }: FreeNode, at: number): Span {
 
 /** It starts on that node: what has ended by then is free, and it holds its own until its expected end. */
 function settle(item: Waiting, node: FreeNode, { play, at }: { play: Play; at: Span }): void {
+  noteInAccount(item, play, at);
   while (node.held[0]?.ends && node.held[0].ends.likely <= at.likely) {
     const over = node.held.shift()!;
     node.gpus += over.gpus;
@@ -190,7 +191,6 @@ function settle(item: Waiting, node: FreeNode, { play, at }: { play: Play; at: S
   node.cpus -= item.cpus;
   const { experiment, project, gpus, cpus } = item;
   insert(node.held, { experiment, project, gpus, cpus, ends: endOf(item, play, at) });
-  noteInAccount(item, play, at);
 }
 
 function endOf({ experiment }: Waiting, { round }: Play, at: Span): Span | null {
@@ -213,13 +213,14 @@ function accountOf(project: string, { accounts, policies, round, now }: Play): A
   const quota = policies.get(project)?.gpuQuota ?? null;
   let account: Account | null = null;
   if (quota !== null) {
-    account = { quota, used: 0, held: [], front: { at: instant(now), unknown: null } };
+    account = {
+      quota,
+      used: round.held.get(project)?.gpus ?? 0,
+      held: [],
+      front: { at: instant(now), unknown: null },
+    };
     for (const { held } of round.clusters.flatMap(({ nodes }) => nodes))
-      for (const item of held)
-        if (item.project === project && item.gpus > 0) {
-          account.used += item.gpus;
-          insert(account.held, item);
-        }
+      for (const item of held) if (item.project === project && item.gpus > 0) insert(account.held, item);
   }
   accounts.set(project, account);
   return account;
@@ -245,13 +246,14 @@ function quotaFront(item: Waiting, play: Play): Front | null {
     at = latest(at, holder.ends);
     used -= holder.gpus;
   }
-  account.front = { at, unknown: null };
+  const isFree = used + item.gpus <= account.quota;
+  account.front = { at, unknown: isFree ? null : 'nobody knows when GPUs of its quota are given back' };
   return account.front;
 }
 
 function noteInAccount(item: Waiting, play: Play, at: Span): void {
   const account = item.gpus > 0 ? accountOf(item.project, play) : null;
-  if (account === null || account.held.some(({ experiment }) => experiment === item.experiment)) return;
+  if (account === null) return;
   while (account.held[0]?.ends && account.held[0].ends.likely <= at.likely && at.likely > play.now)
     account.used -= account.held.shift()!.gpus;
   account.used += item.gpus;

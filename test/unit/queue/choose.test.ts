@@ -80,6 +80,19 @@ describe('choose', () => {
     );
   });
 
+  // Fails where what is held is counted on the nodes: a cluster that is not seen has none.
+  test('counts for a quota also what is held on nodes that are not seen', () => {
+    const clusters = [cluster('a', [node('n', 4, 16)]), cluster('silent', [], { answering: false })];
+    const held = { experiment: 'o', node: 'm', gpus: 4, cpus: 1, project: 'p' };
+    const choice = choose({
+      ...{ waiting: [waits('x', 1, 1, { cluster: 'a' })], clusters },
+      reservations: new Map([['silent', [held]]]),
+      projects: new Map([['p', { weight: 1, gpuQuota: 4 }]]),
+    });
+    assert.deepEqual(started(choice), []);
+    assert.match(choice.reasons.get('x') ?? '', /project p holds 4 of the 4/);
+  });
+
   test('starts nothing while the line, a project or a cluster is paused, and says by whom', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
     const waiting = [waits('x', 1), waits('y', 1, 1, { project: 'q' })];
