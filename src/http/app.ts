@@ -109,7 +109,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addRecipes(routes);
     addPlans(routes, deps);
     addPreflight(routes, deps);
-    addPresets(routes, deps);
+    addPresets(routes);
     addPresetSubmit(routes, deps);
     addQueues(routes, deps);
     addPauses(routes, deps);

@@ -2,14 +2,14 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { PRESETS, type Preset } from '../../plan/verl-agent/presets.ts';
 import { nearestName } from '../../schemas/nearest.ts';
-import type { App, RouteDeps } from '../deps.ts';
+import type { App } from '../deps.ts';
 import { problems } from '../responses.ts';
 import { strict } from './common.ts';
 
 const PresetParams = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
 
 /** GET /v1/presets and one of them. */
-export function addPresets(app: App, _deps: RouteDeps): void {
+export function addPresets(app: App): void {
   app.get(
     '/v1/presets',
     {
