@@ -372,7 +372,7 @@ export async function startFakeRayWorker({
     },
     token,
     launchFault: 'none',
-    findings: [],
+    findings: [{ check: 'fake', severity: 2, message: 'it looks at nothing', mend: 'ask a real one' }],
     onLaunch: async () => {},
     launches: () =>
       readFileSync(logPath, 'utf8')

@@ -79,6 +79,20 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
     });
     const attach = (id: string, attempt = 1, from = 0) => collect(client.attach(id, attempt, from, never));
 
+    test('a preflight answers with findings that are whole, and launches nothing', async () => {
+      const module = 'echelon_rayworker.engines.replay';
+      const asked = [null, { ...plan({}), module, arguments: ['batches=x'] }] as const;
+      for (const one of asked) {
+        const findings = await client.preflight(one, 60_000);
+        assert.ok(findings.length > 0);
+        for (const { check, severity, message, mend } of findings) {
+          assert.ok(check && message && ['ok', 'warning', 'error'].includes(severity));
+          assert.ok(severity === 'ok' || mend !== '');
+        }
+      }
+      assert.ok((await client.list()).every(({ lastSequence }) => lastSequence > 0));
+    });
+
     test('says who answers and what the cluster has', async () => {
       const description = await client.describe();
       assert.match(description.version, /^\d+\.\d+\.\d+/);
