@@ -110,33 +110,78 @@ function isBehind({ entry }: Numbered, { attempt }: LogFilter): boolean {
   return attempt !== undefined && (parseEntryId(entry.id)?.attempt ?? 0) > attempt;
 }
 
-/** The last wanted lines, among the newest {@link MOST_READ} entries. */
+/**
+ * The last wanted lines, so many or {@link MOST_CHARACTERS}; of a filtered log, as far back as {@link MOST_READ} entries
+ * reach. Memory: those lines, and one page.
+ */
 export async function readLastLines(
   store: Reading,
   { id, tail, filter }: { id: string; tail: number; filter: LogFilter },
 ): Promise<LogPage> {
-  for (let limit = PAGE; ; limit = Math.min(limit * 4, MOST_READ)) {
-    const newest = await store.tail(id, limit);
-    const count = newest.reduce((sum, entry) => sum + linesOf({ entry, before: null }, filter).length, 0);
-    if (count < tail && newest.length === limit && limit < MOST_READ) continue;
-    const first = newest[0];
-    if (first === undefined) return { lines: [], after: null, more: false };
-    let before = await linesBefore(store, id, first.id);
-    const lines: LogLine[] = [];
-    for (const entry of newest) {
-      lines.push(...linesOf({ entry, before }, filter));
-      if (before !== null) before += logTexts(entry.event).length;
-    }
-    return { lines: lines.slice(-tail), after: newest.at(-1)!.id, more: false };
+  const { lines: total } = await store.logPlace(id, { line: 1 });
+  // Recorded before lines were counted, or nothing is logged yet.
+  if (total === 0) return await readLastEntries(store, { id, tail, filter });
+  const from = (back: number) =>
+    linesUpTo(store, { id, tail, filter, since: Math.max(1, total - back + 1), total });
+  let back = tail;
+  let found = await from(back);
+  // Too much lies between so many lines: only what is nearer to the end can be had.
+  const isFar = found === undefined;
+  while (found === undefined && back > 1) {
+    back = Math.max(1, Math.floor(back / 64));
+    found = await from(back);
   }
+  while (found !== undefined && !isFar && found.lines.length < tail && back < total) {
+    back *= 4;
+    const further = await from(back);
+    if (further === undefined) break;
+    found = further;
+  }
+  return found ?? { lines: [], after: (await store.tail(id, 1))[0]?.id ?? null, more: false };
 }
 
-/** Lines before an entry of the stream. */
-async function linesBefore(store: Reading, id: string, entry: string): Promise<number | null> {
-  for await (const page of numberedEntries(store, { id, after: placeBefore(entry) })) {
-    return page[0]!.before;
+/** The last `tail` wanted lines from line `since` to line `total`; undefined: there are too many entries. */
+async function linesUpTo(
+  store: Reading,
+  input: { id: string; tail: number; filter: LogFilter; since: number; total: number },
+): Promise<LogPage | undefined> {
+  const { id, tail, filter, since, total } = input;
+  let lines: LogLine[] = [];
+  let after: string | null = null;
+  let read = 0;
+  for await (const page of numberedEntries(store, { id, after: undefined, since })) {
+    for (const numbered of page) {
+      after = numbered.entry.id;
+      lines.push(...linesOf(numbered, filter).filter(({ line }) => line === null || line >= since));
+      if ((numbered.before ?? 0) + logTexts(numbered.entry.event).length >= total) {
+        return { lines: lastOf(lines, tail), after, more: false };
+      }
+    }
+    read += page.length;
+    if (read >= MOST_READ) return undefined;
+    lines = lastOf(lines, tail);
   }
-  return null;
+  return { lines: lastOf(lines, tail), after, more: false };
+}
+
+/** The last lines, so many or so many characters at most. */
+function lastOf(lines: LogLine[], tail: number): LogLine[] {
+  let [first, characters] = [lines.length, 0];
+  while (first > 0 && lines.length - first < tail) {
+    characters += lines[first - 1]!.text.length;
+    if (characters > MOST_CHARACTERS && first < lines.length) break;
+    first--;
+  }
+  return lines.slice(first);
+}
+
+async function readLastEntries(
+  store: Reading,
+  { id, tail, filter }: { id: string; tail: number; filter: LogFilter },
+): Promise<LogPage> {
+  const newest = await store.tail(id, PAGE);
+  const lines = newest.flatMap((entry) => linesOf({ entry, before: null }, filter));
+  return { lines: lastOf(lines, tail), after: newest.at(-1)?.id ?? null, more: false };
 }
 
 /** The wanted lines from line `since` on as text, up to where the log ends now; memory: one page. */

@@ -54,7 +54,14 @@ export async function watchFeed(options: {
       }
       return;
     } catch (error) {
-      if (!(error instanceof CliError) || error.code !== 'history-trimmed') throw error;
+      if (!(error instanceof CliError)) throw error;
+      if (error.code === 'forbidden' && project === undefined)
+        throw new CliError(
+          error.exitCode,
+          `${error.message} Name it: echelon watch --project NAME`,
+          error.code,
+        );
+      if (error.code !== 'history-trimmed') throw error;
       output.remark(`Events were missed: ${error.message}`);
       after = undefined;
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { AttemptEvent, StreamEntry } from '../../../src/core/events.ts';
 import { entryId } from '../../../src/core/ids.ts';
-import { linesOf, logText, numberedEntries, readLines } from '../../../src/http/log-lines.ts';
+import { linesOf, logText, numberedEntries, readLastLines, readLines } from '../../../src/http/log-lines.ts';
 import { running, storeFor } from '../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
@@ -81,4 +81,56 @@ test('a download ends with what was recorded when it began', async () => {
   }
   assert.ok(text.includes('line 299\n'));
   assert.ok(text.split('later').length < 600);
+});
+
+test('the last lines are found by a bounded reading, whatever lies between them', async () => {
+  const lease = await running(store);
+  const id = lease.experiment;
+  const events: AttemptEvent[] = [];
+  const log = (text: string) => events.push({ type: 'log', source: 'stdout', lines: [text], cutBytes: 0 });
+  const silence = (count: number) => {
+    for (let step = 0; step < count; step++) events.push({ type: 'stage', name: 'x', step, steps: 1 });
+  };
+  log('rare');
+  for (let line = 2; line <= 3000; line++) log(`line ${line}`);
+  silence(11_000);
+  log('line 3001');
+  log('line 3002');
+  silence(2000);
+  await store.append(
+    lease,
+    events.map((event, index) => ({ sequence: index + 1, at: 0, event })),
+  );
+  let longest = 0;
+  const observed = {
+    logPlace: store.logPlace,
+    read: store.read,
+    tail: (of: string, limit: number) => {
+      longest = Math.max(longest, limit);
+      return store.tail(of, limit);
+    },
+  };
+  const last = async (tail: number, filter = {}) =>
+    (await readLastLines(observed, { id, tail, filter })).lines.map(({ line, text }) => `${line} ${text}`);
+  assert.deepEqual(await last(1), ['3002 line 3002']);
+  assert.deepEqual(await last(2), ['3001 line 3001', '3002 line 3002']);
+  // What lies 11,000 events before is too far.
+  assert.deepEqual((await last(100)).slice(-1), ['3002 line 3002']);
+  assert.deepEqual(await last(5, { contains: 'rare' }), []);
+  // Fails where so many entries are asked for at once.
+  assert.ok(longest <= 256, `${longest}`);
+});
+
+test('the last lines are not more than an answer may have', async () => {
+  const lease = await running(store);
+  const events = Array.from({ length: 400 }, (_, index) => {
+    const event: AttemptEvent = { type: 'log', source: 'stdout', lines: ['y'.repeat(16_000)], cutBytes: 0 };
+    return { sequence: index + 1, at: 0, event };
+  });
+  await store.append(lease, events);
+  const { lines } = await readLastLines(store, { id: lease.experiment, tail: 10_000, filter: {} });
+  assert.ok(lines.length < 140 && lines.length > 100, `${lines.length}`);
+  assert.equal(lines.at(-1)?.line, 400);
+  const far = await readLastLines(store, { id: lease.experiment, tail: 2, filter: { source: 'stderr' } });
+  assert.deepEqual(far.lines, []);
 });
