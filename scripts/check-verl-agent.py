@@ -109,6 +109,33 @@ def check_plan(home: Path, node: str, name: str, *flags: str) -> str:
     return f"{len(overrides)} overrides, all in the merged configuration (estimator {config.algorithm.adv_estimator})"
 
 
+def preset_specs(node: str) -> dict[str, list[dict[str, Any]]]:
+    """Every training of every preset, and an evaluation of each."""
+    done = subprocess.run(
+        [node, "src/cli/main.ts", "presets", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return {
+        preset["name"]: [spec for run in preset["runs"] for spec in (run["train"], run["evaluations"][0])]
+        for preset in json.loads(done.stdout)
+    }
+
+
+def check_preset(home: Path, node: str, specs: list[dict[str, Any]]) -> str:
+    estimators = set()
+    for spec in specs:
+        done = subprocess.run(
+            [node, "src/cli/main.ts", "plan", "-", "--json"], cwd=ROOT, input=json.dumps(spec), capture_output=True,
+            text=True, check=True,
+        )  # fmt: skip
+        overrides = [one for one in json.loads(done.stdout)["overrides"] if not one.startswith("hydra.")]
+        try:
+            config = merged(home, [filled(one) for one in overrides])
+        except Exception as error:  # noqa: BLE001
+            raise AssertionError(f"{spec['name']}: {str(error).strip().splitlines()[0]}") from None
+        estimators.add(str(config.algorithm.adv_estimator))
+    return f"{len(specs)} plans, all keys in the merged configuration ({', '.join(sorted(estimators))})"
+
+
 def filled(override: str) -> str:
     """Placeholders replaced by plain paths; in a script's own words some stand without quotes."""
     for name in ("home", "attemptDir", "experimentDir", "sharedRoot", "checkpointsDir", "evalExperimentName"):
@@ -287,7 +314,7 @@ class Checks:
         config = merged(self.home, ["algorithm.adv_estimator=hgpo", "data.train_batch_size=16", "env.rollout.n=8"])
         rollout = Rollout(torch, np, 16, 8, 50, 512, 1)
         rows = int(sum(rollout.lengths))
-        self.tap._seconds, behind, serialize = 0.0, [], tapping.capture.serialize
+        behind, serialize = [], tapping.capture.serialize
 
         def timed(*arguments: Any, **keywords: Any) -> bytes:
             begin = time.thread_time()
@@ -297,10 +324,14 @@ class Checks:
                 behind.append(time.thread_time() - begin)
 
         with mock.patch.object(tapping.capture, "serialize", timed):
-            start = time.perf_counter()
-            one_step(self.modules, self.tap, config, rollout, 100, "cpu")
-            took, waited = time.perf_counter() - start, self.tap._seconds
-            assert self.tap.reporter.flush(120)
+            # The least of three: what else the machine does is not the tap's.
+            steps = []
+            for step in range(100, 103):
+                self.tap._seconds, start = 0.0, time.perf_counter()
+                one_step(self.modules, self.tap, config, rollout, step, "cpu")
+                steps.append((self.tap._seconds, time.perf_counter() - start))
+                assert self.tap.reporter.flush(120)
+            waited, took = min(steps)
         # The shortest step anyone reports is over two minutes (12 h for 160 steps on two H100: 270 s).
         assert waited < 0.01 * 120, f"{waited:.2f} s in the trainer's thread"
         return (
@@ -329,6 +360,8 @@ def main() -> int:
         check("the tap's cost", checks.overhead)
         for name in RECIPES:
             check(f"plan {name}", lambda name=name: check_plan(home, options.node, name))
+        for name, specs in preset_specs(options.node).items():
+            check(f"preset {name}", lambda specs=specs: check_preset(home, options.node, specs))
         if options.gpu:
             check("advantages on the GPU", lambda: checks.advantages(gpu_device()))
     print(", ".join(f"{value} {key}" for key, value in COUNTS.items()))
