@@ -319,12 +319,17 @@ async function readFigures(store: Store): Promise<StoreFigures> {
     store.clusters(),
     store.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
   ]);
-  const [projects, pauses] = await Promise.all([store.projects(), store.pauses()]);
+  const [projects, pauses, archiveBacklog] = await Promise.all([
+    store.projects(),
+    store.pauses(),
+    store.archiveBacklog(),
+  ]);
   const reservations = await Promise.all(clusters.map(({ name }) => store.reservations(name)));
   return {
     experiments,
     queueLength: line.length,
     verificationBacklog,
+    archiveBacklog,
     leases,
     memory,
     clusters: clusters.map(({ name, lastSeenAt, nodes }, at) => ({

@@ -31,6 +31,8 @@ export interface StoreFigures {
   queueLength: number;
   /** Batches without a report. */
   verificationBacklog: number;
+  /** Finished experiments whose streams are not archived yet. */
+  archiveBacklog: number;
   leases: { held: number; expired: number };
   memory: { usedBytes: number; maxBytes: number; accepting: boolean };
   clusters: readonly ClusterFigures[];
@@ -226,6 +228,11 @@ function createStoreGauges(registry: Registry): (figures: StoreFigures | undefin
     'kind',
   ]);
   const backlog = gauge(registry, 'echelon_verification_backlog', 'Batches without a report');
+  const archiving = gauge(
+    registry,
+    'echelon_archive_backlog',
+    'Finished experiments whose streams are not in the archive yet',
+  );
   const memory = gauge(registry, 'echelon_store_memory_bytes', 'Memory of Redis', ['kind']);
   const accepting = gauge(registry, 'echelon_store_accepting', '1 where new experiments are accepted');
   const gpus = gauge(registry, 'echelon_cluster_gpus', 'GPUs of a cluster', ['cluster', 'kind']);
@@ -295,6 +302,7 @@ function createStoreGauges(registry: Registry): (figures: StoreFigures | undefin
     leases.set({ kind: 'held' }, figures.leases.held);
     leases.set({ kind: 'expired' }, figures.leases.expired);
     backlog.set(figures.verificationBacklog);
+    archiving.set(figures.archiveBacklog);
     memory.set({ kind: 'used' }, figures.memory.usedBytes);
     memory.set({ kind: 'max' }, figures.memory.maxBytes);
     accepting.set(figures.memory.accepting ? 1 : 0);

@@ -27,6 +27,8 @@ export interface RetentionStore {
    * a batch has no report yet. May be repeated, also at the same time by another: the entries stay readable throughout.
    */
   archiveStream(id: string): Promise<ArchiveOutcome>;
+  /** Finished experiments whose streams are not archived yet. */
+  archiveBacklog(): Promise<number>;
   /**
    * Takes up to `limit` experiments that ended at least `afterMs` ago and of which clusters may still keep event logs;
    * they come back after `leaseMs`. `attempts`: the highest attempt by cluster; null: the experiment was deleted.

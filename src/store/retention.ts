@@ -27,6 +27,8 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
   return {
     seedArchiving: (cursor, limit) => seedArchiving(context, cursor, limit),
 
+    archiveBacklog: () => guarded(redis.zcard(keys.archiving)),
+
     async takeForgetting({ limit, leaseMs, afterMs }) {
       const ids = (await run('take-archiving', [limit, leaseMs, afterMs, 'forgetting'])) as string[];
       if (ids.length === 0) return [];

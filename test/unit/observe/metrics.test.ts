@@ -6,6 +6,7 @@ const FIGURES: StoreFigures = {
   experiments: { queued: 3, running: 1 },
   queueLength: 3,
   verificationBacklog: 7,
+  archiveBacklog: 3,
   leases: { held: 1, expired: 2 },
   memory: { usedBytes: 10, maxBytes: 100, accepting: true },
   clusters: [
@@ -58,6 +59,7 @@ test('shows what the store says', async () => {
   assert.equal(of('echelon_experiments', { state: 'running' }), 1);
   assert.equal(of('echelon_leases', { kind: 'expired' }), 2);
   assert.equal(of('echelon_verification_backlog'), 7);
+  assert.equal(of('echelon_archive_backlog'), 3);
   assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'total' }), 16);
   assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'handed-out' }), 2);
   assert.equal(of('echelon_cluster_last_seen_timestamp_seconds', { cluster: 'a' }), 5);

@@ -233,6 +233,7 @@ describe('what an earlier version ended', () => {
       cursor = step.next;
     }
     assert.equal(added, 2);
+    assert.equal(await store.archiveBacklog(), 2);
     const taken = await store.takeArchiving({ limit: 10, leaseMs: 1000, afterMs: 0 });
     assert.deepEqual(taken.sort(), ids.slice(1, 3).sort());
   });
