@@ -142,7 +142,7 @@ function addDelete(app: App, { store }: RouteDeps): void {
         operationId: 'deleteExperiment',
         summary: 'Delete an experiment that has ended',
         description:
-          'With its events, metrics, batches and reports; what it left on the cluster stays there. The counts of its sweep stay as they are.',
+          'With its events, metrics, batches and reports; its event logs on the cluster go some time later, its checkpoints stay there. The counts of its sweep stay as they are.',
         tags: ['experiments'],
         params: ExperimentParams,
         response: { 204: { description: 'Deleted', type: 'null' }, ...problems('not-found', 'not-ended') },

@@ -5,8 +5,11 @@ import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { type Bench, startBench, until } from '../../support/dispatch.ts';
 
-/** What may still name an experiment that is gone: what was said of it to others, and its place on the board; all bounded. */
-const HISTORY = /^\{echelon\}:(?:feed|audit|bull:)/;
+/**
+ * What may still name an experiment that is gone: what was said of it to others, its place on the board, and that
+ * clusters are to forget its event logs. All of it is bounded.
+ */
+const HISTORY = /^\{echelon\}:(?:feed|audit|bull:|forgetting$)/;
 
 let bench: Bench;
 let redis: Redis;
@@ -63,6 +66,10 @@ test('of an experiment that is deleted after its whole life nothing is left, in 
     'nothing is left to collect',
   );
   assert.deepEqual(await tracesOf(id), []);
+  assert.ok(
+    await redis.zscore('{echelon}:forgetting', id),
+    'its event logs on the cluster are forgotten in time',
+  );
 
   assert.deepEqual(await bench.store.read(kept, undefined, 1000), others);
   for (const batch of await bench.store.batches(kept)) {

@@ -57,7 +57,7 @@ describe('deletion', () => {
   });
 
   // Fails without one of the lines of include/remove.lua.
-  test('leaves nothing of it but the mark for its bytes in the archive', async () => {
+  test('leaves nothing of it but the marks for its bytes in the archive and its logs on the cluster', async () => {
     const lease = await running(store);
     const events: AttemptEvent[] = [
       { type: 'stage', name: 'training', step: 1, steps: 2 },
@@ -82,7 +82,8 @@ describe('deletion', () => {
     await store.end(lease, { to: 'succeeded', reason: 'done' });
     const before = await store.counts();
     assert.equal(await store.deleteExperiment(lease.experiment), 'deleted');
-    assert.deepEqual(await everyKeyWith(redis, lease.experiment), ['{echelon}:archive:garbage']);
+    const marks = ['{echelon}:archive:garbage', '{echelon}:forgetting'];
+    assert.deepEqual((await everyKeyWith(redis, lease.experiment)).sort(), marks);
     assert.equal((await store.counts()).succeeded, before.succeeded - 1);
     assert.equal(await store.get(lease.experiment), undefined);
     assert.equal(await store.deleteExperiment(lease.experiment), 'not-found');

@@ -4,11 +4,11 @@ local EXPERIMENT_KEYS = { 'events', 'metrics', 'attempts', 'batches', 'reports',
   'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
 
 -- Removes an experiment that has ended, with everything that was recorded of it, in one step; its bytes in the archive
--- are marked for collection. Counts of its sweep, and answers to repeated requests, stay as they are.
+-- and its event logs on a cluster are marked for collection. Counts of its sweep, and answers to repeated requests, stay as they are.
 -- Returns 'deleted' | 'not-ended' | 'not-found'
 local function removeExperiment(root, id)
   local x = root .. ':x:' .. id
-  local record = redis.call('HMGET', x, 'state', 'endedAt', 'project', 'sweep')
+  local record = redis.call('HMGET', x, 'state', 'endedAt', 'project', 'sweep', 'attempt')
   if not record[1] then return 'not-found' end
   if not record[2] then return 'not-ended' end
   for _, batch in ipairs(redis.call('HKEYS', x .. ':batches')) do
@@ -24,6 +24,8 @@ local function removeExperiment(root, id)
   redis.call('UNLINK', x)
   for _, name in ipairs(EXPERIMENT_KEYS) do redis.call('UNLINK', x .. ':' .. name) end
   redis.call('SADD', root .. ':archive:garbage', id)
+  -- Its attempts left event logs on a cluster; without its record every cluster is asked to forget them.
+  if (record[5] or '0') ~= '0' then redis.call('ZADD', root .. ':forgetting', record[2], id) end
   redis.call('PUBLISH', x .. ':changed', 'deleted')
   return 'deleted'
 end
