@@ -17,6 +17,7 @@ for _, text in ipairs(redis.call('HVALS', root .. ':api-keys')) do
   if live and key.project == name then return 'keys' end
 end
 redis.call('HDEL', root .. ':projects', name)
+redis.call('HDEL', root .. ':paused', 'project:' .. name)
 redis.call('UNLINK', root .. ':feed:p:' .. name)
 accessChanged(root)
 return 'removed'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../src/core/events.ts';
+import { newProject } from '../../../src/schemas/project.ts';
 import type { Lease, Store } from '../../../src/store/store.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
 import { expandedSweep } from '../../support/sweep.ts';
@@ -96,9 +97,19 @@ describe('a pause', () => {
       await claimed(store, id);
     });
 
-  test('of a cluster that is not known is none, and goes with its cluster', async (t) => {
+  test('of a cluster that is not known is none; a pause goes with its cluster or project', async (t) => {
     const { store } = await storeFor(t);
     assert.equal(await store.setPaused({ kind: 'cluster', name: 'x' }, PAUSE), false);
+    await store.putCluster({
+      ...{ name: 'x', address: '', token: '', ca: null, backfill: false },
+      ...{ generation: null, lastSeenAt: null, nodes: [] },
+    });
+    await store.createProject(newProject({ name: 'x' }, 0));
+    await store.setPaused({ kind: 'cluster', name: 'x' }, PAUSE);
+    await store.setPaused({ kind: 'project', name: 'x' }, PAUSE);
+    await store.removeCluster('x');
+    assert.equal(await store.removeProject('x', 0), 'removed');
+    assert.deepEqual(await store.pauses(), { line: null, projects: new Map(), clusters: new Map() });
   });
 });
 
