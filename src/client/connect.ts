@@ -1,5 +1,6 @@
 import { type FollowOptions, follow, type StreamMessage } from './follow.ts';
-import { createClient, createConfig } from './gen/client/index.ts';
+import { createClient } from './gen/client/client.gen.ts';
+import { createConfig } from './gen/client/utils.gen.ts';
 import type { EventMessage } from './gen/types.gen.ts';
 
 /** A client of one API under one token; what every generated function takes as `client`. */
