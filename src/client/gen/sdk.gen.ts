@@ -105,7 +105,7 @@ export const rerunExperiment = <ThrowOnError extends boolean = false>(options: O
 /**
  * Delete an experiment that has ended
  *
- * With its events, metrics, batches and reports; what it left on the cluster stays there. The counts of its sweep stay as they are.
+ * With its events, metrics, batches and reports; its event logs on the cluster go some time later, its checkpoints stay there. The counts of its sweep stay as they are.
  */
 export const deleteExperiment = <ThrowOnError extends boolean = false>(options: Options<DeleteExperimentData, ThrowOnError>): RequestResult<DeleteExperimentResponses, DeleteExperimentErrors, ThrowOnError> => (options.client ?? client).delete<DeleteExperimentResponses, DeleteExperimentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
