@@ -84,9 +84,10 @@ export function createRetention(deps: RetentionDeps): Loop {
   }
 
   async function archive(): Promise<void> {
+    // Short: one that waits for a report or its rules comes back soon, and two that archive one stream do no harm.
+    const options = { limit: AT_ONCE, leaseMs: 4 * deps.everyMs, afterMs: deps.archiveAfterMs };
     for (let more = true; more && !stopping; ) {
-      const { archiveAfterMs } = deps;
-      const ids = await store.takeArchiving({ limit: AT_ONCE, leaseMs: LEASE_MS, afterMs: archiveAfterMs });
+      const ids = await store.takeArchiving(options);
       await each(ids, 'archiving a stream', async (id) => (await store.archiveStream(id)) === 'archived');
       more = ids.length === AT_ONCE;
     }
