@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { RAY_WORKER_PACKAGE } from '../../src/cli/local/stack.ts';
@@ -46,10 +46,11 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
   });
   after(() => system?.stop());
 
-  const cli = (...args: string[]) =>
+  const cli = (...args: string[]) => echelon('clusters', ...args);
+  const echelon = (...args: string[]) =>
     new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
       const env = { ...process.env, ECHELON_URL: system.client.url, ECHELON_TOKEN: 'a-token-for-tests-only' };
-      execFile(process.execPath, [CLI, 'clusters', ...args], { env }, (error, stdout, stderr) =>
+      execFile(process.execPath, [CLI, ...args], { env }, (error, stdout, stderr) =>
         resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
       );
     });
@@ -87,6 +88,21 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     assert.match((await cli()).stdout, new RegExp(`${NAME} +ready +1 +0/0 `));
     const listed = JSON.parse((await cli('--json')).stdout) as { items: ClusterView[] };
     assert.equal(listed.items[0]!.name, NAME);
+  });
+
+  test('a preflight looks at the nodes and at a spec, and leaves nothing behind', async () => {
+    const file = join(system.stateDir, 'slow.json');
+    await writeFile(file, JSON.stringify(SLOW));
+    const { code, stdout, stderr } = await echelon('preflight', file, '--all');
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /ok +CPUs +2 rollout actors want 0\.2 CPUs/);
+    const nodes = await echelon('preflight', '--cluster', NAME);
+    assert.equal(nodes.code, 0, nodes.stderr);
+    assert.match(nodes.stdout, /ok +shared root +node [\d.]+ sees .*, and may write there/);
+    assert.deepEqual(
+      (await readdir(sharedRoot)).filter((name) => name.includes('preflight')),
+      [],
+    );
   });
 
   test('a newer version replaces the ray-worker while an attempt runs: one launch, its events go on', async () => {
