@@ -11,7 +11,8 @@ const { status } = spawnSync(
   },
 );
 if (status !== 0) process.exit(status ?? 1);
-for (const file of globSync(['src/**/*.lua', 'src/**/gen/*', 'src/**/*.html', 'src/**/*.css'])) {
+// What the compiler does not emit: Lua, and generated JavaScript with its types.
+for (const file of globSync(['src/**/*.lua', 'src/**/gen/*.{js,d.ts}', 'src/**/*.html', 'src/**/*.css'])) {
   cpSync(file, file.replace(/^src/, 'dist'));
 }
 chmodSync('dist/cli/main.js', 0o755);

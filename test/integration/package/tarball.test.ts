@@ -53,12 +53,15 @@ describe('the packed tarball, installed elsewhere with its production dependenci
     assert.deepEqual(JSON.parse(stdout), [-2, -1, 3]);
   });
 
-  test('its verifier and its Ray client can be imported', async () => {
+  test('its verifier and its clients of Ray and of the API can be imported', async () => {
     const { stdout } = await node(`
       import { verifyBatch } from 'echelon/verify';
       import { connect } from 'echelon/ray';
-      console.log(typeof verifyBatch, typeof connect);`);
-    assert.equal(stdout, 'function function\n');
+      import { connect as api, events, submitExperiment } from 'echelon/client';
+      const client = api({ url: 'http://127.0.0.1:1', token: 'x' });
+      const { error } = await submitExperiment({ client, body: {} }).catch((error) => ({ error }));
+      console.log(typeof verifyBatch, typeof connect, typeof events, String(error));`);
+    assert.match(stdout, /^function function function .*(?:fetch failed|ECONNREFUSED|Error)/);
   });
 
   test('it verifies a recorded batch', async () => {
