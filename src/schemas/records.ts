@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { SomeObject } from './spec-parts.ts';
 import { RECIPE_NAMES } from './verl-agent-spec.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -143,6 +144,48 @@ export const PlanCheck = Type.Object(
     mend: Type.String(),
   },
   { ...strict, $id: 'PlanCheck' },
+);
+
+/** A dry run: what a spec means, and what would be run. */
+export const PlanPreview = Type.Object(
+  {
+    resolved: SomeObject('The spec with its defaults'),
+    defaults: Type.Array(Type.String(), {
+      description: 'JSON pointers of the values that were not submitted',
+    }),
+    fingerprint: nullable(
+      Type.String({ description: 'Everything of the estimator that changes the number' }),
+    ),
+    plan: Type.Object(
+      {
+        engine: Type.String(),
+        module: Type.String(),
+        arguments: Type.Array(Type.String()),
+        environment: Type.Record(Type.String(), Type.String()),
+        gpus: Type.Number(),
+        cpus: Type.Number(),
+        gracePeriodMs: Count,
+        files: Type.Record(Type.String(), Type.String()),
+        secrets: Type.Optional(
+          Type.Record(Type.String(), Type.String(), {
+            description: 'Variables that get their values on the cluster, by names of secrets there',
+          }),
+        ),
+      },
+      strict,
+    ),
+    commandLine: Type.String({ description: 'The exact command, quoted for a POSIX shell' }),
+    changes: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanChange#' }), {
+      description: "verl-agent: what the spec asks for, unlike the recipe's script",
+    }),
+    corrections: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanCorrection#' }), {
+      description: "verl-agent: what is mended against the recipe's script, and why",
+    }),
+    checks: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanCheck#' }), {
+      description: 'verl-agent: what is to be known before it runs',
+    }),
+  },
+  { ...strict, $id: 'PlanPreview' },
 );
 
 /** A script of verl-agent's recipe/hgpo. */

@@ -1632,59 +1632,6 @@ export type Explanation = {
     };
 };
 
-export type PlanPreview = {
-    /**
-     * The spec with its defaults
-     */
-    resolved: {
-        [key: string]: unknown;
-    };
-    /**
-     * JSON pointers of the values that were not submitted
-     */
-    defaults: Array<string>;
-    /**
-     * Everything of the estimator that changes the number
-     */
-    fingerprint: string | null;
-    plan: {
-        engine: string;
-        module: string;
-        arguments: Array<string>;
-        environment: {
-            [key: string]: string;
-        };
-        gpus: number;
-        cpus: number;
-        gracePeriodMs: number;
-        files: {
-            [key: string]: string;
-        };
-        /**
-         * Variables that get their values on the cluster, by names of secrets there
-         */
-        secrets?: {
-            [key: string]: string;
-        };
-    };
-    /**
-     * The exact command, quoted for a POSIX shell
-     */
-    commandLine: string;
-    /**
-     * verl-agent: what the spec asks for, unlike the recipe's script
-     */
-    changes: Array<PlanChange>;
-    /**
-     * verl-agent: what is mended against the recipe's script, and why
-     */
-    corrections: Array<PlanCorrection>;
-    /**
-     * verl-agent: what is to be known before it runs
-     */
-    checks: Array<PlanCheck>;
-};
-
 export type Problem = {
     /**
      * Address of the documentation of this error
@@ -3074,6 +3021,59 @@ export type PlanCorrection = {
      */
     to: string | null;
     reason: string;
+};
+
+export type PlanPreview = {
+    /**
+     * The spec with its defaults
+     */
+    resolved: {
+        [key: string]: unknown;
+    };
+    /**
+     * JSON pointers of the values that were not submitted
+     */
+    defaults: Array<string>;
+    /**
+     * Everything of the estimator that changes the number
+     */
+    fingerprint: string | null;
+    plan: {
+        engine: string;
+        module: string;
+        arguments: Array<string>;
+        environment: {
+            [key: string]: string;
+        };
+        gpus: number;
+        cpus: number;
+        gracePeriodMs: number;
+        files: {
+            [key: string]: string;
+        };
+        /**
+         * Variables that get their values on the cluster, by names of secrets there
+         */
+        secrets?: {
+            [key: string]: string;
+        };
+    };
+    /**
+     * The exact command, quoted for a POSIX shell
+     */
+    commandLine: string;
+    /**
+     * verl-agent: what the spec asks for, unlike the recipe's script
+     */
+    changes: Array<PlanChange>;
+    /**
+     * verl-agent: what is mended against the recipe's script, and why
+     */
+    corrections: Array<PlanCorrection>;
+    /**
+     * verl-agent: what is to be known before it runs
+     */
+    checks: Array<PlanCheck>;
 };
 
 export type PresetDetail = {
