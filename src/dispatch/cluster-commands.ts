@@ -39,7 +39,14 @@ export async function requestRepair(
 export interface ClusterCommandsDeps {
   store: Pick<
     Store,
-    'clusters' | 'putCluster' | 'seeCluster' | 'setCluster' | 'setDraining' | 'removeCluster' | 'reservations' | 'wake'
+    | 'clusters'
+    | 'putCluster'
+    | 'seeCluster'
+    | 'setCluster'
+    | 'setDraining'
+    | 'removeCluster'
+    | 'reservations'
+    | 'wake'
   >;
   pack: () => RayWorkerPackage;
   now: () => number;
