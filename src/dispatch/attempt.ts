@@ -1,54 +1,34 @@
 import type { Ended } from '../core/events.ts';
-import type { State } from '../core/states.ts';
-import type { LaunchPlan, RayWorkerClient, StopOutcome } from '../rpc/ray-worker.ts';
+import type { LaunchPlan } from '../rpc/ray-worker.ts';
 import { RayWorkerError } from '../rpc/status.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
-import type { Crash } from '../store/limits-store.ts';
-import type { EndDecision, Lease, Store } from '../store/store.ts';
-import { type Backoff, createBackoff } from './backoff.ts';
-import { decide, lostAttempt, QUARANTINE_AFTER, quarantine } from './decide.ts';
-import { isLeaseLost, isPassing, whyUnfollowable } from './faults.ts';
-import { groupEvents } from './group-events.ts';
-import type { Log } from './log.ts';
-import { findHigher, Outrun } from './outrun.ts';
+import type { EndDecision, Lease } from '../store/store.ts';
+import { createBackoff } from './backoff.ts';
+import { decide, neverStarted, notStarted, QUARANTINE_AFTER, quarantine } from './decide.ts';
+import { isLeaseLost } from './faults.ts';
+import { follow } from './follow.ts';
+import { Outrun, refuseIfOutrun, stopHigher } from './outrun.ts';
+import { watchRestarts } from './restarts.ts';
+import { giveUp, stopWhenTold } from './stopping.ts';
+import {
+  type AttemptDeps,
+  cancelStory,
+  type Entry,
+  insist,
+  Left,
+  Poison,
+  Refused,
+  type Story,
+} from './story.ts';
 
 /*
  * The story of one attempt, top to bottom: fence what came before, launch, confirm, follow the events to the end,
  * decide. It can be left at any line: by a lost lease (nothing more is touched), by a hand-over (at an event's
  * boundary), by the death of the process. Whoever holds the lease next enters it again from what the store knows.
+ *
+ * Told elsewhere: how events are read (follow.ts), how a driver is ended (stopping.ts), what a launch does to a ray-worker
+ * (restarts.ts), what a cluster knows above the record (outrun.ts).
  */
-
-/** Where tests cut in. */
-export interface AttemptHooks {
-  beforeLaunch?(lease: Lease): Promise<void>;
-  afterLaunch?(lease: Lease): Promise<void>;
-}
-
-/** What every attempt's story needs. */
-export interface AttemptDeps {
-  store: Pick<Store, 'get' | 'attempts' | 'confirm' | 'append' | 'end'>;
-  rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
-  compile(spec: ResolvedSpec['spec']): LaunchPlan;
-  log: Log;
-  hooks: AttemptHooks;
-  retry: { firstMs: number; longestMs: number };
-  /** How long the next attempt waits after one that was lost; see `RETRY_WAIT`. */
-  again?: { firstMs: number; longestMs: number } | undefined;
-}
-
-/** Where the story is entered: a fresh claim, or an attempt taken over. */
-export interface Entry {
-  lease: Lease;
-  cluster: string;
-  state: State;
-  /** Launch was answered before; then the attempt is only followed. */
-  confirmed: boolean;
-  lastSequence: number;
-  /** It was taken from a dispatcher that let its lease expire. */
-  takenOver: boolean;
-  /** Crashes of ours in a row that it may have caused. */
-  crashes: readonly Crash[];
-}
 
 /** What the story led to; null: it was left (lease lost, or handed over). */
 export type Outcome = EndDecision['to'] | null;
@@ -70,34 +50,12 @@ export interface AttemptRun {
   readonly done: Promise<Outcome>;
 }
 
-interface Story extends Entry {
-  deps: AttemptDeps;
-  /** Aborts when the lease is lost: nothing may be touched any more. */
-  lost: AbortSignal;
-  /** Aborts when the lease is lost or the attempt is handed over. */
-  left: AbortSignal;
-  cancelling: AbortController;
-  /** Aborts when the driver is to be ended: while cancelling, or at a limit. */
-  stopping: AbortController;
-  /** Why, where it is for a limit. */
-  limitReached: string | null;
-}
-
 interface Terms {
   plan: LaunchPlan;
   engine: string;
   maxAttempts: number;
   supervisorsLost: number;
 }
-
-/** The story was left; not a failure. */
-class Left extends Error {}
-
-/** The launch ended the ray-worker again and again. */
-class Poison extends Error {}
-
-/** The launch can never succeed. */
-class Refused extends Error {}
 
 /** Tries of a launch on a cluster without disk or processes to spare, before the attempt is given up. */
 const EXHAUSTED_TRIES = 5;
@@ -129,11 +87,6 @@ export function runAttempt(deps: AttemptDeps, entry: Entry): AttemptRun {
     placed: placed.promise,
     done: tell(story, placed.resolve).finally(placed.resolve),
   };
-}
-
-function cancelStory(story: Story): void {
-  story.cancelling.abort();
-  story.stopping.abort();
 }
 
 async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
@@ -171,6 +124,42 @@ async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
   }
 }
 
+/**
+ * Ends an experiment that ended those who had it in hand. Its events are not read, nor its plan compiled: that may be what
+ * did it.
+ */
+async function putInQuarantine(story: Story): Promise<Outcome> {
+  const { lease, deps, crashes } = story;
+  const { experiment, attempt } = lease;
+  deps.log.error({ experiment, attempt, crashes }, 'the experiment is quarantined');
+  await insist(story, 'stop a quarantined experiment', async () => {
+    const client = await deps.rayWorkerOf(story.cluster);
+    await client.stop(experiment, attempt, { gracePeriodMs: 0, reason: 'quarantined' }, story.left);
+  });
+  return await conclude(
+    story,
+    story.state === 'cancelling' ? { to: 'cancelled', reason: 'cancelled' } : quarantine(crashes),
+  );
+}
+
+/**
+ * Makes sure that no earlier attempt runs or ever will. An earlier one may have been launched by a dispatcher that
+ * never saw the answer, and several may have been given up so in a row: the tombstone covers launches that are still
+ * under way, the list finds drivers that started.
+ */
+async function fenceEarlier(story: Story): Promise<void> {
+  const { experiment, attempt } = story.lease;
+  if (attempt === 1 || story.confirmed) return;
+  const options = { gracePeriodMs: 0, reason: `attempt ${attempt} takes its place` };
+  await insist(story, 'fence earlier attempts', async () => {
+    const client = await story.deps.rayWorkerOf(story.cluster);
+    if (story.takenOver) await client.stop(experiment, attempt - 1, options, story.left);
+    for (const known of await client.list(experiment, story.left))
+      if (known.running && known.attempt < attempt)
+        await client.stop(experiment, known.attempt, options, story.left);
+  });
+}
+
 /** What the record says about this experiment's launch, and whether it still is to be launched. */
 async function readTerms(story: Story): Promise<Terms> {
   const { deps, lease } = story;
@@ -192,24 +181,6 @@ async function readTerms(story: Story): Promise<Terms> {
   } catch (error) {
     throw new Refused(`the spec cannot be launched: ${messageOf(error)}`);
   }
-}
-
-/**
- * Makes sure that no earlier attempt runs or ever will. An earlier one may have been launched by a dispatcher that
- * never saw the answer, and several may have been given up so in a row: the tombstone covers launches that are still
- * under way, the list finds drivers that started.
- */
-async function fenceEarlier(story: Story): Promise<void> {
-  const { experiment, attempt } = story.lease;
-  if (attempt === 1 || story.confirmed) return;
-  const options = { gracePeriodMs: 0, reason: `attempt ${attempt} takes its place` };
-  await insist(story, 'fence earlier attempts', async () => {
-    const client = await story.deps.rayWorkerOf(story.cluster);
-    if (story.takenOver) await client.stop(experiment, attempt - 1, options, story.left);
-    for (const known of await client.list(experiment, story.left))
-      if (known.running && known.attempt < attempt)
-        await client.stop(experiment, known.attempt, options, story.left);
-  });
 }
 
 /**
@@ -251,27 +222,6 @@ async function launch(story: Story, { plan }: Terms): Promise<Ended | null> {
   return null;
 }
 
-/**
- * After a launch without an answer: waits for the ray-worker, and notes whether it is another process than after the last
- * one. Throws {@link Poison} where it was so again and again; that may be this launch's doing.
- */
-async function watchRestarts(story: Story, seen: Set<number>, given: AbortSignal): Promise<void> {
-  const { experiment, attempt } = story.lease;
-  const signal = AbortSignal.any([given, story.left]);
-  const reach = async () => await (await story.deps.rayWorkerOf(story.cluster)).describe(signal);
-  const answer = await insist(story, 'reach the ray-worker', reach, signal).catch((error) => {
-    if (error instanceof Left) return null;
-    throw error;
-  });
-  if (answer === null || answer.startedAt === 0) return;
-  seen.add(answer.startedAt);
-  if (seen.size <= QUARANTINE_AFTER) return;
-  const message = `quarantined after ${QUARANTINE_AFTER} crashes: the ray-worker of ${story.cluster} was lost at each launch of attempt ${attempt}`;
-  story.deps.log.error({ experiment, attempt }, message);
-  await giveUp(story, notStarted(message));
-  throw new Poison(message);
-}
-
 async function confirm(story: Story): Promise<void> {
   const { store } = story.deps;
   const state = await insist(story, 'confirm the launch', () => store.confirm(story.lease), story.lost);
@@ -285,7 +235,7 @@ async function followToEnd(story: Story, terms: Terms): Promise<Ended> {
   const signal = AbortSignal.any([story.left, over.signal]);
   // Where nothing was confirmed there may be nothing to follow; the stop's answer tells.
   const unknown = !story.confirmed;
-  const stopped = stopWhenTold(story, terms, signal);
+  const stopped = stopWhenTold(story, terms.plan, signal);
   try {
     if (unknown && (await stopped)?.dropped) return neverStarted();
     const pump = follow(story, signal);
@@ -296,70 +246,6 @@ async function followToEnd(story: Story, terms: Terms): Promise<Ended> {
     over.abort();
     stopped.catch(() => {});
   }
-}
-
-/** Waits until the driver is to be stopped, then ends it. Null: `signal` came first. */
-async function stopWhenTold(story: Story, { plan }: Terms, signal: AbortSignal): Promise<StopOutcome | null> {
-  const { experiment, attempt } = story.lease;
-  await aborted(AbortSignal.any([signal, story.stopping.signal]));
-  if (signal.aborted) {
-    if (story.left.aborted) throw new Left();
-    return null;
-  }
-  story.deps.log.info({ experiment, attempt }, 'the attempt is being stopped');
-  const reason = story.limitReached ?? 'the experiment was cancelled';
-  const options = { gracePeriodMs: plan.gracePeriodMs, reason };
-  return await insist(
-    story,
-    'stop the attempt',
-    async () => {
-      const client = await story.deps.rayWorkerOf(story.cluster);
-      const stop = await client.stop(experiment, attempt, options, signal);
-      await stopHigher(story, options, signal);
-      return stop;
-    },
-    signal,
-  );
-}
-
-/** Throws {@link Outrun} where the cluster knows a higher attempt than this one. */
-async function refuseIfOutrun(story: Story): Promise<void> {
-  const { experiment, attempt } = story.lease;
-  const higher = await insist(story, 'ask for higher attempts', async () => {
-    const client = await story.deps.rayWorkerOf(story.cluster);
-    return await findHigher(client, { experiment, attempt }, story.left);
-  });
-  if (higher) throw new Outrun(higher, attempt);
-}
-
-/** Ends what runs under a higher number than the record knows: a cancelled experiment leaves nothing behind. */
-async function stopHigher(
-  story: Story,
-  options: { gracePeriodMs: number; reason: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const { experiment, attempt } = story.lease;
-  const client = await story.deps.rayWorkerOf(story.cluster);
-  const higher = await findHigher(client, { experiment, attempt }, signal);
-  if (higher?.running) await client.stop(experiment, higher.highest, options, signal);
-}
-
-/**
- * Ends an experiment that ended those who had it in hand. Its events are not read, nor its plan compiled: that may be what
- * did it.
- */
-async function putInQuarantine(story: Story): Promise<Outcome> {
-  const { lease, deps, crashes } = story;
-  const { experiment, attempt } = lease;
-  deps.log.error({ experiment, attempt, crashes }, 'the experiment is quarantined');
-  await insist(story, 'stop a quarantined experiment', async () => {
-    const client = await deps.rayWorkerOf(story.cluster);
-    await client.stop(experiment, attempt, { gracePeriodMs: 0, reason: 'quarantined' }, story.left);
-  });
-  return await conclude(
-    story,
-    story.state === 'cancelling' ? { to: 'cancelled', reason: 'cancelled' } : quarantine(crashes),
-  );
 }
 
 /** Puts the experiment back into the line, its next attempt numbered so that the cluster's own is met, not doubled. */
@@ -381,64 +267,6 @@ async function goBehind(story: Story, outrun: Outrun): Promise<Outcome> {
   return await conclude(story, { to: 'cancelled', reason: `cancelled; ${outrun.message}` });
 }
 
-/** Pumps events into the store, over as many streams as it takes. Returns how the driver ended. */
-async function follow(story: Story, signal: AbortSignal): Promise<Ended> {
-  const { deps, lease } = story;
-  const { experiment, attempt } = lease;
-  const backoff = createBackoff(deps.retry);
-  let after = story.lastSequence;
-  for (let streams = story.takenOver ? 1 : 0; !signal.aborted; streams += 1) {
-    const stream = new AbortController();
-    try {
-      if (streams > 0) {
-        // What was recorded is asked for and not remembered: an append whose answer was lost may have counted.
-        const known = (await deps.store.attempts(experiment)).find((item) => item.attempt === attempt);
-        if (known?.ended) return known.ended;
-        after = known?.lastSequence ?? after;
-      }
-      const client = await deps.rayWorkerOf(story.cluster);
-      const events = client.attach(experiment, attempt, after, AbortSignal.any([signal, stream.signal]));
-      const ended = await record(story, events, backoff);
-      if (ended) return ended;
-    } catch (error) {
-      const lostBecause = whyUnfollowable(error);
-      if (lostBecause !== null) return await giveUp(story, lostAttempt(lostBecause));
-      if (!isPassing(error)) throw error;
-      if (!signal.aborted)
-        deps.log.warn({ experiment, attempt, after, err: error }, 'the event stream broke; it is resumed');
-    } finally {
-      stream.abort();
-    }
-    await backoff.wait(signal);
-  }
-  throw new Left();
-}
-
-async function record(
-  story: Story,
-  events: ReturnType<RayWorkerClient['attach']>,
-  backoff: Backoff,
-): Promise<Ended | null> {
-  for await (const group of groupEvents(events)) {
-    if (story.lost.aborted) throw new Left();
-    await story.deps.store.append(story.lease, group);
-    backoff.reset();
-    const last = group.at(-1)?.event;
-    if (last?.type === 'ended') return last;
-  }
-  return null;
-}
-
-/** Sees to it that the attempt does not run and never will, although nothing more can be learned of it. */
-async function giveUp(story: Story, ended: Ended): Promise<Ended> {
-  const { experiment, attempt } = story.lease;
-  await insist(story, 'stop an attempt that cannot be followed', async () => {
-    const client = await story.deps.rayWorkerOf(story.cluster);
-    await client.stop(experiment, attempt, { gracePeriodMs: 0, reason: ended.message }, story.left);
-  });
-  return ended;
-}
-
 async function conclude(story: Story, decision: EndDecision): Promise<Outcome> {
   const { deps, lease } = story;
   const { experiment, attempt } = lease;
@@ -447,40 +275,6 @@ async function conclude(story: Story, decision: EndDecision): Promise<Outcome> {
   return decision.to;
 }
 
-/** Does `work` until it succeeds, `signal` aborts (the story is left) or it fails for good. */
-async function insist<T>(
-  story: Story,
-  what: string,
-  work: () => Promise<T>,
-  signal: AbortSignal = story.left,
-): Promise<T> {
-  const backoff = createBackoff(story.deps.retry);
-  for (;;) {
-    if (signal.aborted) throw new Left();
-    try {
-      return await work();
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      const { experiment, attempt } = story.lease;
-      if (!signal.aborted) story.deps.log.warn({ experiment, attempt, err: error }, `cannot ${what} yet`);
-      await backoff.wait(signal);
-    }
-  }
-}
-
-function notStarted(message: string): Ended {
-  return { ...lostAttempt(message), cause: 'not-started' };
-}
-
-function neverStarted(): Ended {
-  return { ...lostAttempt('it had not been launched'), cause: 'stopped' };
-}
-
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted)
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

@@ -121,3 +121,13 @@ export function quarantine(crashes: readonly Crash[]): EndDecision {
 export function lostAttempt(message: string): Ended {
   return { type: 'ended', cause: 'node-lost', exitCode: 0, signal: 0, message, lastLines: [] };
 }
+
+/** The end of an attempt whose launch came to nothing. */
+export function notStarted(message: string): Ended {
+  return { ...lostAttempt(message), cause: 'not-started' };
+}
+
+/** The end of an attempt that was stopped before its launch was begun. */
+export function neverStarted(): Ended {
+  return { ...lostAttempt('it had not been launched'), cause: 'stopped' };
+}

@@ -5,7 +5,7 @@ import type { Looked } from '../queue/looking.ts';
 import type { LaunchPlan } from '../rpc/ray-worker.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Cluster, Lease, Store, TakenOver, WakeTopic } from '../store/store.ts';
-import { type AttemptHooks, type AttemptRun, type Entry, runAttempt } from './attempt.ts';
+import { type AttemptRun, runAttempt } from './attempt.ts';
 import { createClusterCommands, requestRepair } from './cluster-commands.ts';
 import type { RayWorkerPackage } from './cluster-setup/package.ts';
 import { createClusterRefresh } from './clusters.ts';
@@ -17,6 +17,7 @@ import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.t
 import { failOverdue, reconcile } from './reconcile.ts';
 import { createRetention } from './retention.ts';
 import { createRulesRound } from './rules.ts';
+import type { AttemptHooks, Entry } from './story.ts';
 import { advanceSweeps } from './sweeps.ts';
 import { createVerification, type Verifier } from './verification.ts';
 

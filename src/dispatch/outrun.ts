@@ -1,4 +1,5 @@
 import type { RayWorkerClient } from '../rpc/ray-worker.ts';
+import { insist, type Story } from './story.ts';
 
 /*
  * Attempt numbers are given by the store, and the cluster remembers the highest. A cluster that knows a higher one
@@ -42,4 +43,26 @@ export async function findHigher(
   if (highest <= place.attempt) return undefined;
   const launched = known.find((item) => item.attempt === highest && !item.tombstone);
   return { highest, launched: launched !== undefined, running: known.some(({ running }) => running) };
+}
+
+/** Throws {@link Outrun} where the cluster knows a higher attempt than this one. */
+export async function refuseIfOutrun(story: Story): Promise<void> {
+  const { experiment, attempt } = story.lease;
+  const higher = await insist(story, 'ask for higher attempts', async () => {
+    const client = await story.deps.rayWorkerOf(story.cluster);
+    return await findHigher(client, { experiment, attempt }, story.left);
+  });
+  if (higher) throw new Outrun(higher, attempt);
+}
+
+/** Ends what runs under a higher number than the record knows: a cancelled experiment leaves nothing behind. */
+export async function stopHigher(
+  story: Story,
+  options: { gracePeriodMs: number; reason: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { experiment, attempt } = story.lease;
+  const client = await story.deps.rayWorkerOf(story.cluster);
+  const higher = await findHigher(client, { experiment, attempt }, signal);
+  if (higher?.running) await client.stop(experiment, higher.highest, options, signal);
 }
