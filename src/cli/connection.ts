@@ -42,14 +42,20 @@ export function configOption(): Option {
     .default(DEFAULT_CONFIG_FILE, '~/.config/echelon/config.yaml');
 }
 
+/** Under what the help of a command lists the options of {@link withConnection}. */
+export const CONNECTION_GROUP = 'Which API, and as whom:';
+
 /** Adds `--url`, `--token`, `--context`, `--config` and `--state-dir` to a command. */
 export function withConnection(command: Command): Command {
-  return command
-    .addOption(new Option('--url <url>', 'address of the API').env('ECHELON_URL'))
-    .addOption(new Option('--token <token>', 'API token; better set by the variable').env('ECHELON_TOKEN'))
-    .addOption(new Option('--context <name>', 'an API of the configuration file').env('ECHELON_CONTEXT'))
-    .addOption(configOption())
-    .addOption(stateDirOption());
+  const options = [
+    new Option('--url <url>', 'address of the API').env('ECHELON_URL'),
+    new Option('--token <token>', 'API token; better set by the variable').env('ECHELON_TOKEN'),
+    new Option('--context <name>', 'an API of the configuration file').env('ECHELON_CONTEXT'),
+    configOption(),
+    stateDirOption(),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(CONNECTION_GROUP));
+  return command;
 }
 
 /** Writes the file that {@link clientFor} reads; only this user may read it, since it holds the token. */

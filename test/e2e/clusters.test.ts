@@ -55,7 +55,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
       );
     });
   const add = (file: string, ...more: string[]) =>
-    cli('add', NAME, address, '--token-file', file, '--shared-root', sharedRoot, '--wait', ...more);
+    cli('add', NAME, address, '--ray-token-file', file, '--shared-root', sharedRoot, '--wait', ...more);
   const view = () => system.client.get<ClusterView>(`/v1/clusters/${NAME}`);
   const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
 

@@ -9,6 +9,7 @@ type Options = ConnectionOptions & { json?: boolean; output?: string };
 /** `echelon bundle ID ATTEMPT BATCH`: a recorded batch as a file that can be verified anywhere. */
 export function bundleCommand(output: Output): Command {
   return withConnection(new Command('bundle'))
+    .summary('write a recorded batch to a file that can be verified anywhere')
     .description('write a recorded batch to a file that `echelon verify` checks anywhere, without a server')
     .argument('<id>', 'the experiment')
     .argument('<attempt>', 'number of the attempt, from 1', number)

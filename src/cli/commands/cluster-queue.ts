@@ -42,6 +42,7 @@ function resume(output: Output): Command {
   return base('resume')
     .description('end the pause or the drain of a cluster')
     .argument('<name>')
+    .addHelpText('after', '\nExample:\n  echelon clusters resume fleet')
     .action(async (name: string, _own: Options, command: Command) => {
       const options = command.optsWithGlobals() as Options;
       const client = await clientFor(options);
@@ -52,6 +53,7 @@ function resume(output: Output): Command {
 
 function relabel(output: Output): Command {
   return base('label')
+    .summary('set or show the labels of a cluster')
     .description('set labels of a cluster (key=value), or take them away (key=); without any, show them')
     .argument('<name>')
     .argument('[labels...]')

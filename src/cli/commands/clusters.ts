@@ -12,7 +12,7 @@ import { clusterQueueCommands, label } from './cluster-queue.ts';
 type Options = ConnectionOptions & { json?: boolean; wait?: boolean };
 
 interface AddOptions extends Options {
-  tokenFile?: string;
+  rayTokenFile?: string;
   sharedRoot: string;
   node?: string;
   port?: number;
@@ -27,6 +27,7 @@ interface AddOptions extends Options {
 /** `echelon clusters`: list, add, drain and remove. */
 export function clustersCommand(output: Output): Command {
   const command = base('clusters')
+    .summary('list the clusters; add, pause, drain or remove one')
     .description('list the clusters: nodes, GPUs, ray-worker, last seen')
     .action(async (options: Options) => {
       const client = await clientFor(options);
@@ -108,10 +109,11 @@ function portNumber(text: string): number {
 
 function add(output: Output): Command {
   return waiting(base('add'))
+    .summary('add a Ray cluster, or bring its ray-worker up to date')
     .description('add a Ray cluster, or bring its ray-worker up to date; nothing of ours is needed there')
     .argument('<name>')
     .argument('<address>', "ray://host:port of Ray's client server (its default port is 10001)")
-    .option('--token-file <file>', "file that holds Ray's token")
+    .option('--ray-token-file <file>', "file that holds Ray's token")
     .option('--shared-root <directory>', 'a directory that all nodes see', '~/echelon')
     .option('--node <id>', "id, address or host name of the ray-worker's node (default: the head)")
     .option('--port <port>', 'port of the ray-worker (default: a free one)', portNumber)
@@ -121,6 +123,10 @@ function add(output: Output): Command {
     .option('--tls-ca <file>', 'PEM, for a Ray with TLS')
     .option('--tls-cert <file>', 'PEM')
     .option('--tls-key <file>', 'PEM')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon clusters add fleet ray://head:10001 --ray-token-file token --shared-root /shared --wait\n  echelon clusters add fleet ray://head:10001 --label gpu=h100 --label zone=a --backfill',
+    )
     .action(async (name: string, address: string, _own: AddOptions, command: Command) => {
       const options = allOptions<AddOptions>(command);
       const client = await clientFor(options);
@@ -132,7 +138,7 @@ function add(output: Output): Command {
 
 async function addBody(name: string, address: string, options: AddOptions): Promise<AddCluster> {
   const {
-    tokenFile,
+    rayTokenFile,
     sharedRoot,
     node,
     port,
@@ -143,8 +149,8 @@ async function addBody(name: string, address: string, options: AddOptions): Prom
     tlsCert,
     tlsKey,
   } = options;
-  const token = tokenFile === undefined ? undefined : (await read(tokenFile)).trim();
-  if (token === '') throw new CliError(EXIT.usage, `${tokenFile} is empty`);
+  const token = rayTokenFile === undefined ? undefined : (await read(rayTokenFile)).trim();
+  if (token === '') throw new CliError(EXIT.usage, `${rayTokenFile} is empty`);
   const tls = {
     ...(tlsCa !== undefined && { ca: await read(tlsCa) }),
     ...(tlsCert !== undefined && { cert: await read(tlsCert) }),
@@ -172,8 +178,10 @@ async function read(file: string): Promise<string> {
 
 function drain(output: Output): Command {
   return waiting(base('drain'))
+    .summary('let nothing new start on a cluster, as a step to its removal')
     .description('let nothing new start on a cluster; what runs goes on (`clusters resume` ends it)')
     .argument('<name>')
+    .addHelpText('after', '\nExample:\n  echelon clusters drain fleet --wait')
     .action(async (name: string, _own: Options, command: Command) => {
       const options = allOptions<Options>(command);
       const client = await clientFor(options);
@@ -186,6 +194,7 @@ function remove(output: Output): Command {
   return waiting(base('remove'))
     .description('remove a cluster on which nothing runs, and end its ray-worker')
     .argument('<name>')
+    .addHelpText('after', '\nExample:\n  echelon clusters remove fleet --wait')
     .action(async (name: string, _own: Options, command: Command) => {
       const options = allOptions<Options>(command);
       const client = await clientFor(options);

@@ -57,6 +57,10 @@ function set(output: Output): Command {
     .option('--token-file <file>', 'a file that holds the token, which nobody else may read')
     .option('--token-stdin', 'read the token from standard input and keep it in the configuration')
     .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nExample:\n  echelon config set lab --url https://echelon.example.org --token-file ~/.config/echelon/lab.token',
+    )
     .action(
       async (
         name: string,
@@ -94,6 +98,7 @@ function use(output: Output): Command {
     .description(`talk to this context from now on (${LOCAL_CONTEXT}: the stack that runs here)`)
     .argument('<name>')
     .addOption(configOption())
+    .addHelpText('after', '\nExample:\n  echelon config use lab')
     .action(async (name: string, { config: file }: Options) => {
       const config = await readConfig(file);
       requireContext(config, name, file);
@@ -107,6 +112,7 @@ function remove(output: Output): Command {
     .description('forget a context')
     .argument('<name>')
     .addOption(configOption())
+    .addHelpText('after', '\nExample:\n  echelon config rm lab')
     .action(async (name: string, { config: file }: Options) => {
       const config = await readConfig(file);
       requireContext(config, name, file);

@@ -23,6 +23,7 @@ interface Check {
 /** `echelon doctor`: says what is missing for `echelon up`, and what to do about it. */
 export function doctorCommand(output: Output): Command {
   return new Command('doctor')
+    .summary('say what is missing on this machine')
     .description('say what is missing on this machine; exit status 1 where something is')
     .option('--json', 'print JSON, for scripts')
     .addOption(

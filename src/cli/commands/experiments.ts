@@ -155,6 +155,7 @@ function get(output: Output): Command {
   return base('get')
     .description('show one experiment')
     .argument('<id>')
+    .addHelpText('after', '\nExample:\n  echelon get exp-00cz8h3k7n2q4r5s6t7v')
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
       const experiment = await client.get<ExperimentDetail>(`/v1/experiments/${encodeURIComponent(id)}`);
@@ -212,8 +213,10 @@ function rulesOf({ rules, marks }: Pick<Experiment, 'rules' | 'marks'>): string 
 
 function cancel(output: Output): Command {
   return base('cancel')
+    .summary('cancel an experiment and free its GPUs')
     .description('cancel an experiment: its processes are ended and its GPUs freed within the grace period')
     .argument('<id>')
+    .addHelpText('after', '\nExample:\n  echelon cancel exp-00cz8h3k7n2q4r5s6t7v')
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
       const path = `/v1/experiments/${encodeURIComponent(id)}/cancel`;

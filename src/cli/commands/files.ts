@@ -12,17 +12,9 @@ const FORMATS = 'Files: echelon-batch/1 as JSON, gzipped or not, or a protobuf b
 /** Commands on recorded batches, which need no server: verify, explain, estimate, compare. */
 export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
-    // `echelon verify … | head` is no fault: whoever reads may stop.
-    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      process.exit();
-    });
     process.exitCode = await exitCode;
   };
-  const verify = file(
-    'verify',
-    'check every advantage of recorded batches; exit status 1 where one is not right',
-  )
+  const verify = file('verify', 'check every advantage of recorded batches')
     .argument('<files...>')
     .addHelpText(
       'after',
@@ -32,7 +24,10 @@ Each row is exact, rounding (float32 can give it, the formula does not), wrong (
 needs is not in the batch). A batch is ok without wrong and unverifiable rows and without error findings.
 Exit status: 0 all ok, 1 something is not, 2 a file is unreadable.
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
-"findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}.`,
+"findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}.
+
+Example:
+  echelon verify dump.json.gz batch-*.json`,
     )
     .action((files: string[], options: { json?: boolean }) => ends(verifyFiles(files, options, streams)));
 
@@ -45,13 +40,15 @@ Exit status: 0 all ok, 1 something is not, 2 a file is unreadable.
       `
 Shows the row's clusters level by level with their members, mean and deviation, what was dropped and why, the weights,
 the aggregate, and every value that float32 arithmetic can give.
-Example: echelon explain dump.json.gz --batch step-12 --row 3`,
+
+Example:
+  echelon explain dump.json.gz --batch step-12 --row 3`,
     )
     .action((path: string, options: { batch?: string; row: number; json?: boolean }) =>
       ends(explainFile(path, options, streams)),
     );
 
-  const estimate = file('estimate', 'estimate recorded batches again, with their own estimator or another')
+  const estimate = file('estimate', 'estimate recorded batches again, by any estimator')
     .argument('<file>')
     .addOption(new Option('--estimator <name>', "instead of the batch's own").choices(ESTIMATOR_NAMES))
     .option('--history-length <K>', 'hgpo: previous states that must agree as well', wholeNumber)
@@ -62,13 +59,15 @@ Example: echelon explain dump.json.gz --batch step-12 --row 3`,
       'after',
       `
 Prints how the advantages lie; --json prints them all, {"batches": [{"name", "estimator", "fingerprint", "advantage"}]}.
-Example: echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json`,
+
+Example:
+  echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json`,
     )
     .action((path: string, { estimator, batch, json, ...overrides }: EstimateOptions) =>
       ends(estimateFile(path, { estimator, batch, json, overrides }, streams)),
     );
 
-  const compare = file('compare', 'put the advantages of several estimators on recorded batches side by side')
+  const compare = file('compare', 'put several estimators on recorded batches side by side')
     .argument('<file>')
     .requiredOption('--estimators <names>', 'separated by commas, e.g. hgpo,gigpo,grpo', estimatorNames)
     .option('--batch <name>', 'only this batch')
@@ -77,7 +76,9 @@ Example: echelon estimate dump.json.gz --estimator hgpo --history-length 4 --jso
       `
 Each estimator against the batch's own, row by row in float64: mean and largest |difference| and its row, correlation,
 rows whose sign differs, rows that are 0 in exactly one of the two.
-Example: echelon compare dump.json.gz --estimators hgpo,gigpo,grpo`,
+
+Example:
+  echelon compare dump.json.gz --estimators hgpo,gigpo,grpo`,
     )
     .action((path: string, options: { estimators: EstimatorName[]; batch?: string; json?: boolean }) =>
       ends(compareFile(path, options, streams)),

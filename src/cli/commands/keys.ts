@@ -15,6 +15,7 @@ interface AddOptions extends Options {
 /** `echelon keys`: list, make, rotate and revoke. */
 export function keysCommand(output: Output): Command {
   const command = base('keys')
+    .summary('list the API keys; make, rotate or revoke one')
     .description('list the API keys, the newest first')
     .addHelpText(
       'after',

@@ -25,7 +25,7 @@ export function logsCommand(output: Output): Command {
     .description('print what the driver wrote, all attempts one after the other')
     .argument('<id>')
     .option('-f, --follow', 'go on until the experiment has ended')
-    .option('-n, --tail <lines>', 'only the last lines', whole)
+    .option('--tail <lines>', 'only the last lines', whole)
     .addOption(
       new Option('--since-line <number>', 'from this line on; --json shows the numbers')
         .argParser(whole)
@@ -38,7 +38,7 @@ export function logsCommand(output: Output): Command {
     .option('--json', 'print a JSON object for each line')
     .addHelpText(
       'after',
-      '\nExample:\n  echelon logs exp-… --attempt 2 --contains CUDA\n  echelon logs exp-… -f -n 20',
+      '\nExample:\n  echelon logs exp-… --attempt 2 --contains CUDA\n  echelon logs exp-… --follow --tail 20',
     )
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);

@@ -17,6 +17,7 @@ interface Options extends ConnectionOptions {
 /** `echelon metrics`: what an experiment measured. */
 export function metricsCommand(output: Output): Command {
   return withConnection(new Command('metrics'))
+    .summary('list the metrics of an experiment, or show some over its steps')
     .description('list the metrics of an experiment, or show some of them over its steps')
     .argument('<id>')
     .argument('[names...]', 'these metrics; a * at the end stands for the rest of a name')

@@ -31,11 +31,16 @@ interface Described {
 /** `echelon plan`: what a spec, or a recipe of verl-agent, would run; asks no server. */
 export function planCommand(output: Output): Command {
   return new Command('plan')
+    .summary('show what a spec, or a recipe of verl-agent, would run')
     .description('show what a spec, or a recipe of verl-agent, would run; needs no server')
     .argument('[file]', 'the spec, YAML or JSON; - reads standard input')
     .addOption(new Option('--recipe <name>', 'instead of a file').choices(RECIPE_NAMES))
     .option('--faithful', "with --recipe: exactly as the recipe's script runs it")
     .option('--json', 'print JSON, for scripts')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon plan deploy/examples/verl-agent-hgpo.yaml\n  echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful',
+    )
     .action(async (file: string | undefined, options: Options) => {
       if ((file === undefined) === (options.recipe === undefined)) {
         throw new CliError(EXIT.usage, 'Name either a file or, with --recipe, a recipe.');

@@ -17,6 +17,7 @@ const POLL_MS = 200;
 /** `echelon preflight`: what of a spec would fail, hang or be ignored on a cluster; exit status 1 where it cannot work. */
 export function preflightCommand(output: Output): Command {
   return withConnection(new Command('preflight'))
+    .summary('say what of a spec would fail on a cluster, before it is run')
     .description('say what of a spec would fail, hang or be ignored on a cluster, before a GPU is taken')
     .argument(
       '[file]',

@@ -10,14 +10,26 @@ import { json, type Output, table } from '../output.ts';
 import { watchSweep } from './sweeps.ts';
 
 type SubmitOptions = ConnectionOptions &
-  SubmitPreset & { only?: string[]; as?: string; key?: string; watch?: boolean; json?: boolean };
+  Omit<SubmitPreset, 'label'> & {
+    checkpointLabel?: string;
+    only?: string[];
+    as?: string;
+    key?: string;
+    watch?: boolean;
+    json?: boolean;
+  };
 
 /** `echelon presets`: sweeps that reproduce the paper's tables, with its figures beside. */
 export function presetsCommand(output: Output): Command {
   const command = new Command('presets')
+    .summary('list the sweeps that reproduce the paper, or run one')
     .description("list the sweeps that reproduce the paper's tables, or print one with the paper's figures")
     .argument('[name]', 'print this one')
     .option('--json', 'print JSON, with every spec')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon presets\n  echelon presets paper-main-table\n  echelon presets submit paper-history-ablation --cluster fleet',
+    )
     .action((name: string | undefined, options: { json?: boolean }) => {
       const chosen = name === undefined ? PRESETS : [presetOf(name)];
       if (options.json) output.line(json(name === undefined ? chosen : chosen[0]));
@@ -29,6 +41,7 @@ export function presetsCommand(output: Output): Command {
 
 function submit(output: Output): Command {
   return withConnection(new Command('submit'))
+    .summary('run a preset on a cluster as one sweep')
     .description('run a preset on a cluster as one sweep: trainings, and behind each its evaluations')
     .argument('<name>')
     .option('--as <name>', "name of the sweep (the preset's)")
@@ -36,7 +49,7 @@ function submit(output: Output): Command {
     .option('--cluster <name>', 'run it there')
     .option('--priority <number>', 'higher goes first', Number)
     .option('--home <directory>', "the verl-agent checkout on the cluster (the cluster's own)")
-    .option('--label <label>', 'keep the checkpoints apart from those of another submission')
+    .option('--checkpoint-label <label>', 'keep the checkpoints apart from those of another submission')
     .option('--only <training...>', 'run these trainings alone')
     .option('--key <key>', 'Idempotency-Key: the same key and options give the same sweep')
     .option('-w, --watch', 'follow it until every child has ended; exit status 1 where one did not succeed')
@@ -57,7 +70,15 @@ function submit(output: Output): Command {
     });
 }
 
-function bodyOf({ as: name, project, cluster, priority, home, label, only }: SubmitOptions): SubmitPreset {
+function bodyOf({
+  as: name,
+  project,
+  cluster,
+  priority,
+  home,
+  checkpointLabel: label,
+  only,
+}: SubmitOptions): SubmitPreset {
   return {
     ...(name !== undefined && { name }),
     ...(project !== undefined && { project }),

@@ -21,6 +21,7 @@ interface ChangeOptions extends Options {
 /** `echelon projects`: list, make, change and remove. */
 export function projectsCommand(output: Output): Command {
   const command = base('projects')
+    .summary('list the projects; add, change or remove one')
     .description('list the projects that your key sees: weight, GPU quota, what is kept')
     .addHelpText('after', '\nExample:\n  echelon projects add vision --weight 2 --gpu-quota 16')
     .action(async (options: Options) => {
@@ -113,6 +114,7 @@ function add(output: Output): Command {
 
 function set(output: Output): Command {
   return changes(base('set'))
+    .summary('change the weight, the GPU quota or what is kept')
     .description('change the weight, the GPU quota or what is kept; what is not named stays')
     .argument('<name>')
     .addHelpText('after', '\nExample:\n  echelon projects set vision --gpu-quota none --keep-batches 30')

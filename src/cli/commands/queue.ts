@@ -32,6 +32,7 @@ const WHOLE_LINE = '_all';
 /** `echelon queue`, its pause and resume; `echelon priority`. */
 export function queueCommands(output: Output): Command[] {
   const queue = base('queue')
+    .summary('show who waits, why, and when each is expected to start')
     .description('show who waits: place, needs, when it is expected to start, and why it waits')
     .option('-n, --limit <count>', 'at most so many', count, 50)
     .addHelpText(
@@ -96,9 +97,14 @@ function pausesInWords({ line, projects }: QueueShown['paused']): string[] {
 
 function pause(output: Output): Command {
   return base('pause')
+    .summary('let nothing new start, of a project or of all')
     .description('let nothing new start, of a project or (without one) at all; what runs goes on')
     .argument('[project]')
     .option('--reason <text>', 'shown to everybody who waits')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon queue pause --reason "maintenance until 6 pm"\n  echelon queue pause vision',
+    )
     .action(async (project: string | undefined, _own: Options, command: Command) => {
       const options = command.optsWithGlobals() as Options;
       const client = await clientFor(options);
@@ -112,6 +118,7 @@ function resume(output: Output): Command {
   return base('resume')
     .description('end the pause of a project, or (without one) of the whole line')
     .argument('[project]')
+    .addHelpText('after', '\nExamples:\n  echelon queue resume\n  echelon queue resume vision')
     .action(async (project: string | undefined, _own: Options, command: Command) => {
       const options = command.optsWithGlobals() as Options;
       const client = await clientFor(options);
@@ -130,6 +137,7 @@ function wholeNumber(text: string): number {
 
 function priority(output: Output): Command {
   return base('priority')
+    .summary('change the priority of an experiment that waits')
     .description('change the priority of an experiment that waits: -100 to 100, higher goes first')
     .argument('<id>')
     .argument('<priority>', 'a negative one stands behind --', wholeNumber)

@@ -3,7 +3,7 @@ import type { Output } from '../output.ts';
 import { type RayTarget, rayActors, rayCall, rayKill, rayStatus } from '../ray-commands.ts';
 
 interface Options {
-  token?: string;
+  rayToken?: string;
   namespace?: string;
   json?: boolean;
 }
@@ -12,11 +12,18 @@ interface Options {
 export function rayCommand(output: Output): Command {
   const target = async (address: string, options: Options): Promise<RayTarget> => {
     const { processEnvironment } = await import('../../main.ts');
-    return { address, output, environment: processEnvironment(), ...options };
+    const { rayToken: token, ...rest } = options;
+    return {
+      address,
+      output,
+      environment: processEnvironment(),
+      ...rest,
+      ...(token !== undefined && { token }),
+    };
   };
-  const status = on('status', 'versions, nodes, and what is free of what there is').action(
-    async (address: string, options: Options) => rayStatus(await target(address, options)),
-  );
+  const status = on('status', 'versions, nodes, and what is free of what there is')
+    .addHelpText('after', '\nExample:\n  echelon ray status ray://127.0.0.1:10001')
+    .action(async (address: string, options: Options) => rayStatus(await target(address, options)));
   const call = on('call', 'call a Python function of the cluster and print what it returns')
     .argument('<module:function>')
     .option('--args <json>', 'its arguments, as a JSON array', '[]')
@@ -29,10 +36,15 @@ export function rayCommand(output: Output): Command {
     );
   const actors = on('actors', 'named actors, of all namespaces or of one')
     .option('--namespace <name>', 'only of this namespace')
+    .addHelpText('after', '\nExample:\n  echelon ray actors ray://127.0.0.1:10001 --json')
     .action(async (address: string, options: Options) => rayActors(await target(address, options)));
   const kill = on('kill', 'end a named actor, detached or not, without a restart')
     .argument('<name>')
     .option('--namespace <name>', 'where it is, if the name is in several')
+    .addHelpText(
+      'after',
+      '\nExample:\n  echelon ray kill ray://127.0.0.1:10001 echelon-ray-worker --namespace echelon',
+    )
     .action(async (address: string, name: string, options: Options) =>
       rayKill({ ...(await target(address, options)), name }),
     );
@@ -41,7 +53,7 @@ export function rayCommand(output: Output): Command {
   for (const sub of [status, call, actors, kill]) command.addCommand(sub);
   return command.addHelpText(
     'after',
-    '\nToken and keys are taken from the variables that Ray uses: RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH, RAY_USE_TLS, RAY_TLS_CA_CERT, …',
+    '\nToken and keys are taken from the variables that Ray uses: RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH, RAY_USE_TLS,\nRAY_TLS_CA_CERT, …',
   );
 }
 
@@ -49,6 +61,6 @@ function on(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .argument('<address>', 'ray://host:port of the client server (its default port is 10001)')
-    .option('--token <token>', 'instead of the one of the environment')
+    .option('--ray-token <token>', "Ray's token, instead of the one of the environment")
     .option('--json', 'print JSON, for scripts');
 }

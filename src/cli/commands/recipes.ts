@@ -5,6 +5,7 @@ import { json, type Output, table } from '../output.ts';
 /** `echelon recipes`: the scripts of verl-agent that can be run; asks no server. */
 export function recipesCommand(output: Output): Command {
   return new Command('recipes')
+    .summary('list the scripts of verl-agent that can be run')
     .description("list the scripts of verl-agent's recipe/hgpo that can be run; needs no server")
     .option('--json', 'print JSON, for scripts')
     .addHelpText(

@@ -25,6 +25,7 @@ const pathOf = (id: string): string => `/v1/experiments/${encodeURIComponent(id)
 
 function rerun(output: Output): Command {
   return base('rerun')
+    .summary('run an experiment again, as a new one of the same spec')
     .description('run an experiment again, as a new one of the same spec; prints its id')
     .argument('<id>')
     .option('--key <key>', 'Idempotency-Key: the same key gives the same new experiment')
@@ -42,6 +43,7 @@ function rerun(output: Output): Command {
 
 function remove(output: Output, ask: Ask): Command {
   return base('rm')
+    .summary('delete experiments that have ended, with all that was recorded')
     .description('delete experiments that have ended, with all that was recorded of them')
     .argument('<id...>')
     .option('-y, --yes', 'do not ask')
@@ -92,6 +94,7 @@ async function askAtTerminal(question: string): Promise<string | undefined> {
 
 function artifacts(output: Output): Command {
   return base('artifacts')
+    .summary('list what an experiment left on its cluster: its checkpoints')
     .description('list what an experiment left on its cluster: its checkpoints, in the order of their making')
     .argument('<id>')
     .addHelpText('after', '\nExample:\n  echelon artifacts exp-00cz8h3k7n2q4r5s6t7v')

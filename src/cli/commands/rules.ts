@@ -10,6 +10,7 @@ type Options = ConnectionOptions & { json?: boolean };
 /** `echelon rules [id]`: the conditions that have a name; or what an experiment is watched for, and what was found. */
 export function rulesCommand(output: Output): Command {
   return withConnection(new Command('rules'))
+    .summary('list the conditions for rules, or the rules of an experiment')
     .description(
       'list the conditions that a rule can name, or show the rules of an experiment and when they fired',
     )

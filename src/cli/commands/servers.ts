@@ -14,9 +14,14 @@ import { assertPortFree } from '../local/processes.ts';
 import { startLocalStack } from '../local/stack.ts';
 import type { Output } from '../output.ts';
 
-/** Commands that start and stop servers: demo, up, down, api, dispatcher. */
+/** Commands that start and stop everything on this machine: demo, up, down. */
 export function serverCommands(output: Output): Command[] {
-  return [demo(output), up(output), down(output), role('api', output), role('dispatcher', output)];
+  return [demo(output), up(output), down(output)];
+}
+
+/** Commands that run one part of a fleet: api, dispatcher. */
+export function roleCommands(output: Output): Command[] {
+  return [role('api', output), role('dispatcher', output)];
 }
 
 const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.log');
@@ -90,6 +95,7 @@ function sayWhere(redisUrl: string): (error: unknown) => never {
 
 function demo(output: Output): Command {
   return new Command('demo')
+    .summary('run everything once, privately: train, verify, catch a fault')
     .description('run everything once, privately: train, verify, catch a fault; leaves nothing behind')
     .option('--report <file>', 'also write the table as JSON')
     .action(async ({ report }: { report?: string }) => {
@@ -120,6 +126,7 @@ function demo(output: Output): Command {
 
 function up(output: Output): Command {
   return new Command('up')
+    .summary('start Echelon on this machine and keep it running')
     .description('start Echelon on this machine and keep it running (Ctrl-C or `echelon down` stops it)')
     .addOption(stateDirOption())
     .addHelpText(
@@ -177,6 +184,7 @@ function isAlive(pid: number): boolean {
 
 function down(output: Output): Command {
   return new Command('down')
+    .summary('stop what `echelon up` started')
     .description('stop what `echelon up` started; what is queued or running goes on at the next start')
     .addOption(stateDirOption())
     .action(async ({ stateDir }: { stateDir: string }) => {
@@ -195,7 +203,7 @@ function down(output: Output): Command {
 
 const ROLE_TEXT = {
   api: 'serve the API alone; settings come from the environment',
-  dispatcher: 'place, launch, follow and verify experiments; settings come from the environment',
+  dispatcher: 'launch and verify experiments; settings come from the environment',
 };
 
 function role(name: 'api' | 'dispatcher', output: Output): Command {

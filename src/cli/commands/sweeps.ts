@@ -43,6 +43,7 @@ function count(text: string): number {
 
 function submit(output: Output): Command {
   return base('submit')
+    .summary('submit a sweep from a YAML or JSON file')
     .description('submit a sweep from a YAML or JSON file: name, method (grid, list, random), spec, axes')
     .argument('<file>')
     .option('--key <key>', 'Idempotency-Key: the same key and file give the same sweep')
@@ -150,6 +151,7 @@ function get(output: Output): Command {
     .argument('<id>')
     .option('-n, --limit <count>', 'at most so many children', count, 50)
     .option('--cursor <cursor>', 'go on where an earlier answer ended')
+    .addHelpText('after', '\nExample:\n  echelon sweep get swp-00cz8h3k7n2q4r5s6t7v --limit 200')
     .action(async (id: string, options: Options & { limit: number; cursor?: string }) => {
       const client = await clientFor(options);
       const sweep = await client.get<SweepDetail>(pathOf(id), {
@@ -184,6 +186,10 @@ function compare(output: Output): Command {
     .option('-m, --metric <name...>', 'metrics to show (val/success_rate)')
     .option('--over <axis...>', 'axes to aggregate over (those that end in seed)')
     .option('-n, --limit <count>', 'at most so many rows', count, 50)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v --metric val/success_rate episode/length/mean',
+    )
     .action(async (id: string, options: Options & { metric?: string[]; over?: string[]; limit: number }) => {
       const client = await clientFor(options);
       const comparison = await client.get<SweepComparison>(`${pathOf(id)}/comparison`, {
@@ -236,6 +242,7 @@ function cancel(output: Output): Command {
   return base('cancel')
     .description('cancel a sweep with all its children')
     .argument('<id>')
+    .addHelpText('after', '\nExample:\n  echelon sweep cancel swp-00cz8h3k7n2q4r5s6t7v')
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
       const sweep = await client.post<Sweep>(`${pathOf(id)}/cancel`, undefined);
@@ -247,6 +254,7 @@ function rerun(output: Output): Command {
   return base('rerun')
     .description('run the failed children of a sweep again')
     .argument('<id>')
+    .addHelpText('after', '\nExample:\n  echelon sweep rerun swp-00cz8h3k7n2q4r5s6t7v')
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
       const answer = await client.post<SweepRerun>(`${pathOf(id)}/rerun-failed`, undefined);

@@ -16,11 +16,12 @@ interface Options extends ConnectionOptions {
 /** `echelon watch`: an experiment until it has ended, or what happens in a project. */
 export function watchCommand(output: Output): Command {
   return withConnection(new Command('watch'))
+    .summary('follow an experiment live, or what happens in a project')
     .description(
       'follow an experiment live until it has ended; exit status 1 where it failed or a row is wrong. Without an id: what happens in a project, or in all of them, until it is interrupted',
     )
     .argument('[id]')
-    .addOption(new Option('--project <name>', 'without an id: only what happens in this project'))
+    .addOption(new Option('--project <project>', 'without an id: only what happens in this project'))
     .option('--after <event>', 'resume behind this event id')
     .option('--json', 'print a JSON object for each event')
     .addHelpText('after', '\nExample:\n  echelon watch exp-…\n  echelon watch --project default --json')

@@ -41,7 +41,7 @@ test('adding sends what was given, shows what is done and returns when it is ove
   writeFileSync(tokenFile, 'the-token\n');
   const problems = [{ severity: 'warning', message: 'open', mend: 'close it' }] as const;
   const [{ output, exitCode }, given] = await Promise.all([
-    run('add', 'new', 'ray://h:1', '--token-file', tokenFile, '--port', '7400', '--wait'),
+    run('add', 'new', 'ray://h:1', '--ray-token-file', tokenFile, '--port', '7400', '--wait'),
     carryOut(store, { state: 'succeeded', problems }),
   ]);
   assert.equal(exitCode, 0);
@@ -75,7 +75,10 @@ test('without --wait it prints the command, for scripts as JSON', async () => {
 });
 
 test('wrong usage is told before anything is sent', async () => {
-  assert.equal((await run('add', 'new', 'ray://h:1', '--token-file', join(directory, 'none'))).exitCode, 2);
+  assert.equal(
+    (await run('add', 'new', 'ray://h:1', '--ray-token-file', join(directory, 'none'))).exitCode,
+    2,
+  );
   assert.match((await run('drain', 'none')).error!.message, /no cluster none/);
   assert.equal((await run('remove', 'none')).exitCode, 4);
   assert.deepEqual(await store.openCommands(), []);

@@ -41,7 +41,7 @@ describe('echelon logs', () => {
     assert.equal(output.lines[6999], 'line 7000');
     assert.equal(output.lines[7000], '\\u001b[2J\\u202eevil\\u0000');
     assert.match(output.lines[7001]!, /3 lines, 9 bytes dropped/);
-    const raw = await run(id, '--raw', '-n', '2');
+    const raw = await run(id, '--raw', '--tail', '2');
     assert.equal(raw.output.lines[0], '\u001b[2J\u202eevil\u0000');
   });
 

@@ -43,7 +43,15 @@ describe('echelon presets submit', async () => {
   };
 
   test('is one call, and a repeated key the same sweep', async () => {
-    const args = ['paper-history-ablation', '--key', 'k', '--home', '/opt/verl-agent', '--label', 'again'];
+    const args = [
+      'paper-history-ablation',
+      '--key',
+      'k',
+      '--home',
+      '/opt/verl-agent',
+      '--checkpoint-label',
+      'again',
+    ];
     const [first, again] = [await submit(...args), await submit(...args)];
     assert.equal(first.exitCode, 0, String(first.error));
     assert.deepEqual(first.output.lines, again.output.lines);

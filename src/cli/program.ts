@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { Command, Help } from 'commander';
+import type { TextStreams } from './batch-files.ts';
+import { auditCommand } from './commands/audit.ts';
+import { bundleCommand } from './commands/bundle.ts';
+import { clustersCommand } from './commands/clusters.ts';
+import { configCommand } from './commands/config.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { experimentCommands } from './commands/experiments.ts';
+import { fileCommands } from './commands/files.ts';
+import { keysCommand } from './commands/keys.ts';
+import { metricsCommand } from './commands/metrics.ts';
+import { planCommand } from './commands/plan.ts';
+import { preflightCommand } from './commands/preflight.ts';
+import { presetsCommand } from './commands/presets.ts';
+import { projectsCommand } from './commands/projects.ts';
+import { queueCommands } from './commands/queue.ts';
+import { rayCommand } from './commands/ray.ts';
+import { recipesCommand } from './commands/recipes.ts';
+import { recordCommands } from './commands/records.ts';
+import { retentionCommand } from './commands/retention.ts';
+import { rulesCommand } from './commands/rules.ts';
+import { roleCommands, serverCommands } from './commands/servers.ts';
+import { sweepCommand } from './commands/sweeps.ts';
+import { CONNECTION_GROUP } from './connection.ts';
+import type { Output } from './output.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const START_HERE = 'Start here:';
+
+const AFTER = `
+A first look, on this machine alone:
+  echelon demo                   everything once, in a few minutes
+  echelon up                     start it and keep it running
+  echelon submit FILE --watch    run an experiment and follow it
+  echelon verify dump.json.gz    check the advantages of any HGPO, GiGPO or GRPO training
+
+Each command has a --help with examples.
+Exit status: 0 well, 1 something is not well, 2 wrong usage or unreadable input, 3 no answer from
+the API, 4 refused by it.`;
+
+/** What `echelon --help` shows under which heading, from what a newcomer needs to what an operator needs. */
+function groupsOf(output: Output, streams: TextStreams): [heading: string, commands: Command[]][] {
+  const experiments = [
+    ...experimentCommands(output),
+    ...recordCommands(output),
+    metricsCommand(output),
+    rulesCommand(output),
+    bundleCommand(output),
+    sweepCommand(output),
+    presetsCommand(output),
+  ];
+  const clusters = [
+    ...queueCommands(output),
+    preflightCommand(output),
+    clustersCommand(output),
+    rayCommand(output),
+  ];
+  const settings = [
+    projectsCommand(output),
+    keysCommand(output),
+    auditCommand(output),
+    retentionCommand(output),
+    configCommand(output),
+  ];
+  return [
+    [START_HERE, [...serverCommands(output), doctorCommand(output)]],
+    ['Experiments:', experiments],
+    ['Line and clusters:', clusters],
+    ['Offline (no server):', [...fileCommands(streams), planCommand(output), recipesCommand(output)]],
+    ['People and settings:', settings],
+    ['Parts of a fleet:', roleCommands(output)],
+  ];
+}
+
+/**
+ * The whole command line. Nothing is read or done before it parses; it throws commander's errors, and what the commands
+ * throw. `streams` is where commands on files read and write.
+ */
+export function createProgram(output: Output, streams: TextStreams = process): Command {
+  const plain = new Help();
+  const program = new Command('echelon')
+    .description(
+      'Control plane for HGPO experiments on a Ray cluster; recomputes every advantage batch and says whether it is right.',
+    )
+    .version(version)
+    .showSuggestionAfterError()
+    .exitOverride()
+    .showHelpAfterError('(--help shows what there is)')
+    .configureHelp({
+      // Nearly all have options; a column that says so tells nothing.
+      subcommandTerm: (command) => plain.subcommandTerm(command).replace(' [options]', ''),
+      groupItems: (unsorted, visible, groupOf) =>
+        connectionLast(plain.groupItems(unsorted, visible, groupOf)),
+    })
+    .addHelpText('after', AFTER);
+  for (const [heading, commands] of groupsOf(output, streams)) {
+    program.commandsGroup(heading);
+    for (const command of commands) program.addCommand(command);
+  }
+  inherit(program);
+  // After the others have inherited: theirs stands in a list of its own.
+  return program.commandsGroup(START_HERE).helpCommand('help [command]', 'say more about a command');
+}
+
+/** What a command does of its own comes first. */
+function connectionLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
+  const connection = groups.get(CONNECTION_GROUP);
+  if (connection === undefined) return groups;
+  groups.delete(CONNECTION_GROUP);
+  return groups.set(CONNECTION_GROUP, connection);
+}
+
+function inherit(command: Command): void {
+  for (const sub of command.commands) {
+    sub.copyInheritedSettings(command);
+    inherit(sub);
+  }
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import type { Command, Option } from 'commander';
+import { createProgram } from '../../../src/cli/program.ts';
+import type { Accepted } from '../../../src/schemas/api.ts';
+import { apiFor, keptOutput } from '../../support/cli.ts';
+import { LOCAL } from '../../support/http-app.ts';
+
+const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
+
+/** Commands that talk to no API: to files, to this machine, or to Ray itself. */
+const WITHOUT_API = new Set(
+  [
+    ['demo', 'up', 'down', 'doctor', 'api', 'dispatcher'],
+    ['verify', 'explain', 'estimate', 'compare', 'plan', 'recipes', 'presets'],
+    ['config ls', 'config set', 'config use', 'config rm'],
+    ['ray status', 'ray call', 'ray actors', 'ray kill'],
+  ].flat(),
+);
+
+/** Options that mean the same and are yet written differently, with the reason. */
+const WRITTEN_OTHERWISE: Record<string, string> = {
+  'dispatcher --cluster': 'names a cluster too, and says where its ray-worker is',
+  'config set --url': 'not the API to talk to, but the one to write down',
+};
+
+interface Place {
+  path: string;
+  command: Command;
+}
+
+function placesOf(command: Command, parents: string[] = []): Place[] {
+  return command.commands.flatMap((sub) => {
+    const path = [...parents, sub.name()];
+    return [{ path: path.join(' '), command: sub }, ...placesOf(sub, path)];
+  });
+}
+
+/** All commands with something to do of their own. */
+const isLeaf = ({ command }: Place): boolean =>
+  (command as unknown as { _actionHandler: unknown })._actionHandler !== null;
+
+const program = createProgram(keptOutput());
+const places = placesOf(program);
+const leaves = places.filter(isLeaf);
+
+/** What `--help` prints, in a terminal so wide. */
+function helpOf(command: Command, width: number): string {
+  const parts: string[] = [];
+  command.configureOutput({ writeOut: (part) => void parts.push(part), getOutHelpWidth: () => width });
+  command.outputHelp();
+  return parts.join('');
+}
+
+const optionsOf = ({ path, command }: Place): { path: string; option: Option }[] =>
+  command.options.map((option) => ({ path, option }));
+
+test('there are the commands that people know', () => {
+  const paths = new Set(leaves.map(({ path }) => path));
+  for (const one of ['submit', 'ls', 'watch', 'clusters', 'clusters add', 'sweep compare', 'config set'])
+    assert.ok(paths.has(one), one);
+  assert.ok(leaves.length > 50);
+});
+
+test('every command says what it does, in one line of a terminal of 100 columns', () => {
+  for (const { path, command } of [{ path: '', command: program }, ...places]) {
+    assert.notEqual(command.description(), '', path);
+    const lines = helpOf(command, 100).split('\n');
+    const names = new Set(command.commands.map((sub) => sub.name()));
+    for (const name of names) {
+      const at = lines.findIndex((line) => line.startsWith(`  ${name} `));
+      assert.notEqual(at, -1, `${path} ${name} is not listed`);
+      assert.doesNotMatch(
+        lines[at + 1] ?? '',
+        /^ {10}/,
+        `${path} ${name} takes more than a line: ${lines[at]}`,
+      );
+    }
+  }
+});
+
+test('the list of the program has a heading for each', () => {
+  assert.doesNotMatch(helpOf(program, 100), /^Commands:$/m);
+});
+
+test('no help is wider than 120 columns', () => {
+  for (const { path, command } of [{ path: '', command: program }, ...places]) {
+    for (const line of helpOf(command, 100).split('\n'))
+      assert.ok(line.length <= 120, `${path}: ${line.length} columns: ${line}`);
+  }
+});
+
+test('what takes arguments shows an example, which parses', () => {
+  const without = leaves
+    .filter(({ command }) => command.registeredArguments.length > 0)
+    .filter(({ path, command }) => !helpOf(command, 100).includes(`\n  echelon ${path} `));
+  assert.deepEqual(
+    without.map(({ path }) => path),
+    [],
+  );
+});
+
+test('options that the examples use exist', () => {
+  for (const { path, command } of [{ path: '', command: program }, ...places]) {
+    for (const [, rest] of helpOf(command, 100).matchAll(/^ {2}echelon (.+)$/gm)) {
+      const words = rest!.split(/\s{2,}|[|>]/)[0]!.split(' ');
+      let at = program;
+      while (words.length > 0) {
+        const next = at.commands.find((sub) => sub.name() === words[0]);
+        if (!next) break;
+        at = next;
+        words.shift();
+      }
+      assert.notEqual(at, program, `${path}: echelon ${rest}`);
+      const known = new Set(
+        [at, at.parent!].flatMap((one) => one.options.flatMap(({ short, long }) => [short, long])),
+      );
+      for (const word of words.filter((one) => /^--?[a-z]/.test(one)))
+        assert.ok(known.has(word), `${path}: ${word} in: echelon ${rest}`);
+    }
+  }
+});
+
+test('what talks to the API says which, and can print JSON', () => {
+  const wanted = ['--url', '--token', '--context', '--config', '--state-dir', '--json'];
+  for (const { path, command } of leaves) {
+    const flags = command.options.map(({ long }) => long);
+    if (WITHOUT_API.has(path)) assert.ok(path === 'config set' || !flags.includes('--url'), path);
+    else for (const flag of wanted) assert.ok(flags.includes(flag), `${path} lacks ${flag}`);
+  }
+  for (const path of WITHOUT_API)
+    assert.ok(
+      leaves.some((leaf) => leaf.path === path),
+      `${path} is gone`,
+    );
+});
+
+test('one name has one meaning in all commands', () => {
+  const [byLong, byShort] = [new Map<string, string>(), new Map<string, string>()];
+  for (const { path, option } of places.flatMap(optionsOf)) {
+    if (`${path} ${option.long}` in WRITTEN_OTHERWISE) continue;
+    assert.equal(byLong.get(option.long!) ?? option.flags, option.flags, `${path} ${option.flags}`);
+    byLong.set(option.long!, option.flags);
+    if (option.short === undefined) continue;
+    assert.equal(byShort.get(option.short) ?? option.long, option.long, `${path} ${option.short}`);
+    byShort.set(option.short, option.long!);
+  }
+});
+
+/** Runs the real program; what it printed, and its exit status. */
+async function echelon(argv: string[], home: string): Promise<{ status: number; out: string; err: string }> {
+  const child = spawn(process.execPath, [MAIN, ...argv], { env: { HOME: home, PATH: process.env.PATH } });
+  const [out, err, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number]>,
+  ]);
+  return { status, out, err };
+}
+
+test('the exit status says what became of it', async (t) => {
+  const { client, connection } = await apiFor(t);
+  const home = await mkdtemp(join(tmpdir(), 'echelon-home-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const { id } = await client.post<Accepted>('/v1/experiments', LOCAL);
+  await client.post(`/v1/experiments/${id}/cancel`, undefined);
+
+  await t.test('0: well, and what was asked for on standard output', async () => {
+    const { status, out, err } = await echelon(['ls', ...connection, '--json'], home);
+    assert.deepEqual([status, err], [0, '']);
+    assert.deepEqual(
+      (JSON.parse(out) as { items: { id: string }[] }).items.map((one) => one.id),
+      [id],
+    );
+  });
+  await t.test('1: an experiment that did not succeed', async () => {
+    const { status, err } = await echelon(['watch', id, ...connection], home);
+    assert.equal(status, 1, err);
+    assert.match(err, new RegExp(`^echelon: ${id} cancelled: `, 'm'));
+  });
+  await t.test('2: wrong usage, with what was meant', async () => {
+    const { status, out, err } = await echelon(['ls', ...connection, '--limt', '3'], home);
+    assert.deepEqual([status, out], [2, '']);
+    assert.match(err, /unknown option '--limt'\n\(Did you mean --limit\?\)/);
+  });
+  await t.test('2: an unreadable file', async () => {
+    const file = join(home, 'spec.yaml');
+    await writeFile(file, 'name: [');
+    const { status, err } = await echelon(['submit', file, ...connection], home);
+    assert.equal(status, 2, err);
+    assert.match(err, /spec\.yaml/);
+  });
+  await t.test('3: nobody answers', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    server.close();
+    await once(server, 'close');
+    const { status, err } = await echelon(['ls', '--url', `http://127.0.0.1:${port}`, '--token', 'x'], home);
+    assert.equal(status, 3, err);
+    assert.match(err, /^echelon: No answer from http:/);
+  });
+  await t.test('4: refused', async () => {
+    const { status, err } = await echelon(['get', 'exp-00cz8h3k7n2q4r5s6t7v', ...connection], home);
+    assert.equal(status, 4, err);
+    assert.match(err, /^echelon: .*exp-00cz8h3k7n2q4r5s6t7v/);
+  });
+});
