@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AttemptEvent } from '../../../src/core/events.ts';
+import { makeKey } from '../../support/access.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { appFor, TOKEN } from '../../support/http-app.ts';
 import { running, storeFor } from '../../support/store.ts';
@@ -76,4 +77,18 @@ test('a client that stops reading is cut, costs little until then, and goes on w
     rest.slice(0, -1).map((event) => event.id),
     recorded,
   );
+});
+
+// Fails, by its time, where the streams are not told that a key has ended.
+test('the stream of a revoked key ends and says why', { timeout: 30_000 }, async (t) => {
+  const { app } = await appFor(t, { store });
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  const { experiment } = await running(store);
+  const { id, token } = await makeKey(store);
+  const headers = { authorization: `Bearer ${token}` };
+  const stream = await openStream(t, `${origin}/v1/experiments/${experiment}/events`, headers);
+  await store.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
+  const last = (await stream.rest()).at(-1);
+  assert.equal(last?.event, 'closed');
+  assert.deepEqual(JSON.parse(last.data), { reason: 'the key was revoked' });
 });

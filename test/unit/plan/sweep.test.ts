@@ -5,6 +5,7 @@ import { EchelonError, type FieldProblem } from '../../../src/core/errors.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { childSpec, childValues, createSweepCheck, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../../src/schemas/sweep.ts';
+import { SECRETS } from '../../support/secrets.ts';
 
 const LOCAL = { engine: 'local', estimator: { name: 'hgpo' } };
 
@@ -24,6 +25,21 @@ function problemsOf(changes: Partial<SweepRequest>): readonly FieldProblem[] {
   }
   return [];
 }
+
+// Fails without the look at the whole request: no child has what only the sweep has.
+test('a secret in plain text is refused wherever the request holds it, and is not told', () => {
+  for (const { secret } of SECRETS)
+    for (const changes of [
+      { name: `with ${secret}`, axes: { name: ['a', 'b'] } },
+      { axes: { name: ['a', secret] } },
+      { spec: { ...LOCAL, env: { HF_TOKEN: secret } } },
+      { axes: { [`env.${secret}`]: ['a'] } },
+    ]) {
+      const problems = problemsOf(changes);
+      assert.match(problems[0]?.message ?? '', /a spec holds no secrets/, JSON.stringify(changes));
+      assert.ok(!JSON.stringify(problems).includes(secret), JSON.stringify(problems));
+    }
+});
 
 test('early stopping needs other children to compare with', () => {
   const earlyStopping = { metric: 'm', goal: 'max', afterSteps: 1, everySteps: 1, minChildren: 1 } as const;

@@ -108,6 +108,17 @@ describe('choose', () => {
     assert.deepEqual([started(one), one.reasons.get('x')], [[], 'cluster a is paused by ann']);
   });
 
+  // Fails without pauseAfterLoss.
+  test('starts nobody before the time that a lost attempt waits, and lets others pass meanwhile', () => {
+    const clusters = [cluster('a', [node('n', 4, 16)])];
+    const waiting = [waits('lost', 4, 1, { notBefore: 60_000 }), waits('other', 4)];
+    const choice = choose({ waiting, clusters, reservations: none });
+    assert.deepEqual(started(choice), ['other']);
+    assert.match(choice.reasons.get('lost') ?? '', /its last attempt was lost: .* 1970-01-01T00:01:00/);
+    const due = [waits('lost', 4, 1, { notBefore: null }), waits('other', 4)];
+    assert.deepEqual(started(choose({ waiting: due, clusters, reservations: none })), ['lost']);
+  });
+
   test('takes clusters whose labels are all those that are asked for', () => {
     const clusters = [
       cluster('a', [node('n', 4, 16)], { labels: { gpu: 'h100', zone: 'x' } }),
