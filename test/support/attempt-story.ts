@@ -2,7 +2,7 @@ import type { Ended, NumberedEvent } from '../../src/core/events.ts';
 import type { State } from '../../src/core/states.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt.ts';
 import { lostAttempt } from '../../src/dispatch/decide.ts';
-import type { Entry } from '../../src/dispatch/story.ts';
+import type { AttemptDeps, Entry } from '../../src/dispatch/story.ts';
 import type {
   AttemptStatus,
   LaunchOutcome,
@@ -99,28 +99,26 @@ export function storyBench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: nu
       return { startedAt: state.startedAt() };
     },
   } as unknown as RayWorkerClient;
-  const run = (): AttemptRun =>
-    runAttempt(
-      {
-        store: store as unknown as Parameters<typeof runAttempt>[0]['store'],
-        rayWorkerOf: async () => client,
-        compile: compileTestSpec,
-        log: QUIET,
-        hooks: {},
-        retry: { firstMs: 1, longestMs: 2 },
-      },
-      {
-        lease,
-        cluster: 'c',
-        state: 'launching',
-        confirmed: false,
-        lastSequence: 0,
-        takenOver: false,
-        crashes: [],
-        ...entry,
-      },
-    );
-  return { state, calls, run };
+  const deps: AttemptDeps = {
+    store: store as unknown as AttemptDeps['store'],
+    rayWorkerOf: async () => client,
+    compile: compileTestSpec,
+    log: QUIET,
+    hooks: {},
+    retry: { firstMs: 1, longestMs: 2 },
+  };
+  const whole: Entry = {
+    lease,
+    cluster: 'c',
+    state: 'launching',
+    confirmed: false,
+    lastSequence: 0,
+    takenOver: false,
+    crashes: [],
+    ...entry,
+  };
+  const run = (): AttemptRun => runAttempt(deps, whole);
+  return { state, calls, run, deps, entry: whole };
 }
 
 /** An answer of the ray-worker with that fault. */

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createHeld } from '../../../src/dispatch/held.ts';
+import type { Lease, Renewal, TakenOver } from '../../../src/store/store.ts';
+import { SUCCEEDED, silence, storyBench } from '../../support/attempt-story.ts';
+import { QUIET, until } from '../../support/dispatch.ts';
+
+/** What is held, over a store of which one experiment's attempt can be taken. */
+function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[] } = {}) {
+  const story = storyBench({ confirmed: true, state: 'running' });
+  story.state.events = silence;
+  const released: Lease[] = [];
+  let ended = 0;
+  const held = createHeld({
+    store: {
+      ...story.deps.store,
+      takeOver: async ({ limit }) => taken.splice(0, limit),
+      renew: async (leases) =>
+        leases.map((lease) => ({
+          lease,
+          status: 'held',
+          state: 'running',
+          limitReached: null,
+          ...renewals[0],
+        })),
+      release: async (leases) => void released.push(...leases),
+    },
+    attempt: story.deps,
+    dispatcher: 'd',
+    leaseMs: 60_000,
+    onEnd: () => {
+      ended += 1;
+    },
+    log: QUIET,
+  });
+  const followed = () => until(() => story.calls.some((call) => call.startsWith('attach')), 'it is followed');
+  return { ...story, held, released, renewals, followed, ends: () => ended };
+}
+
+describe('the attempts in hand', () => {
+  test('one that ends is in hand no more, and its end is told', async () => {
+    const { held, state, entry, ends } = holding();
+    state.events = async function* () {
+      yield { sequence: 1, at: 0, event: SUCCEEDED };
+    };
+    held.begin(entry);
+    assert.equal(held.runs.size, 1);
+    await until(() => held.runs.size === 0, 'it is over');
+    assert.equal(ends(), 1);
+  });
+
+  /* Fails where one takeover is enough for a round: the rest would wait for the next. */
+  test('takes over all that ran out, as many times as it takes', async () => {
+    const taken = Array.from(
+      { length: 65 },
+      (_, at): TakenOver => ({
+        lease: { experiment: `exp-${at}`, attempt: 1, token: 't' },
+        ...{ state: 'running', cluster: 'c', confirmed: true, lastSequence: 0, crashes: [] },
+      }),
+    );
+    const { held } = holding({ taken });
+    held.takeover.start();
+    await until(() => held.runs.size === 65, 'all are in hand');
+    await held.takeover.stop();
+    await held.letGo(false);
+  });
+
+  /* Fails where renewAll passes over what it learns. */
+  test('a renewal drops what is lost, and ends what is cancelled or has reached a limit', async () => {
+    for (const [renewal, expected] of [
+      [{ status: 'lost' }, []],
+      [{ state: 'cancelling' }, ['stop 1 grace 7', 'end cancelled']],
+      [{ limitReached: 'its deadline has passed' }, ['stop 1 grace 7', 'end failed']],
+    ] as const) {
+      const { held, entry, calls, renewals, followed } = holding();
+      held.begin(entry);
+      await followed();
+      renewals[0] = renewal;
+      held.renewal.start();
+      await until(() => held.runs.size === 0, JSON.stringify(renewal));
+      await held.renewal.stop();
+      assert.deepEqual(calls.slice(1), expected);
+    }
+  });
+
+  test('a hand-over lets its leases go without an end; leaving keeps them until they run out', async () => {
+    for (const [handOver, expected] of [
+      [true, 1],
+      [false, 0],
+    ] as const) {
+      const { held, entry, calls, released, followed } = holding();
+      held.begin(entry);
+      await followed();
+      held.close();
+      await held.letGo(handOver);
+      assert.equal(released.length, expected);
+      assert.deepEqual(calls.slice(1), []);
+    }
+  });
+
+  test('what is begun after the close is handed over as well', async () => {
+    const { held, entry, released } = holding();
+    held.close();
+    held.begin(entry);
+    await held.letGo(true);
+    assert.deepEqual(released, [entry.lease]);
+  });
+});
