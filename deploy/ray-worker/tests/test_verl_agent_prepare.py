@@ -13,7 +13,7 @@ from conftest import PACKAGE_ROOT
 from verl_agent_support import STANDIN
 
 from echelon_rayworker.engines.arguments import ArgumentError
-from echelon_rayworker.engines.verl_agent import checkpoints, datafiles, directorylock, environment, preflight, staging
+from echelon_rayworker.engines.verl_agent import checkpoints, datafiles, directorylock, driver, environment, preflight, staging
 from echelon_rayworker.engines.verl_agent.overrides import Overrides, quoted, unquoted
 from echelon_rayworker.engines.verl_agent.prepare import NotStartable, prepare
 from echelon_rayworker.engines.verl_agent.settings import Settings, settings_from
@@ -144,6 +144,17 @@ sys.stdin.read()
     assert held is not None and directorylock.in_use(directory)
     os.close(held)
     assert not directorylock.in_use(directory)
+
+
+def test_a_training_does_not_start_in_a_directory_that_another_one_has(tmp_path: Path):
+    """Fails where the driver does not take the directory before it prepares."""
+    made = settings(tmp_path, own=("wait_seconds=0",))
+    held = directorylock.take(made.checkpoint_dir, {"ECHELON_EXPERIMENT": "exp-1", "ECHELON_ATTEMPT": "2"}, 0)
+    assert held is not None
+    with pytest.raises(NotStartable, match="in use by experiment exp-1, attempt 2"):
+        driver.run(made, None)
+    os.close(held)
+    assert not (tmp_path / "attempts").exists()
 
 
 def test_a_file_system_without_locks_is_said_and_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):

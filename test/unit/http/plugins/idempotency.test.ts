@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { Store } from '../../../../src/store/store.ts';
+import { makeKey } from '../../../support/access.ts';
 import { appFor, REPLAY } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
 
@@ -42,6 +43,21 @@ describe('an Idempotency-Key', () => {
       assert.deepEqual([other.statusCode, other.json().code], [409, 'idempotency-conflict']);
     }
     assert.equal((await store.get(two))?.state, 'queued');
+  });
+
+  // Fails where the caller is no part of the name under which an answer is kept.
+  test('belongs to its caller: another one with the same key and request is answered for itself', async () => {
+    const { token } = await makeKey(store, { scopes: ['submit'] });
+    const id = await submitted();
+    assert.equal((await cancel(id, 'shared')).statusCode, 202);
+    const headers = { 'idempotency-key': 'shared' };
+    const other = await call('POST', `/v1/experiments/${id}/cancel`, { headers, token });
+    assert.deepEqual([other.statusCode, other.headers['idempotency-replayed']], [409, undefined]);
+    const refused = await call('POST', `/v1/experiments/${id}/cancel`, {
+      headers: { 'idempotency-key': 'shared' },
+      token: (await makeKey(store)).token,
+    });
+    assert.equal(refused.statusCode, 403);
   });
 
   test('keeps refusals that stay, and no faults', async () => {
