@@ -52,6 +52,9 @@ REFUSED = [
     (merged({"ray": {"enabled": True}}), "shared root"),
     (merged({"secret": {"create": False, "existing": "mine"}, "ray": {"enabled": True, "sharedRoot": {"className": "nfs"}}}),
      "no secret for Ray"),
+    (merged({"ray": {"trainingSecret": "t"}}), "trainingSecret without"),
+    (merged({"ray": {"enabled": True, "sharedRoot": {"className": "nfs"}, "trainingSecret": "rel-echelon-ray"}}),
+     "is a Secret of the service"),
     (merged({"clusters": MINIMAL["clusters"] * 2}), "two clusters"),
     # Hostile: values that would break out of their place in a manifest.
     (merged({"api": {"publicUrl": 'https://x"\n  evil: "y'}}), "publicUrl"),

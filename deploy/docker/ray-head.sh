@@ -3,6 +3,7 @@
 #
 #   ECHELON_RAY_TOKEN_FILE     token of Ray itself
 #   ECHELON_WORKER_TOKEN_FILE  token of the ray-worker, which the dispatchers know
+#   ECHELON_SECRETS_DIR        directory with a file for each secret that a spec may name (default: below the shared root)
 #   ECHELON_SHARED_ROOT        directory that all nodes see (default /shared)
 #   ECHELON_ADVERTISE          host name by which dispatchers reach the ray-worker
 #   ECHELON_HEAD_OPTIONS       more options for `ray start`
@@ -35,7 +36,7 @@ trap end TERM INT
 # `start` finds a ray-worker that is there already, so that it may be repeated.
 until python -m echelon_rayworker.start --ray-address "127.0.0.1:6379" --state-dir "$shared/echelon" \
   --shared-root "$shared" --listen "0.0.0.0:$port" --advertise "${ECHELON_ADVERTISE:-$(hostname)}" \
-  --token-file "$ECHELON_WORKER_TOKEN_FILE"; do
+  --token-file "$ECHELON_WORKER_TOKEN_FILE" --secrets-dir "${ECHELON_SECRETS_DIR:-}"; do
   kill -0 "$head" 2>/dev/null || exit 1
   sleep 2
 done

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { parse } from 'yaml';
-import { serverCommands } from '../../src/cli/commands/servers.ts';
+import { roleCommands } from '../../src/cli/commands/servers.ts';
 import { loadSettings, SETTINGS } from '../../src/config/settings.ts';
 
 /** A service of the compose file, as far as tests look at it. */
@@ -13,6 +13,7 @@ export interface Service {
   networks: string[] | Record<string, { aliases?: string[] }>;
   ports?: string[];
   secrets?: string[];
+  volumes?: string[];
   read_only?: boolean;
   healthcheck?: { test: string[] };
   build?: { dockerfile: string };
@@ -56,7 +57,7 @@ export function acceptEnvironment(environment: Record<string, string>): void {
 /** Parses a command line with the program's own commands, without running anything. Throws for an unknown flag. */
 export function acceptCommand(args: readonly string[]): void {
   const program = new Command('echelon').exitOverride();
-  for (const command of serverCommands({} as Parameters<typeof serverCommands>[0]))
+  for (const command of roleCommands({} as Parameters<typeof roleCommands>[0]))
     program.addCommand(
       command
         .action(() => {})

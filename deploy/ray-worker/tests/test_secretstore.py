@@ -27,6 +27,13 @@ def test_a_file_counts_before_a_variable_and_is_read_anew(tmp_path: Path) -> Non
     assert store.resolve({"HF_TOKEN": "hf-read"}) == {"HF_TOKEN": "rotated-since"}
 
 
+def test_a_secret_is_taken_as_kubernetes_mounts_it(tmp_path: Path) -> None:
+    put(tmp_path / "..2026_01_01", "hf-read", VALUE, 0o440)
+    (tmp_path / "..data").symlink_to("..2026_01_01")
+    (tmp_path / "hf-read").symlink_to("..data/hf-read")
+    assert SecretStore(str(tmp_path), {}).resolve({"HF_TOKEN": "hf-read"}) == {"HF_TOKEN": VALUE}
+
+
 @pytest.mark.parametrize(
     ("value", "mode", "why"),
     [

@@ -14,6 +14,13 @@ interface Peer {
   namespaceSelector?: Selector;
   ipBlock?: { cidr: string; except?: string[] };
 }
+interface Pod {
+  metadata: { labels: Record<string, string> };
+  spec: {
+    containers: { name: string; command?: string[]; volumeMounts: { name: string; mountPath: string }[] }[];
+    volumes: { name: string; secret?: { secretName: string; defaultMode: number } }[];
+  };
+}
 interface Manifest {
   kind: string;
   metadata: { name: string; labels?: Record<string, string> };
@@ -23,8 +30,8 @@ interface Manifest {
     ingress?: { from?: Peer[]; ports?: { port: number }[] }[];
     egress?: { to?: Peer[]; ports?: { port: number }[] }[];
     template?: { metadata: { labels: Record<string, string> } };
-    headGroupSpec?: { template: { metadata: { labels: Record<string, string> } } };
-    workerGroupSpecs?: { template: { metadata: { labels: Record<string, string> } } }[];
+    headGroupSpec?: { template: Pod };
+    workerGroupSpecs?: { template: Pod }[];
   };
 }
 
@@ -116,6 +123,23 @@ describe('the rendered chart', { skip }, () => {
     assert.deepEqual(blocks, [
       { cidr: '0.0.0.0/0', except: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16'] },
     ]);
+  });
+
+  test('secrets of specs are mounted where the ray-worker runs and looks, and nobody else may read them', () => {
+    const manifests = render('helm/echelon/examples/production.yaml');
+    const { spec } = manifests.find(({ kind }) => kind === 'RayCluster')!;
+    const { containers, volumes } = spec.headGroupSpec!.template.spec;
+    const secret = volumes.find(({ name }) => name === 'training-secret')?.secret;
+    assert.deepEqual(secret, { secretName: 'trainings', defaultMode: 0o440 });
+    const [head, start] = containers;
+    const mount = head?.volumeMounts.find(({ name }) => name === 'training-secret');
+    assert.ok(start?.command?.at(-1)?.includes(` --secrets-dir ${mount?.mountPath} `));
+    const others = JSON.stringify([start?.volumeMounts, spec.workerGroupSpecs]);
+    assert.doesNotMatch(others, /training-secret/);
+    assert.doesNotMatch(
+      JSON.stringify(render('helm/echelon/examples/ray.yaml')),
+      /secrets-dir|training-secret/,
+    );
   });
 
   test('every policy applies to pods that are there', () => {

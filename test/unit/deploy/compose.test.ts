@@ -74,6 +74,19 @@ describe('docker-compose.yml', () => {
         assert.ok(read.has(variable), `${name}: ${variable}`);
   });
 
+  test('secrets of specs are mounted, read-only, where the ray-worker is told to look', () => {
+    assert.match(
+      readFileSync('deploy/docker/ray-head.sh', 'utf8'),
+      /--secrets-dir "\$\{ECHELON_SECRETS_DIR:-\}"/,
+    );
+    assert.match(readFileSync('deploy/docker/make-secrets.sh', 'utf8'), /mkdir -p .*"\$directory\/cluster"/);
+    for (const name of ['ray', 'ray-gpu']) {
+      const { environment, volumes = [] } = compose.services[name]!;
+      const mounted = `./deploy/docker/secrets/cluster:${environment?.ECHELON_SECRETS_DIR}:ro`;
+      assert.ok(volumes.map(interpolate).includes(mounted), name);
+    }
+  });
+
   test('trainings reach neither Redis nor the api; only dispatchers and the api reach Redis', () => {
     const members = (network: string) =>
       Object.entries(compose.services).flatMap(([name, service]) =>
