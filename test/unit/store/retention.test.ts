@@ -142,15 +142,15 @@ describe('retention', () => {
       ...directory,
       async put(owner, digest, bytes) {
         await directory.put(owner, digest, bytes);
-        if (meanwhile) await redis.sadd(`${keys.experiment(owner)}:kept`, '1:2');
+        if (meanwhile) await redis.sadd(`${keys.experiment(owner)}:kept`, '1:1');
       },
     };
     const { store, redis } = await storeFor(t, { archive, limits: { inlineBytes: 256 } });
     const { id, records } = await archived(store);
-    await redis.sadd(`${keys.experiment(id)}:kept`, '1:1');
+    await redis.sadd(`${keys.experiment(id)}:kept`, '1:2');
     meanwhile = true;
     assert.equal(await store.expire('batches', id), 'expired');
-    assert.deepEqual(Buffer.from(await store.batchBytes(records[1]!)), LONG);
+    assert.deepEqual(Buffer.from(await store.batchBytes(records[0]!)), SHORT);
     await assert.rejects(store.batchBytes(records[2]!), coded('expired'));
   });
 
