@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { follow, StreamClosed } from '../client/follow.ts';
 import type { ExperimentEvent, FeedEntry } from '../core/events.ts';
 import { CliError, EXIT } from './exit.ts';
 
@@ -97,11 +96,11 @@ export function createClient(options: { url: string; token: string }): Client {
     post,
     patch,
     delete: remove,
-    events: (id, options) => follow(send, `/v1/experiments/${encodeURIComponent(id)}/events`, options),
+    events: (id, options) => messages(send, `/v1/experiments/${encodeURIComponent(id)}/events`, options),
     feed: (project, options) => {
       const path =
         project === undefined ? '/v1/events' : `/v1/projects/${encodeURIComponent(project)}/events`;
-      return follow(send, path, options);
+      return messages(send, path, options);
     },
   };
 }
@@ -114,43 +113,20 @@ async function refusal(response: Response): Promise<CliError> {
   return new CliError(EXIT.refused, `${what}${hint}${fields}`, problem.code);
 }
 
-async function* follow<T extends { id: string }>(
+async function* messages<T extends { id: string }>(
   send: (path: string, init: RequestInit) => Promise<Response>,
   path: string,
-  { after, signal }: { after?: string | undefined; signal: AbortSignal },
+  options: { after?: string | undefined; signal: AbortSignal },
 ): AsyncIterable<T> {
-  let last = after;
-  let silentSince = 0;
-  while (!signal.aborted) {
-    try {
-      const headers: Record<string, string> = {
-        accept: 'text/event-stream',
-        ...(last !== undefined && { 'last-event-id': last }),
-      };
-      const response = await send(path, { headers, signal });
-      silentSince = 0;
-      if (response.status === 204) return;
-      const parsed = response
-        .body!.pipeThrough(new TextDecoderStream())
-        .pipeThrough(new EventSourceParserStream());
-      for await (const message of parsed) {
-        if (message.event === 'end') return;
-        if (message.event === 'closed') {
-          const { reason } = JSON.parse(message.data) as { reason: string };
-          throw new CliError(EXIT.refused, `The stream was closed: ${reason}.`, 'unauthenticated');
-        }
-        if (message.id === undefined) continue;
-        last = message.id;
-        // It only says where a feed begins.
-        if (message.event === 'start') continue;
-        yield { id: message.id, ...(JSON.parse(message.data) as Omit<T, 'id'>) } as T;
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof CliError && error.exitCode !== EXIT.unreachable) throw error;
-      silentSince ||= Date.now();
-      if (Date.now() - silentSince > 60_000) throw error;
-    }
-    await delay(500, undefined, { signal }).catch(() => undefined);
+  const isFatal = (error: unknown) => error instanceof CliError && error.exitCode !== EXIT.unreachable;
+  try {
+    const followed = follow<Omit<T, 'id'>>((headers, signal) => send(path, { headers, signal }), {
+      ...options,
+      isFatal,
+    });
+    for await (const { id, data } of followed) yield { id, ...data } as T;
+  } catch (error) {
+    if (!(error instanceof StreamClosed)) throw error;
+    throw new CliError(EXIT.refused, error.message, 'unauthenticated');
   }
 }

@@ -13,7 +13,7 @@ export function connect({ url, token }: { url: string; token: string }): Connect
 
 /**
  * The events of an experiment, each once and in order, until it has ended and everything was sent. Resumes by itself;
- * an answer of 4xx is thrown as the problem document.
+ * an answer of 4xx is thrown as the problem document; StreamClosed where the key is accepted no longer.
  */
 export function events(
   client: Connection,

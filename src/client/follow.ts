@@ -7,6 +7,18 @@ export interface StreamMessage<T> {
   data: T;
 }
 
+/** The server has ended a stream for good: the key was revoked or has expired. */
+export class StreamClosed extends Error {
+  /** Why, in the server's words. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`The stream was closed: ${reason}.`);
+    this.name = 'StreamClosed';
+    this.reason = reason;
+  }
+}
+
 /** How {@link follow} goes on. */
 export interface FollowOptions {
   /** Only what came behind this id; undefined: from the start. */
@@ -23,7 +35,8 @@ export interface FollowOptions {
 
 /**
  * The messages of an event stream, each once and in order, over any number of connections: a broken one is made again
- * from the last id. Ends with the stream's `end` event, with an answer of 204, or with `signal`.
+ * from the last id. Ends with the stream's `end` event, with an answer of 204, or with `signal`. Throws
+ * {@link StreamClosed} where the server lets nobody go on.
  *
  * `open` makes a connection with these headers; it throws where there is no answer of 200 or 204.
  */
@@ -46,13 +59,17 @@ export async function* follow<T>(
         .pipeThrough(new EventSourceParserStream());
       for await (const message of messages) {
         if (message.event === 'end') return;
+        if (message.event === 'closed')
+          throw new StreamClosed((JSON.parse(message.data) as { reason: string }).reason);
         if (message.id === undefined) continue;
         last = message.id;
+        // It only says where the stream begins.
+        if (message.event === 'start') continue;
         yield { id: message.id, data: JSON.parse(message.data) as T };
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (isFatal(error)) throw error;
+      if (error instanceof StreamClosed || isFatal(error)) throw error;
       silentSince ||= Date.now();
       if (Date.now() - silentSince > patienceMs) throw error;
     }

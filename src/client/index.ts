@@ -8,6 +8,6 @@
  *     for await (const { data: message } of events(client, data.id)) console.log(message.event.type);
  */
 export { type Connection, connect, events } from './connect.ts';
-export { type FollowOptions, follow, type StreamMessage } from './follow.ts';
+export { type FollowOptions, follow, StreamClosed, type StreamMessage } from './follow.ts';
 export * from './gen/sdk.gen.ts';
 export type * from './gen/types.gen.ts';

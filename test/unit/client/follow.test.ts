@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { follow } from '../../../src/client/follow.ts';
+import { follow, StreamClosed } from '../../../src/client/follow.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -69,4 +69,25 @@ test('an abort ends it without an error, also between two messages', async (t) =
     leaving.abort();
   }
   assert.deepEqual(found, [1]);
+});
+
+test('what only says where a stream begins is no message, and is resumed behind', async (t) => {
+  const { open, resumed } = await serving(t, [
+    (response) => response.end('id: 4\nevent: start\ndata: {}\n\n'),
+    (response) => response.end(message(5) + END),
+  ]);
+  assert.deepEqual(await numbers(follow(open, { pauseMs: 1 })), [5]);
+  assert.deepEqual(resumed, [undefined, '4']);
+});
+
+test('a stream that the server closes for good is not opened again', async (t) => {
+  // Fails where it is taken for a broken connection: there is no second answer.
+  const { open, resumed } = await serving(t, [
+    (response) => response.end(`${message(1)}event: closed\ndata: {"reason":"the key was revoked"}\n\n`),
+  ]);
+  await assert.rejects(
+    numbers(follow(open, { pauseMs: 1, patienceMs: 0 })),
+    (error) => error instanceof StreamClosed && error.reason === 'the key was revoked',
+  );
+  assert.equal(resumed.length, 1);
 });
