@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import kubernetes_validate
+import promql_parser
 import yaml
 
 CHART = "helm/echelon"
@@ -134,6 +135,29 @@ def check_values(name: str, values: dict) -> int:
     return len(manifests)
 
 
+def queries() -> list[tuple[str, str]]:
+    """Every expression of the rules and the board, and where it stands."""
+    with open("deploy/prometheus/rules.yml", encoding="utf-8") as file:
+        rules = [rule for group in yaml.safe_load(file)["groups"] for rule in group["rules"]]
+    with open("deploy/grafana/dashboards/echelon.json", encoding="utf-8") as file:
+        panels = json.load(file)["panels"]
+    return [(rule.get("alert") or rule["record"], rule["expr"]) for rule in rules] + [
+        (panel["title"], target["expr"]) for panel in panels for target in panel.get("targets", [])
+    ]
+
+
+def check_queries() -> int:
+    failed = 0
+    for name, expression in queries():
+        try:
+            promql_parser.parse(expression)
+        except ValueError as error:
+            failed += 1
+            print(f"FAILED  {name}: {error}: {expression}")
+    print(f"{len(queries())} queries of rules and board parsed")
+    return failed
+
+
 def main() -> int:
     if sys.argv[1:2] == ["--render"]:
         source = sys.stdin if sys.argv[2] == "-" else open(sys.argv[2], encoding="utf-8")
@@ -164,6 +188,7 @@ def main() -> int:
     hadolint = os.path.join(os.path.dirname(sys.executable), "hadolint")
     for path in sorted(glob.glob("deploy/docker/*Dockerfile")):
         failed += subprocess.run([hadolint, path], check=False).returncode != 0
+    failed += check_queries()
     if shutil.which("promtool"):
         failed += subprocess.run(["promtool", "check", "rules", "deploy/prometheus/rules.yml"], check=False).returncode != 0
     else:
