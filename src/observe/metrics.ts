@@ -80,6 +80,10 @@ export interface Metrics {
 /** More running experiments than this are not shown one by one, so that a scrape stays small. */
 export const SHOWN_EXPERIMENTS = 50;
 
+// Known beforehand, so that their counts are shown from 0 on: Prometheus sees no increase in a first value.
+const ROW_OUTCOMES = ['exact', 'rounding', 'wrong', 'unverifiable'] as const;
+const RULE_ACTIONS = ['mark', 'stop', 'stop-at-checkpoint'];
+
 const SUCCESS_RATE = /(^|[/_])success_rate$/;
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
@@ -186,6 +190,8 @@ function createCounters(registry: Registry): Omit<Metrics, 'contentType' | 'text
   const ends = counter(registry, 'echelon_attempts_ended_total', 'Attempts ended, by where that led', ['to']);
   const rules = counter(registry, 'echelon_rules_fired_total', 'Rules that fired, by what each does', ['do']);
   const stops = counter(registry, 'echelon_rules_stopped_total', 'Experiments stopped by rules');
+  for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, 0);
+  for (const action of RULE_ACTIONS) rules.inc({ do: action }, 0);
 
   return {
     answered({ method, route, status, seconds, stream }) {
@@ -199,8 +205,7 @@ function createCounters(registry: Registry): Omit<Metrics, 'contentType' | 'text
       dropped.inc(droppedRows);
     },
     reported(report) {
-      for (const outcome of ['exact', 'rounding', 'wrong', 'unverifiable'] as const)
-        rows.inc({ outcome }, report[outcome]);
+      for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, report[outcome]);
       batches.inc({ verdict: report.ok ? 'ok' : 'not-ok' });
       for (const code of report.errors) findings.inc({ code });
     },
@@ -215,8 +220,7 @@ function createCounters(registry: Registry): Omit<Metrics, 'contentType' | 'text
   };
 }
 
-const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((total, item) => total + of(item), 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /** What the store says, set anew at each scrape; undefined: it does not answer. */
 function createStoreGauges(registry: Registry): (figures: StoreFigures | undefined) => void {
@@ -255,30 +259,14 @@ function createStoreGauges(registry: Registry): (figures: StoreFigures | undefin
   function showCluster({ name: cluster, lastSeenAt, nodes: alive, reserved }: ClusterFigures): void {
     nodes.set({ cluster }, alive.length);
     seen.set({ cluster }, (lastSeenAt ?? 0) / 1000);
-    gpus.set(
-      { cluster, kind: 'total' },
-      sum(alive, (node) => node.gpusTotal),
-    );
-    gpus.set(
-      { cluster, kind: 'used' },
-      sum(alive, (node) => node.gpusUsed),
-    );
-    gpus.set(
-      { cluster, kind: 'handed-out' },
-      sum(reserved, (item) => item.gpus),
-    );
-    cpus.set(
-      { cluster, kind: 'total' },
-      sum(alive, (node) => node.cpusTotal),
-    );
-    cpus.set(
-      { cluster, kind: 'used' },
-      sum(alive, (node) => node.cpusUsed),
-    );
-    cpus.set(
-      { cluster, kind: 'handed-out' },
-      sum(reserved, (item) => item.cpus),
-    );
+    const show = (kind: string, gpuCounts: number[], cpuCounts: number[]) => {
+      gpus.set({ cluster, kind }, sum(gpuCounts));
+      cpus.set({ cluster, kind }, sum(cpuCounts));
+    };
+    const of = <T, K extends keyof T>(items: readonly T[], key: K) => items.map((item) => item[key]);
+    show('total', of(alive, 'gpusTotal'), of(alive, 'cpusTotal'));
+    show('used', of(alive, 'gpusUsed'), of(alive, 'cpusUsed'));
+    show('handed-out', of(reserved, 'gpus'), of(reserved, 'cpus'));
   }
 
   function showRunning({ id: experiment, ...figures }: RunningFigures): void {
@@ -294,7 +282,7 @@ function createStoreGauges(registry: Registry): (figures: StoreFigures | undefin
     showProjects(figures?.projects ?? []);
     if (!figures) {
       // Gauges without labels would say 0, which is not what is known.
-      for (const one of [queue, backlog, accepting]) one.remove();
+      for (const one of [queue, backlog, archiving, accepting]) one.remove();
       return;
     }
     queue.set(figures.queueLength);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMetrics, SHOWN_EXPERIMENTS, type StoreFigures } from '../../../src/observe/metrics.ts';
+import { RULE_ACTIONS } from '../../../src/schemas/rules.ts';
 
 const FIGURES: StoreFigures = {
   experiments: { queued: 3, running: 1 },
@@ -82,6 +83,7 @@ test('a store that does not answer shows as such, and its old figures are gone',
     'echelon_experiments',
     'echelon_cluster_gpus',
     'echelon_verification_backlog',
+    'echelon_archive_backlog',
   ])
     assert.equal(numberAt(text, name), undefined, name);
   away = false;
@@ -106,6 +108,15 @@ test('the number of experiments shown one by one is bounded', async () => {
   }));
   const text = await made(async () => ({ ...FIGURES, running })).text();
   assert.equal(text.match(/^echelon_training_step\{/gm)?.length, SHOWN_EXPERIMENTS);
+});
+
+test('what an alert counts is there before it happens, so that its first time is an increase', async () => {
+  const text = await made().text();
+  for (const outcome of ['wrong', 'unverifiable'])
+    assert.equal(numberAt(text, 'echelon_verification_rows_total', { outcome }), 0);
+  for (const action of RULE_ACTIONS)
+    assert.equal(numberAt(text, 'echelon_rules_fired_total', { do: action }), 0);
+  assert.equal(numberAt(text, 'echelon_rules_stopped_total'), 0);
 });
 
 test('counts what this process does', async () => {
