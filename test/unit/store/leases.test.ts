@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { STATES, type State, TRANSITIONS } from '../../../src/core/states.ts';
 import { createKeys } from '../../../src/store/keys.ts';
-import type { Lease } from '../../../src/store/store.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
 import { redisFor } from '../../support/redis.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
 
@@ -30,14 +30,10 @@ describe('end', () => {
     }
   });
 
-  test('gives back the reservation and the lease, and wakes the line', async (t) => {
+  test('gives back the reservation and the lease', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
-    const woken = Promise.withResolvers<void>();
-    const stop = await store.onWake((topic) => topic === 'line' && woken.resolve());
     await store.end(lease, { to: 'failed', reason: '' });
-    await woken.promise;
-    await stop();
     assert.deepEqual((await store.reservations('local')).items, []);
     assert.equal(await redis.zcard(keys.leases), 0);
     assert.ok((await store.get(lease.experiment))?.endedAt);
@@ -71,6 +67,19 @@ describe('leases', () => {
     assert.deepEqual(await store.leases(), { held: 2, expired: 0 });
     await store.release([first!]);
     assert.deepEqual(await store.leases(), { held: 1, expired: 1 });
+  });
+});
+
+describe('cancel', () => {
+  // Fails without the look at whether it is being cancelled.
+  test('may be repeated, and is one event', async (t) => {
+    const { store } = await storeFor(t);
+    const { experiment } = await running(store);
+    assert.equal(await store.cancel(experiment, 'first'), 'cancelling');
+    const events = await store.read(experiment, undefined, 10);
+    assert.equal(await store.cancel(experiment, 'second'), 'cancelling');
+    assert.deepEqual(await store.read(experiment, undefined, 10), events);
+    assert.equal((await store.get(experiment))?.reason, 'first');
   });
 });
 

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import type { NumberedEvent } from '../../../src/core/events.ts';
+import { newCommandId } from '../../../src/core/ids.ts';
+import { makeChild } from '../../../src/plan/sweep.ts';
+import { createKeys } from '../../../src/store/keys.ts';
+import { claimed, running, type Scope, storeFor, submitInput } from '../../support/store.ts';
+import { chainInput, expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
+
+/*
+ * A wake-up is a hint: whoever misses one looks at its next time all the same, so that nothing else fails without it. Each
+ * of these fails, by itself, where its step in Redis does not say whom it wakes.
+ */
+
+const CLUSTER = {
+  ...{ name: 'local', address: '', token: '', ca: null, backfill: false },
+  ...{ generation: null, lastSeenAt: null, nodes: [] },
+};
+const PAUSE = { reason: null, by: 'somebody', at: 1 };
+
+/** A store, and the topics that its steps have woken since the last question. */
+async function listening(t: Scope) {
+  const { store, redis } = await storeFor(t);
+  const { wake } = createKeys('echelon');
+  const subscriber = redis.duplicate();
+  t.after(async () => subscriber.disconnect());
+  await subscriber.subscribe(wake);
+  let topics: string[] = [];
+  let marked = Promise.withResolvers<void>();
+  subscriber.on('message', (_channel: string, topic: string) => {
+    if (topic === 'mark') marked.resolve();
+    else topics.push(topic);
+  });
+  const woken = async (): Promise<string[]> => {
+    marked = Promise.withResolvers<void>();
+    await redis.publish(wake, 'mark');
+    await marked.promise;
+    const heard = [...new Set(topics)].sort();
+    topics = [];
+    return heard;
+  };
+  return { store, woken };
+}
+
+function batch(): NumberedEvent {
+  const data = Buffer.from('a batch');
+  const digest = createHash('sha256').update(data).digest('hex');
+  const place = { step: 1, batch: 1, index: 0, count: 1, rows: 3 };
+  return {
+    sequence: 1,
+    at: 0,
+    event: { type: 'batch', ...place, digest, bytes: data.length },
+    data,
+  };
+}
+
+test('what an experiment goes through wakes whoever goes on with it', async (t) => {
+  const { store, woken } = await listening(t);
+  const { id } = await store.submit(submitInput());
+  assert.deepEqual(await woken(), ['line'], 'submit');
+  const lease = await claimed(store, id);
+  assert.deepEqual(await woken(), ['line'], 'claim');
+  await store.confirm(lease);
+  await store.append(lease, [batch()]);
+  assert.deepEqual(await woken(), ['batch'], 'append');
+  await store.release([{ ...lease, token: 'of another' }]);
+  assert.deepEqual(await woken(), [], 'release of what is not held');
+  await store.release([lease]);
+  assert.deepEqual(await woken(), ['line'], 'release');
+  await store.cancel(id, 'enough');
+  assert.deepEqual(await woken(), ['cancel'], 'cancel of what runs');
+  await store.end(lease, { to: 'cancelled', reason: 'done' });
+  assert.deepEqual(await woken(), ['line'], 'end');
+});
+
+test('what happens to one that waits wakes the line', async (t) => {
+  const { store, woken } = await listening(t);
+  const [first, second] = [await store.submit(submitInput()), await store.submit(submitInput())];
+  const deadline = new Date(Date.now() - 1000).toISOString();
+  await store.submit(submitInput({ resolved: { engine: 'replay', priority: 0, deadline } }));
+  await woken();
+  await store.setPriority(first.id, 5);
+  assert.deepEqual(await woken(), ['line'], 'a change of priority');
+  await store.cancel(second.id, 'not needed');
+  assert.deepEqual(await woken(), ['line'], 'cancel of what waits');
+  assert.equal(await store.failOverdue(10), 1);
+  assert.deepEqual(await woken(), ['line'], 'a deadline');
+});
+
+test('what a rule stops is carried out at once', async (t) => {
+  const { store, woken } = await listening(t);
+  const { experiment } = await running(store);
+  await woken();
+  const { cursor, last } = await store.readSignals(experiment, 100);
+  const stop = { rule: 'r', reason: 'rule r' };
+  const done = await store.advanceRules({ experiment, cursor, last, memory: {}, due: null, fired: [], stop });
+  assert.ok(done.outcome === 'ok' && done.stopped);
+  assert.deepEqual(await woken(), ['cancel']);
+});
+
+test('what people change of a cluster wakes the line', async (t) => {
+  const { store, woken } = await listening(t);
+  await store.putCluster(CLUSTER);
+  await woken();
+  await store.setDraining('local', true);
+  assert.deepEqual(await woken(), ['line'], 'draining');
+  await store.setCluster('local', { backfill: true });
+  assert.deepEqual(await woken(), ['line'], 'backfill');
+  await store.setPaused({ kind: 'line' }, PAUSE);
+  assert.deepEqual(await woken(), ['line'], 'a pause');
+});
+
+test('a command wakes who carries it out, and the next one when it is over or let go', async (t) => {
+  const { store, woken } = await listening(t);
+  const id = newCommandId();
+  await store.createCommand({ id, cluster: 'local', kind: 'drain', request: {}, secret: null });
+  assert.deepEqual(await woken(), ['command'], 'a new one');
+  for (const last of [false, true]) {
+    const answer = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 60_000 });
+    assert.ok(answer.outcome === 'claimed');
+    await woken();
+    if (last) await store.endCommand(answer.claimed.lease, { state: 'succeeded', problems: [] });
+    else await store.renewCommand(answer.claimed.lease, 0);
+    assert.deepEqual(await woken(), ['command'], last ? 'the end' : 'let go');
+  }
+});
+
+test('a sweep wakes who makes its children, and each child the line', async (t) => {
+  const { store, woken } = await listening(t);
+  const { id } = await store.createSweep(sweepInput(sweepRequest(1)));
+  assert.deepEqual(await woken(), ['sweep'], 'a new one');
+  const [child] = await expandAll(store, id);
+  assert.deepEqual(await woken(), ['line'], 'its children');
+  await store.end(await claimed(store, child!), { to: 'failed', reason: '' });
+  await woken();
+  const record = await store.sweep(id);
+  const children = await store.sweepChildren(record!, 0, 10);
+  assert.equal((await store.rerunSweepChildren(record!, children, makeChild)).length, 1);
+  assert.deepEqual(await woken(), ['line'], 'a child that runs again');
+  await store.cancelSweep(id, 'enough');
+  assert.deepEqual(await woken(), ['sweep'], 'the end of it');
+});
+
+test('the end of a child wakes who makes those that wait for it', async (t) => {
+  const { store, woken } = await listening(t);
+  const { id } = await store.createSweep(chainInput([undefined, 0]));
+  const [child] = await expandAll(store, id);
+  const lease = await claimed(store, child!);
+  await store.confirm(lease);
+  await woken();
+  await store.end(lease, { to: 'succeeded', reason: '' });
+  assert.deepEqual(await woken(), ['line', 'sweep'], 'the end');
+  assert.equal((await store.releaseSweep(id, makeChild)).length, 1);
+  assert.deepEqual(await woken(), ['line'], 'the child that waited');
+});
