@@ -30,10 +30,11 @@ import { createCommandQueues } from './queue/commands.ts';
 import { createLine } from './queue/line.ts';
 import { projectFigures } from './queue/project-figures.ts';
 import { isCommandOver } from './schemas/clusters.ts';
+import type { Archive } from './store/archive.ts';
 import { createDirectoryArchive } from './store/archive-directory.ts';
 import { createS3Archive } from './store/archive-s3.ts';
 import { createStore } from './store/create-store.ts';
-import type { Archive, Store } from './store/store.ts';
+import type { Store } from './store/store.ts';
 import { createVerifierPool } from './verify/pool.ts';
 
 export { processEnvironment, processSettings, SettingsError };

@@ -1,7 +1,8 @@
 import type { CommandQueues } from '../queue/commands.ts';
 import type { Looked } from '../queue/looking.ts';
 import type { CommandProblem, PreflightFinding } from '../schemas/clusters.ts';
-import type { ClaimedCommand, CommandLease, Store } from '../store/store.ts';
+import type { ClaimedCommand, CommandLease } from '../store/command-store.ts';
+import type { Store } from '../store/store.ts';
 import { SetupError, toProblem } from './cluster-setup/problems.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';

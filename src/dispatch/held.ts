@@ -1,4 +1,5 @@
-import type { Store, TakenOver } from '../store/store.ts';
+import type { TakenOver } from '../store/lease-store.ts';
+import type { Store } from '../store/store.ts';
 import { type AttemptRun, runAttempt } from './attempt.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';

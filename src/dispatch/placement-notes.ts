@@ -1,6 +1,7 @@
 import { type Estimate, estimate } from '../queue/estimate.ts';
+import type { Waiting } from '../store/line-store.ts';
 import type { StartEstimate, WaitNote } from '../store/queue-store.ts';
-import type { Store, Waiting } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { Look } from './placement-look.ts';
 
 /** So many notes are written at once; more of them only this often. */

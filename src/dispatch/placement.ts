@@ -1,6 +1,7 @@
 import type { Start } from '../queue/choose.ts';
 import type { Line } from '../queue/line.ts';
-import type { Lease, Store } from '../store/store.ts';
+import type { Lease } from '../store/lease-store.ts';
+import type { Store } from '../store/store.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
 import { createLook, type Look } from './placement-look.ts';

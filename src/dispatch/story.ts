@@ -1,8 +1,9 @@
 import type { State } from '../core/states.ts';
 import type { LaunchPlan, RayWorkerClient } from '../rpc/ray-worker.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
+import type { Lease } from '../store/lease-store.ts';
 import type { Crash } from '../store/limits-store.ts';
-import type { Lease, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { createBackoff } from './backoff.ts';
 import { isPassing } from './faults.ts';
 import type { Log } from './log.ts';

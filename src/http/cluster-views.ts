@@ -1,7 +1,8 @@
 import type { ClusterView } from '../schemas/api.ts';
 import type { Experiment } from '../schemas/experiment.ts';
+import type { Cluster } from '../store/cluster-store.ts';
 import type { Pauses } from '../store/queue-store.ts';
-import type { Cluster, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 
 /** A ray-worker that has been silent for longer does not answer. Dispatchers ask every two seconds. */
 const SILENT_MS = 15_000;

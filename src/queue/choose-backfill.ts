@@ -1,4 +1,4 @@
-import type { Waiting } from '../store/store.ts';
+import type { Waiting } from '../store/line-store.ts';
 import {
   type Amount,
   couldFitOn,

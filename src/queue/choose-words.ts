@@ -1,4 +1,4 @@
-import type { Waiting } from '../store/store.ts';
+import type { Waiting } from '../store/line-store.ts';
 import type { Amount, FreeNode, OpenCluster, Span } from './choose-nodes.ts';
 
 /** "1 GPU", "2 GPUs". */

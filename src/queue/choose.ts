@@ -1,4 +1,5 @@
-import type { Reservation, Waiting } from '../store/store.ts';
+import type { Reservation } from '../store/cluster-store.ts';
+import type { Waiting } from '../store/line-store.ts';
 import { type Backfill, createBackfill } from './choose-backfill.ts';
 import {
   type Amount,

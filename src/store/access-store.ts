@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../schemas/audit.ts';
 import type { ApiKey } from '../schemas/key.ts';
 import type { Project, ProjectChange } from '../schemas/project.ts';
-import type { Waiting } from './store.ts';
+import type { Waiting } from './line-store.ts';
 
 /** A key as it is stored: SHA-256 (hex) of the whole key, that of the one before its rotation beside it. */
 export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {

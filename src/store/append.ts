@@ -4,10 +4,11 @@ import type { AttemptEvent, NumberedEvent } from '../core/events.ts';
 import { logTexts } from '../core/log-lines.ts';
 import type { Artifact } from '../schemas/records.ts';
 import type { StoreContext } from './context.ts';
+import type { Lease } from './lease-store.ts';
 import { leaseArguments, leaseLost } from './leases.ts';
 import type { ScriptArgument } from './scripts.ts';
 import { metricNamesOf, packValues } from './series-values.ts';
-import type { Lease, Store } from './store.ts';
+import type { Store } from './store.ts';
 
 /** Parts put into the archive at the same time. */
 const PUTS_AT_ONCE = 4;

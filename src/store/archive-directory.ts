@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EchelonError } from '../core/errors.ts';
+import type { Archive } from './archive.ts';
 import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
-import type { Archive } from './store.ts';
 
 /**
  * An archive in a directory, `<root>/x/cd/<owner>/<digest>` (cd: the owner's last two characters): made durable under

@@ -1,5 +1,5 @@
+import type { Archive } from './archive.ts';
 import { compareIds, type RawEntry, type Segment, unpackEntries, unpackParts } from './archive-segments.ts';
-import type { Archive } from './store.ts';
 
 /** Compressed bytes of segments whose entries are kept at hand; unpacked they take several times as much. */
 const KEPT_BYTES = 8 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { S3mini } from 's3mini';
 import { EchelonError } from '../core/errors.ts';
+import type { Archive } from './archive.ts';
 import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
-import type { Archive } from './store.ts';
 
 /** A bucket, and who may use it. */
 export interface Bucket {

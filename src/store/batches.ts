@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import type { BatchPart } from '../core/events.ts';
 import { compareIds, readSegments } from './archive-segments.ts';
+import type { BatchRecord } from './batch-store.ts';
 import type { StoreContext } from './context.ts';
 import { toBatch } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
-import type { BatchRecord, Store } from './store.ts';
+import type { Store } from './store.ts';
 
 /** Parts of a batch that one reading step holds in memory. */
 const PARTS_PER_READ = 32;

@@ -1,7 +1,8 @@
+import type { Cluster, Reservation, Seen } from './cluster-store.ts';
 import type { StoreContext } from './context.ts';
 import { migrated } from './migrate.ts';
 import { runAll } from './redis-errors.ts';
-import type { Cluster, Reservation, Seen, Store } from './store.ts';
+import type { Store } from './store.ts';
 
 /** Clusters, and what is reserved on them. */
 export function createClusters(

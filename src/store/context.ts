@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
+import type { Archive } from './archive.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import type { Keys } from './keys.ts';
 import type { RunScript } from './scripts.ts';
-import type { Archive } from './store.ts';
 import type { WakeHub } from './wake-hub.ts';
 
 /** Bounds of the store; every one has a default in {@link DEFAULT_LIMITS}. */

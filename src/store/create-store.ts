@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { createAnswers } from './answers.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAppend } from './append.ts';
+import type { Archive } from './archive.ts';
 import { createArchiveReader } from './archive-reader.ts';
 import { createArchiveStreams } from './archive-stream.ts';
 import { createAudit } from './audit.ts';
@@ -26,7 +27,7 @@ import { guarded } from './redis-errors.ts';
 import { createRetention } from './retention.ts';
 import { createRules } from './rules.ts';
 import { loadScripts } from './scripts.ts';
-import type { Archive, Store, WakeTopic } from './store.ts';
+import type { Store, WakeTopic } from './store.ts';
 import { createSweeps } from './sweeps.ts';
 import { createWakeHub } from './wake-hub.ts';
 

@@ -1,12 +1,13 @@
 import { EchelonError } from '../core/errors.ts';
 import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
 import type { StoreContext } from './context.ts';
+import type { CancelOutcome, SubmitInput } from './experiment-store.ts';
 import type { createPressure } from './fitness.ts';
 import { keyNames } from './idempotency.ts';
 import { createList } from './list.ts';
 import { type Fields, toAttempts, toExperiment } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
-import type { CancelOutcome, Store, SubmitInput } from './store.ts';
+import type { Store } from './store.ts';
 
 /** The records: submit, read, list, cancel. */
 export function createExperiments(

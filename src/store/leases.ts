@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import { STATES, type State, TRANSITIONS } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
+import type { Lease, Renewal, TakenOver } from './lease-store.ts';
 import type { Crash } from './limits-store.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { RunScript } from './scripts.ts';
-import type { Lease, Renewal, Store, TakenOver } from './store.ts';
+import type { Store } from './store.ts';
 
 /** Leases in one atomic step. */
 const LEASES_PER_CALL = 100;

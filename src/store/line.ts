@@ -1,8 +1,9 @@
 import { STATES, type State } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
+import type { Waiting } from './line-store.ts';
 import { type Fields, toWaiting } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
-import type { Store, Waiting } from './store.ts';
+import type { Store } from './store.ts';
 
 /** What of a record the line tells. */
 const WAITING_FIELDS = [

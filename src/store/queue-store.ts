@@ -1,4 +1,4 @@
-import type { Waiting } from './store.ts';
+import type { Waiting } from './line-store.ts';
 
 /** What can be paused: the whole line, the queue of a project, or a cluster. */
 export type PauseTarget =

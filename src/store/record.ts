@@ -2,8 +2,10 @@ import type { MetricValue, RuleEvent } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
 import { loadsCode } from '../schemas/verl-agent-overrides.ts';
+import type { BatchRecord } from './batch-store.ts';
+import type { Attempt } from './experiment-store.ts';
+import type { Waiting } from './line-store.ts';
 import { migrated } from './migrate.ts';
-import type { Attempt, BatchRecord, Waiting } from './store.ts';
 
 /** A hash as Redis answers it; nulls are kept as absent or empty fields. */
 export type Fields = Record<string, string>;

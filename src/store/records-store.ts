@@ -1,7 +1,7 @@
 import type { State } from '../core/states.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import type { Artifact } from '../schemas/records.ts';
-import type { BatchRecord } from './store.ts';
+import type { BatchRecord } from './batch-store.ts';
 
 /**
  * A request's Idempotency-Key, and the digest of the canonical request: the same key of the same caller with another

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { EchelonError } from '../core/errors.ts';
+import type { Archive } from './archive.ts';
 import { digestOf } from './archive-keys.ts';
 import type { StoreContext } from './context.ts';
 import { guarded, runAll } from './redis-errors.ts';
-import type { Archive } from './store.ts';
 
 /*
  * The series of a finished experiment as one object of the archive: a line that names the format, then compressed for

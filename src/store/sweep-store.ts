@@ -1,7 +1,7 @@
 import type { State } from '../core/states.ts';
 import type { Sweep, SweepAxis } from '../schemas/sweep.ts';
+import type { CancelOutcome } from './experiment-store.ts';
 import type { Idempotency } from './records-store.ts';
-import type { CancelOutcome } from './store.ts';
 
 /** What a sweep is made from. `entries`: the values of each child, one number for each axis. */
 export interface SweepInput {

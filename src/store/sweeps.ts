@@ -4,12 +4,12 @@ import { childId, MOST_RUNS } from '../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../schemas/sweep.ts';
 import type { StoreContext } from './context.ts';
+import type { CancelOutcome } from './experiment-store.ts';
 import type { createPressure } from './fitness.ts';
 import { keyNames } from './idempotency.ts';
 import type { Fields } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { ScriptArgument } from './scripts.ts';
-import type { CancelOutcome } from './store.ts';
 import { childArguments, keyOf, MADE_AT_ONCE, readChildren, storeFull } from './sweep-children.ts';
 import {
   FIGURE_FIELDS,

@@ -9,8 +9,8 @@ import type { AppDeps } from '../../src/http/deps.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
 import { createLine } from '../../src/queue/line.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';
+import type { Archive } from '../../src/store/archive.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import type { Archive } from '../../src/store/store.ts';
 import { startRedis } from '../support/redis.ts';
 
 /*

@@ -3,9 +3,11 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import type { NumberedEvent } from '../../src/core/events.ts';
 import { newExperimentId } from '../../src/core/ids.ts';
+import type { Archive } from '../../src/store/archive.ts';
 import { createStore } from '../../src/store/create-store.ts';
+import type { SubmitInput } from '../../src/store/experiment-store.ts';
 import { createKeys } from '../../src/store/keys.ts';
-import type { Archive, Store, SubmitInput } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 
 /*

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { EchelonError } from '../../src/core/errors.ts';
 import { newExperimentId } from '../../src/core/ids.ts';
+import type { Archive } from '../../src/store/archive.ts';
 import { createDirectoryArchive } from '../../src/store/archive-directory.ts';
 import type { StoreLimits } from '../../src/store/context.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import type { Archive, Lease, Store, SubmitInput } from '../../src/store/store.ts';
+import type { SubmitInput } from '../../src/store/experiment-store.ts';
+import type { Lease } from '../../src/store/lease-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type RedisServer, redisFor } from './redis.ts';
 
 /** What is released when its test is over: a test context, or `{ after }` of node:test for a whole file. */

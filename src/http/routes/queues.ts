@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../core/scopes.ts';
+import type { Waiting } from '../../store/line-store.ts';
 import type { Pauses } from '../../store/queue-store.ts';
-import type { Waiting } from '../../store/store.ts';
 import { seenClusters } from '../caller-projects.ts';
 import { clusterViews } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../deps.ts';

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { entryId, parseEntryId } from '../../../src/core/ids.ts';
-import type { Lease, Store } from '../../../src/store/store.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 const PART = Buffer.alloc(3000, 7);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { NumberedEvent, StreamEntry } from '../../../src/core/events.ts';
 import { entryId } from '../../../src/core/ids.ts';
-import type { Lease, Store } from '../../../src/store/store.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 /** No follower of these tests is helped by looking again after a while: wake-ups alone must do. */

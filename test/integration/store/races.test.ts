@@ -5,7 +5,8 @@ import { EchelonError } from '../../../src/core/errors.ts';
 import type { ExperimentEvent } from '../../../src/core/events.ts';
 import { isFinal, isHeld, STATES, type State, TRANSITIONS } from '../../../src/core/states.ts';
 import { createKeys } from '../../../src/store/keys.ts';
-import type { Lease, Store } from '../../../src/store/store.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { redisFor } from '../../support/redis.ts';
 import { storeFor, submitInput } from '../../support/store.ts';
 

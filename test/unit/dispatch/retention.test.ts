@@ -4,7 +4,7 @@ import { createRetention, type RetentionDeps } from '../../../src/dispatch/reten
 import { RayWorkerError } from '../../../src/rpc/status.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import type { RetentionStage } from '../../../src/schemas/retention.ts';
-import type { Cluster } from '../../../src/store/store.ts';
+import type { Cluster } from '../../../src/store/cluster-store.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 
 const DAY = 24 * 3600 * 1000;

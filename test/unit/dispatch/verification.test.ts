@@ -7,7 +7,7 @@ import {
   toVerificationEvent,
   unverifiableReport,
 } from '../../../src/dispatch/verification.ts';
-import type { BatchRecord } from '../../../src/store/store.ts';
+import type { BatchRecord } from '../../../src/store/batch-store.ts';
 import { BatchFormatError } from '../../../src/verify/format-error.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 

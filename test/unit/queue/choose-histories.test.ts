@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ProjectPolicy } from '../../../src/queue/choose-quotas.ts';
-import type { Waiting } from '../../../src/store/store.ts';
+import type { Waiting } from '../../../src/store/line-store.ts';
 import { type Arrival, cluster, node, play, type Running, type Step, waits } from '../../support/line.ts';
 
 /* Random histories in virtual time: arrivals, true lengths, clusters, weights and quotas. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOrder, dominantShare } from '../../../src/queue/choose-order.ts';
-import type { Waiting } from '../../../src/store/store.ts';
+import type { Waiting } from '../../../src/store/line-store.ts';
 import { waits } from '../../support/line.ts';
 
 function orderOf(waiting: Waiting[], more: Partial<Parameters<typeof createOrder>[0]> = {}): string[] {

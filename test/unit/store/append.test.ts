@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { EchelonError } from '../../../src/core/errors.ts';
 import type { AttemptEvent, NumberedEvent } from '../../../src/core/events.ts';
 import { chunksOf } from '../../../src/store/append.ts';
+import type { Archive } from '../../../src/store/archive.ts';
 import { createKeys } from '../../../src/store/keys.ts';
-import type { Archive } from '../../../src/store/store.ts';
 import { coded, running, storeFor } from '../../support/store.ts';
 
 const limits = { appendEvents: 5, appendBytes: 100, inlineBytes: 40 };

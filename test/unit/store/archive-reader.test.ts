@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Archive } from '../../../src/store/archive.ts';
 import { createArchiveReader } from '../../../src/store/archive-reader.ts';
 import { packSegment, type RawEntry } from '../../../src/store/archive-segments.ts';
-import type { Archive } from '../../../src/store/store.ts';
 
 const entry = (number: number): RawEntry => ({
   id: `1-${number}`,

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { EchelonError } from '../../../src/core/errors.ts';
 import type { ControllerEvent, NumberedEvent, StreamEntry } from '../../../src/core/events.ts';
+import type { Archive } from '../../../src/store/archive.ts';
 import { createKeys } from '../../../src/store/keys.ts';
-import type { Archive, Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { archiveFor, running, type Scope, storeFor, submitInput } from '../../support/store.ts';
 
 const keys = createKeys('echelon');

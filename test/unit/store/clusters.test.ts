@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Cluster } from '../../../src/store/store.ts';
+import type { Cluster } from '../../../src/store/cluster-store.ts';
 import { claimed, storeFor, submitInput } from '../../support/store.ts';
 
 function cluster(name: string, changes: Partial<Cluster> = {}): Cluster {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCommandId } from '../../../src/core/ids.ts';
-import type { CommandLease, Store } from '../../../src/store/store.ts';
+import type { CommandLease } from '../../../src/store/command-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { storeFor } from '../../support/store.ts';
 
 async function create(store: Store, cluster: string, secret: string | null = null): Promise<string> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { MetricValue, NumberedEvent } from '../../../src/core/events.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
 import { stretchesOf } from '../../../src/store/metric-series.ts';
 import type { SeriesPoint } from '../../../src/store/series-store.ts';
-import type { Lease } from '../../../src/store/store.ts';
 import { claimed, running, storeFor } from '../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });

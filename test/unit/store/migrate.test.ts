@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../src/core/events.ts';
+import type { Archive } from '../../../src/store/archive.ts';
 import { createKeys } from '../../../src/store/keys.ts';
 import { migrated } from '../../../src/store/migrate.ts';
-import type { Archive } from '../../../src/store/store.ts';
 import { loadSample, type Sample } from '../../support/record-samples.ts';
 import { coded, type Scope, storeFor } from '../../support/store.ts';
 

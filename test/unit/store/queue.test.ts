@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../src/core/events.ts';
 import { newProject } from '../../../src/schemas/project.ts';
-import type { Lease, Store } from '../../../src/store/store.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
 import { expandedSweep } from '../../support/sweep.ts';
 

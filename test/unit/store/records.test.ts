@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import type { Redis } from 'ioredis';
 import type { AttemptEvent } from '../../../src/core/events.ts';
-import type { Lease } from '../../../src/store/store.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 const { store, redis } = await storeFor({ after }, { limits: { inlineBytes: 8 } });

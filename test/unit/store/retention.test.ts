@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
+import type { Archive } from '../../../src/store/archive.ts';
+import type { BatchRecord } from '../../../src/store/batch-store.ts';
 import { createKeys } from '../../../src/store/keys.ts';
-import type { Archive, BatchRecord, Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { archiveFor, coded, running, type Scope, storeFor } from '../../support/store.ts';
 import { expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
 

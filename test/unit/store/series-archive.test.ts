@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EchelonError } from '../../../src/core/errors.ts';
+import type { Archive } from '../../../src/store/archive.ts';
 import type { StoreContext } from '../../../src/store/context.ts';
 import { createKeys } from '../../../src/store/keys.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
 import { createMetricSeries } from '../../../src/store/metric-series.ts';
 import { loadScripts, type RunScript } from '../../../src/store/scripts.ts';
 import { createSeriesReader, packSeries, unpackSeries } from '../../../src/store/series-archive.ts';
-import type { Archive, Lease } from '../../../src/store/store.ts';
 import { archiveFor, claimed, running, storeFor } from '../../support/store.ts';
 
 async function record(

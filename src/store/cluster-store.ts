@@ -1,0 +1,80 @@
+/** A cluster as the store knows it. `token` and `ca` never leave through the API. */
+export interface Cluster {
+  name: string;
+  /** host:port of the ray-worker. */
+  address: string;
+  token: string;
+  /** PEM of the authority that signed the ray-worker's certificate; null: no TLS. */
+  ca: string | null;
+  backfill: boolean;
+  /** Generation of the ray-worker's state directory, as last seen. */
+  generation: string | null;
+  lastSeenAt: number | null;
+  nodes: ClusterNode[];
+  /** As last seen; absent: not yet. */
+  rayVersion?: string;
+  rayWorkerVersion?: string;
+  sharedRoot?: string;
+  /** The Ray that it was added from; absent: it was made known by the ray-worker's address. */
+  ray?: RayPlace;
+  /** Nothing new starts there. Set by `setDraining` alone. */
+  draining?: boolean;
+  /** What experiments choose it by. Set by `setCluster` alone. */
+  labels?: Readonly<Record<string, string>>;
+}
+
+/** A Ray cluster, and how its ray-worker is to run there. `token` and `tls` never leave through the API. */
+export interface RayPlace {
+  /** ray://host:port */
+  address: string;
+  token: string | null;
+  /** PEM; null: no TLS. */
+  tls: { ca?: string; cert?: string; key?: string; serverName?: string } | null;
+  /** A directory that all nodes see. */
+  sharedRoot: string;
+  /** Id, address or host name of the ray-worker's node; null: Ray's head. */
+  node: string | null;
+  /** null: a free one. */
+  port: number | null;
+  /** host:port by which the ray-worker is reached; null: the node's own. */
+  advertise: string | null;
+}
+
+/** What a ray-worker said of its cluster. */
+export type Seen = Pick<Cluster, 'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot'> & {
+  generation: string;
+  lastSeenAt: number;
+};
+
+/** A node's capacity: total, and what Ray itself counts as used. */
+export interface ClusterNode {
+  id: string;
+  cpusTotal: number;
+  gpusTotal: number;
+  cpusUsed: number;
+  gpusUsed: number;
+}
+
+/** What an experiment holds of a cluster, on which node. */
+export interface Reservation {
+  experiment: string;
+  node: string;
+  gpus: number;
+  cpus: number;
+  /** Whose quota it counts against; absent in reservations that were made before there were projects. */
+  project?: string;
+}
+
+/** Clusters, and what is reserved on them. */
+export interface ClusterStore {
+  putCluster(cluster: Cluster): Promise<void>;
+  /** Records what a cluster's ray-worker said; passed over where the cluster is gone or has moved since. */
+  seeCluster(name: string, seen: Seen): Promise<void>;
+  clusters(): Promise<Cluster[]>;
+  /** Stops or allows new starts: a claim that was decided before is refused. False: there is no such cluster. */
+  setDraining(name: string, draining: boolean): Promise<boolean>;
+  /** `busy`: something is reserved there, and nothing was changed. */
+  removeCluster(name: string): Promise<'removed' | 'absent' | 'busy'>;
+  /** Reservations on a cluster and their version; a claim against an older version is refused. */
+  reservations(cluster: string): Promise<{ version: number; items: Reservation[] }>;
+}

@@ -1,0 +1,35 @@
+import type { StartEstimate } from './queue-store.ts';
+
+/** An experiment in the line, in the order of the line. */
+export interface Waiting {
+  experiment: string;
+  name: string;
+  project: string;
+  priority: number;
+  cluster: string | null;
+  gpus: number;
+  cpus: number;
+  submittedAt: number;
+  /** Why it waits, in words, as the last choice said; null before the first. */
+  reason: string | null;
+  /** ms since 1970 before which it does not start, because its last attempt was lost; null where that has passed. */
+  notBefore?: number | null;
+  /** Labels that its cluster must have, all of them; absent: any. */
+  labels?: Readonly<Record<string, string>>;
+  /** Id of its sweep, where it is of one. */
+  sweep?: string | null;
+  /** Its place in the order of the last choice, from 1; null: it was not looked at. */
+  rank?: number | null;
+  /** When it is expected to start; null: `unknown` says why that is not known. */
+  estimate?: StartEstimate | null;
+  unknown?: string | null;
+}
+
+/** The line. */
+export interface LineStore {
+  waiting(limit: number): Promise<Waiting[]>;
+  /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
+  position(id: string): Promise<{ rank: number | null; length: number }>;
+  /** Experiments that wait but are missing among `known` job ids: what the reconciler must add again. */
+  waitingIds(limit: number): Promise<string[]>;
+}
