@@ -20,6 +20,11 @@ RELEASE, NAMESPACE = "rel", "ns"
 # Kinds of operators: Kubernetes has no schema of them, so their fields are looked at in `check_foreign`.
 FOREIGN = {"RayCluster", "PodMonitor", "PrometheusRule"}
 
+YAML_RULES = (
+    "{extends: default, rules: {line-length: {max: 140}, document-start: disable, braces: {max-spaces-inside: 1}, "
+    "comments: {min-spaces-from-content: 1}, comments-indentation: disable}}"
+)
+
 MINIMAL = {
     "secret": {"create": True}, "archive": {"className": "nfs"},
     "clusters": [{"name": "lab", "address": "lab.example.org:7400", "tokenSecret": {"name": "lab", "key": "token"}}],
@@ -135,6 +140,22 @@ def check_values(name: str, values: dict) -> int:
     return len(manifests)
 
 
+def check_files() -> int:
+    """Linters over the Dockerfiles, the YAML that is no template, and the shell scripts."""
+    tools = os.path.dirname(sys.executable)
+    failed = 0
+    for tool, *patterns in (
+        ["hadolint", "deploy/docker/*Dockerfile"],
+        ["yamllint", "*.yml", "deploy/**/*.yml", "deploy/**/*.yaml", f"{CHART}/*.yaml", f"{CHART}/examples/*.yaml"],
+        ["shellcheck", "deploy/**/*.sh", "scripts/*.sh"],
+    ):
+        files = sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
+        options = ["-d", YAML_RULES] if tool == "yamllint" else []
+        failed += subprocess.run([os.path.join(tools, tool), *options, *files], check=False).returncode != 0
+        print(f"{len(files)} files linted by {tool}")
+    return failed
+
+
 def queries() -> list[tuple[str, str]]:
     """Every expression of the rules and the board, and where it stands."""
     with open("deploy/prometheus/rules.yml", encoding="utf-8") as file:
@@ -185,9 +206,7 @@ def main() -> int:
                 failed += 1
                 print(f"FAILED  refused, but not for {word}: {error}")
     print(f"{len(REFUSED)} half-configured and hostile values looked at; rendered by {engine}")
-    hadolint = os.path.join(os.path.dirname(sys.executable), "hadolint")
-    for path in sorted(glob.glob("deploy/docker/*Dockerfile")):
-        failed += subprocess.run([hadolint, path], check=False).returncode != 0
+    failed += check_files()
     failed += check_queries()
     if shutil.which("promtool"):
         failed += subprocess.run(["promtool", "check", "rules", "deploy/prometheus/rules.yml"], check=False).returncode != 0

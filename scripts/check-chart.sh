@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Renders the chart for default, example and hostile values with Helm's own engine, validates each manifest against
-# the schemas of Kubernetes, lints the Dockerfiles, parses the queries of alert rules and board and, where promtool is
-# there, checks the rules with it.
+# the schemas of Kubernetes, lints Dockerfiles, YAML and shell scripts, parses the queries of alert
+# rules and board and, where promtool is there, checks the rules with it.
 # Uses `helm` where it is on PATH, else Helm's library from a Python package; tools go to .cache/chart-tools.
 set -euo pipefail
 cd "$(dirname "$0")/.."
