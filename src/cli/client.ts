@@ -108,9 +108,12 @@ export function createClient(options: { url: string; token: string }): Client {
 async function refusal(response: Response): Promise<CliError> {
   const problem = (await response.json().catch(() => ({}))) as Problem;
   const fields = (problem.problems ?? []).map(({ field, message }) => `\n  ${field}: ${message}`).join('');
+  if (response.status === 401) {
+    const what = 'The API does not accept this token; --token or ECHELON_TOKEN gives another.';
+    return new CliError(EXIT.refused, what, problem.code);
+  }
   const what = problem.detail ?? problem.title ?? response.statusText;
-  const hint = response.status === 401 ? ' Pass --token, or set ECHELON_TOKEN.' : '';
-  return new CliError(EXIT.refused, `${what}${hint}${fields}`, problem.code);
+  return new CliError(EXIT.refused, `${what}${fields}`, problem.code);
 }
 
 async function* messages<T extends { id: string }>(

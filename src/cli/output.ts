@@ -77,6 +77,11 @@ export function duration(ms: number): string {
   return `${(seconds / 86_400).toFixed(1)} d`;
 }
 
+/** "1 row", "2 rows". */
+export function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 /** Foreign text made safe for a terminal: control and direction characters are shown, not obeyed. */
 export function inert(text: string): string {
   // What a training printed could otherwise rewrite the terminal of whoever watches it.

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import type { FieldProblem } from '../core/errors.ts';
 import { EchelonError } from '../core/errors.ts';
 import { MOST_CHILDREN } from '../core/sweep-ids.ts';
-import { canonicalJson, clip, escapePointer } from '../schemas/json.ts';
+import { clip, escapePointer } from '../schemas/json.ts';
 import { plainSecretProblems } from '../schemas/secrets.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../schemas/spec.ts';
 import type { Sweep, SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
 import { invalidSpec, specProblems } from '../schemas/validate-spec.ts';
 import { neverStops } from './early-stopping.ts';
 import { resolveSpec } from './resolve-spec.ts';
+import { valueInWords } from './sweep-names.ts';
 import type { Tree } from './trees.ts';
 
 /** What the children of a sweep are made from: stored once, with the entries of all children beside it. */
@@ -281,8 +282,7 @@ function writeAt(spec: Record<string, unknown>, pointer: string, value: unknown)
 
 function childName(sweep: string, values: Record<string, unknown>): string {
   const parts = Object.entries(values).map(([pointer, value]) => {
-    const text = typeof value === 'string' ? value : (canonicalJson(value) ?? 'null');
-    return `${segmentsOf(pointer).at(-1)}=${text}`;
+    return `${segmentsOf(pointer).at(-1)}=${valueInWords(value)}`;
   });
   const text = `${sweep}: ${parts.join(', ')}`.replace(/\p{Cc}/gu, ' ');
   return clip(text, LONGEST_NAME - 1);

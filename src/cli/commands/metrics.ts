@@ -44,14 +44,16 @@ export function metricsCommand(output: Output): Command {
 }
 
 function seriesTable({ name, points }: MetricChart['series'][number]): string {
+  const strange = points.some(({ nan, infinite }) => nan + infinite > 0);
   const rows = points.map(({ from, to, count, min, mean, max, last, nan, infinite }) => [
     from === to ? from : `${from}-${to}`,
     count,
     ...[mean, min, max].map((value) => (value === null ? '-' : short(value))),
     short(last),
-    nan + infinite > 0 ? nan + infinite : '',
+    ...(strange ? [nan + infinite] : []),
   ]);
-  return `${inert(name)}\n${table(['STEPS', 'VALUES', 'MEAN', 'MIN', 'MAX', 'LAST', 'NOT FINITE'], rows)}`;
+  const head = ['STEPS', 'VALUES', 'MEAN', 'MIN', 'MAX', 'LAST', ...(strange ? ['NOT FINITE'] : [])];
+  return `${inert(name)}\n${table(head, rows)}`;
 }
 
 function short(value: MetricValue): string {

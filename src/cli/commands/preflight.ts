@@ -7,7 +7,7 @@ import {
 } from '../../schemas/clusters.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { inert, json, type Output, table } from '../output.ts';
+import { inert, json, type Output, plural, table } from '../output.ts';
 import { readSpecFile } from '../spec-file.ts';
 
 type Options = ConnectionOptions & { json?: boolean; cluster?: string; all?: boolean };
@@ -65,7 +65,7 @@ function describe({ cluster, findings }: ClusterCommand, all: boolean): string[]
   ]);
   const count = (wanted: PreflightFinding['severity']) =>
     findings.filter(({ severity }) => severity === wanted).length;
-  const total = `${findings.length} checks on ${inert(cluster)}: ${count('error')} errors, ${count('warning')} warnings.`;
+  const total = `${plural(findings.length, 'check')} on ${inert(cluster)}: ${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}.`;
   return rows.length === 0 ? [total] : [table(['', 'CHECK', 'WHAT'], rows), '', total];
 }
 
@@ -74,6 +74,5 @@ function refuse({ state, findings, problems }: ClusterCommand): void {
   if (state === 'failed')
     throw new CliError(EXIT.notOk, inert(`${failure?.message ?? 'it failed'}\n  ${failure?.mend ?? ''}`));
   const errors = findings.filter(({ severity }) => severity === 'error').length;
-  if (errors > 0)
-    throw new CliError(EXIT.notOk, errors === 1 ? 'One thing cannot work.' : `${errors} things cannot work.`);
+  if (errors > 0) throw new CliError(EXIT.notOk, `${plural(errors, 'thing')} cannot work.`);
 }

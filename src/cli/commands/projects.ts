@@ -46,7 +46,7 @@ const pathOf = (name: string): string => `/v1/projects/${encodeURIComponent(name
 /** One line for each project. */
 export function projectTable(projects: readonly Project[]): string {
   return table(
-    ['NAME', 'WEIGHT', 'GPU QUOTA', 'BATCHES', 'STREAMS', 'RECORDS'],
+    ['NAME', 'WEIGHT', 'GPU QUOTA', 'BATCHES KEPT', 'STREAMS KEPT', 'RECORDS KEPT'],
     projects.map(({ name, weight, gpuQuota, retention }) => [
       inert(name),
       weight,

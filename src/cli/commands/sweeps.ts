@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { STATES } from '../../core/states.ts';
+import { valueInWords } from '../../plan/sweep-names.ts';
 import type {
   Sweep,
   SweepAccepted,
@@ -176,7 +177,7 @@ function get(output: Output): Command {
 
 /** A value of an axis in a cell. */
 function shown(value: unknown): string {
-  return inert(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, 60);
+  return inert(valueInWords(value)).slice(0, 60);
 }
 
 function compare(output: Output): Command {
@@ -213,7 +214,8 @@ function describeComparison({ items, metrics }: SweepComparison): string {
     ...metrics.flatMap((name) => {
       const { mean, std, n, interval } = found[name]!;
       const likely = interval === null ? '' : `, 95 %: ${number(interval.low)} to ${number(interval.high)}`;
-      const measured = `${number(mean)} ± ${number(std)} (n=${n}${likely})`;
+      const spread = std === null ? '' : ` ± ${number(std)}`;
+      const measured = n === 0 ? '-' : `${number(mean)}${spread} (n=${n}${likely})`;
       return compared.has(name) ? [measured, number(reference?.[name] ?? null)] : [measured];
     }),
     checked.exact,

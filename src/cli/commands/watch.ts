@@ -48,6 +48,10 @@ export async function watchFeed(options: {
 }): Promise<void> {
   const { client, project, output, signal } = options;
   let { after } = options;
+  if (!options.json)
+    output.remark(
+      `What happens in ${project ?? 'all projects'} ${after === undefined ? 'from now on' : `behind ${after}`}; Ctrl-C ends it.`,
+    );
   for (;;) {
     try {
       for await (const entry of client.feed(project, { after, signal })) {
@@ -94,6 +98,7 @@ export async function watchExperiment(options: {
   after?: string | undefined;
 }): Promise<void> {
   const { client, id, output } = options;
+  if (!options.json) output.remark(`Following ${id}; Ctrl-C ends the following, not the experiment.`);
   const stop = new AbortController();
   for await (const received of client.events(id, { after: options.after, signal: stop.signal })) {
     if (options.json) {
@@ -105,6 +110,7 @@ export async function watchExperiment(options: {
   }
   const experiment = await client.get<Experiment>(`/v1/experiments/${encodeURIComponent(id)}`);
   const { verification } = experiment;
+  if (!options.json) output.remark(checkedInWords(id, verification));
   if (experiment.state !== 'succeeded')
     throw new CliError(EXIT.notOk, `${id} ${experiment.state}: ${experiment.reason}`);
   if (verification.wrong > 0 || verification.errors > 0) {
@@ -115,6 +121,10 @@ export async function watchExperiment(options: {
   }
 }
 
+function checkedInWords(id: string, { rowsSeen, rowsVerified, wrong }: Experiment['verification']): string {
+  return `${rowsVerified} of ${rowsSeen} rows verified, ${wrong} wrong; \`echelon get ${id}\` says more.`;
+}
+
 /** One line for people; undefined for what would only be noise. */
 function describe(event: ExperimentEvent): string | undefined {
   switch (event.type) {
@@ -123,6 +133,8 @@ function describe(event: ExperimentEvent): string | undefined {
     case 'started':
       return `driver started, process ${event.pid}`;
     case 'stage':
+      // Its metrics say that a step is done.
+      if (event.name.startsWith('step ')) return undefined;
       return event.steps > 0 ? `${inert(event.name)} (${event.step} of ${event.steps})` : inert(event.name);
     case 'metrics':
       return metrics(event.step, event.values);

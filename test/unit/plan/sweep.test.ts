@@ -81,7 +81,7 @@ describe('children', () => {
     const spec = childSpec(draft, draft.entries[0]!);
     assert.deepEqual(spec, {
       engine: 'local',
-      name: 'a sweep: estimator={"name":"grpo"}, seed=5',
+      name: 'a sweep: estimator=grpo, seed=5',
       estimator: { name: 'grpo' },
       training: { seed: 5 },
     });

@@ -30,7 +30,7 @@ test('a key is made, works, is rotated and revoked', async () => {
     new RegExp(`${key.id} +ci +all +read submit +valid for`),
   );
   await run('revoke', key.id);
-  await assert.rejects(list(rotated.output.lines[0]!), /valid token/);
+  await assert.rejects(list(rotated.output.lines[0]!), /not accept this token/);
   assert.match((await run()).output.lines.join('\n'), /revoked/);
 });
 

@@ -42,7 +42,7 @@ test('an error is shown with its mend, and the exit status says so', async () =>
 
 test('where nothing is wrong one line says so; --all shows what is well', async () => {
   const { output, exitCode } = await run([GOOD], file);
-  assert.deepEqual([exitCode, output.lines], [0, ['1 checks on fleet: 0 errors, 0 warnings.']]);
+  assert.deepEqual([exitCode, output.lines], [0, ['1 check on fleet: 0 errors, 0 warnings.']]);
   assert.match((await run([GOOD], '--cluster', 'fleet')).output.lines.join('\n'), /ok +recipe +fine/);
 });
 

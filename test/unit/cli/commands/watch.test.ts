@@ -71,6 +71,8 @@ test('an experiment that went well is followed to its end, one line an event, no
   ])
     assert.ok(text.includes(part), `${part} in\n${text}`);
   assert.doesNotMatch(text, /noise|other/);
+  assert.match(output.remarks[0]!, new RegExp(`Following ${id}; Ctrl-C`));
+  assert.match(output.remarks.at(-1)!, /^4 of 4 rows verified, 0 wrong; /);
 });
 
 test('a wrong row is an end with exit status 1', async (t) => {
@@ -142,5 +144,5 @@ test('a feed that was trimmed goes on from now, and says so', async (t) => {
     signal: stop.signal,
   });
   assert.equal(calls, 2);
-  assert.match(output.remarks[0]!, /missed: not kept/);
+  assert.match(output.remarks[1]!, /missed: not kept/);
 });
