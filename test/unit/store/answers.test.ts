@@ -30,3 +30,18 @@ test('a claim that is dropped, or ran out, is free again; a lost one changes not
   await redis.pexpire('{echelon}:answer:two', 0);
   assert.equal((await claim('two')).outcome, 'claimed');
 });
+
+// Fails without the look at whether the store takes new work.
+test('a nearly full store keeps no new answers, and still knows those that it has', async (t) => {
+  const { store: small, redis: own } = await storeFor(t, {
+    limits: { acceptShare: 0.5, pressureMaxAgeMs: 0 },
+  });
+  const of = (name: string) => small.claimAnswer({ name, digest: 'd', leaseMs: 60_000 });
+  const first = await of('one');
+  assert.ok(first.outcome === 'claimed');
+  await own.config('SET', 'maxmemory', '1500000');
+  assert.deepEqual(await of('two'), { outcome: 'full' });
+  assert.deepEqual(await of('one'), { outcome: 'running' });
+  await small.keepAnswer({ name: 'one', token: first.token, answer: ANSWER, keepMs: 60_000 });
+  assert.deepEqual(await of('one'), { outcome: 'kept', answer: ANSWER });
+});

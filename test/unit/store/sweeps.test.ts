@@ -29,6 +29,17 @@ async function fold(store: Store, id: string): Promise<Record<State, number>> {
 }
 
 describe('the record of a sweep', () => {
+  // Fails without the look for its record in create-sweep.lua: it would begin anew.
+  test('that was sent twice by the client is one, as it is by now', async (t) => {
+    const { store } = await storeFor(t);
+    const input = sweepInput(sweepRequest(2));
+    assert.deepEqual(await store.createSweep(input), { id: input.id, created: true });
+    await expandAll(store, input.id);
+    const sweep = await store.sweep(input.id);
+    assert.deepEqual(await store.createSweep(input), { id: input.id, created: true });
+    assert.deepEqual(await store.sweep(input.id), sweep);
+  });
+
   test('is accepted with the values of all children before any is an experiment', async (t) => {
     const { store } = await storeFor(t);
     const input = sweepInput(sweepRequest(3), { fingerprints: ['f', 'g', 'f'] });
@@ -246,6 +257,20 @@ describe('a re-run', () => {
       again.map(({ experiment }) => experiment),
       [childId(id, 0, 2)],
     );
+  });
+
+  // Fails without the look at whether the store takes new work.
+  test('is refused where the store is nearly full, and changes nothing', async (t) => {
+    const { store, redis } = await storeFor(t, { limits: { acceptShare: 0.5, pressureMaxAgeMs: 0 } });
+    const { id, children } = await expandedSweep(store, 1);
+    await end(store, children[0]!, 'failed');
+    const sweep = (await store.sweep(id))!;
+    const seen = await store.sweepChildren(sweep, 0, 1);
+    await redis.config('SET', 'maxmemory', '1500000');
+    await assert.rejects(store.rerunSweepChildren(sweep, seen, makeChild), coded('store-full'));
+    assert.deepEqual(await store.sweep(id), sweep);
+    await redis.config('SET', 'maxmemory', '0');
+    assert.equal((await store.rerunSweepChildren(sweep, seen, makeChild)).length, 1);
   });
 
   test('is refused once the sweep is cancelled', async (t) => {
