@@ -80,9 +80,6 @@ export function createFanOut<T extends { id: string }>(options: FanOutOptions<T>
   };
 }
 
-/** See {@link createFanOut}. */
-export type FanOut<T extends { id: string }> = ReturnType<typeof createFanOut<T>>;
-
 interface Reader {
   clients: number;
   ended: boolean;

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import type { AttemptEvent, NumberedEvent } from '../core/events.ts';
 import { logTexts } from '../core/log-lines.ts';
 import type { Artifact } from '../schemas/records.ts';
+import { digestOf } from './archive-keys.ts';
 import type { StoreContext } from './context.ts';
 import type { Lease } from './lease-store.ts';
 import { leaseArguments, leaseLost } from './leases.ts';
@@ -101,10 +101,6 @@ async function archiveLongParts(
 
 function isLong(data: Uint8Array | undefined, limits: { inlineBytes: number }): data is Uint8Array {
   return data !== undefined && data.byteLength > limits.inlineBytes;
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /**
