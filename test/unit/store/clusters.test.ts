@@ -46,11 +46,13 @@ test('the version of the reservations rises with every change of them', async (t
 });
 
 test('what was seen stands beside the record, and counts only at its address', async (t) => {
-  const { store } = await storeFor(t);
+  const { store, redis } = await storeFor(t);
   const nodes = [{ id: 'm', cpusTotal: 2, gpusTotal: 0, cpusUsed: 1, gpusUsed: 0 }];
   const seen = { address: '127.0.0.1:1', generation: 'g', lastSeenAt: 7, nodes, rayVersion: '2.60.0' };
   await store.seeCluster('a', seen);
   assert.deepEqual(await store.clusters(), [], 'it brought a cluster into being');
+  // Fails without the look in see-cluster.lua: what a cluster said that is gone would stay for ever.
+  assert.equal(await redis.exists('{echelon}:clusters:seen'), 0);
   await store.putCluster(cluster('a'));
   await store.seeCluster('a', seen);
   assert.deepEqual(await store.clusters(), [{ ...cluster('a'), ...seen }]);
