@@ -266,7 +266,9 @@ describe('a re-run', () => {
     await end(store, children[0]!, 'failed');
     const sweep = (await store.sweep(id))!;
     const seen = await store.sweepChildren(sweep, 0, 1);
-    await redis.config('SET', 'maxmemory', '1500000');
+    // Above the share that is accepted, and not so full that Redis itself refuses.
+    const { usedBytes } = await store.pressure();
+    await redis.config('SET', 'maxmemory', String(Math.ceil(1.5 * usedBytes)));
     await assert.rejects(store.rerunSweepChildren(sweep, seen, makeChild), coded('store-full'));
     assert.deepEqual(await store.sweep(id), sweep);
     await redis.config('SET', 'maxmemory', '0');
