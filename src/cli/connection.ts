@@ -92,6 +92,11 @@ export async function clientFor(options: ConnectionOptions): Promise<Client> {
   }
   const known = context ?? here;
   const token = options.token ?? (url === known?.url ? known.token : undefined);
-  if (!token) throw new CliError(EXIT.refused, `No token for ${url}: pass --token or set ECHELON_TOKEN.`);
+  if (!token) {
+    const keep = context
+      ? ` \`echelon config set ${context.name} --url ${url} --token-file FILE\` keeps one.`
+      : '';
+    throw new CliError(EXIT.refused, `No token for ${url}: pass --token or set ECHELON_TOKEN.${keep}`);
+  }
   return createClient({ url, token });
 }

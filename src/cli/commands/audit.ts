@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { AuditEntry, AuditPage } from '../../schemas/audit.ts';
+import { wholeNumber } from '../arguments.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { inert, json, type Output, table } from '../output.ts';
 
@@ -21,7 +22,7 @@ export function auditCommand(output: Output): Command {
     .option('--caller <id>', 'only what this key or token did')
     .option('--action <name>', 'only this operation, e.g. cancelExperiment')
     .option('--target <id>', 'only what was done to this')
-    .option('-n, --limit <count>', 'at most so many', count, 50)
+    .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 1_000_000), 50)
     .option('--json', 'print JSON, for scripts')
     .addHelpText('after', '\nExample:\n  echelon audit --action removeCluster -n 10')
     .action(async (options: Options) => {
@@ -30,12 +31,6 @@ export function auditCommand(output: Output): Command {
       if (items.length === 0) return output.line('Nothing of that is in the log.');
       output.line(auditTable(items));
     });
-}
-
-function count(text: string): number {
-  const number = Number(text);
-  if (!/^\d{1,6}$/.test(text) || number < 1) throw new InvalidArgumentError('not a whole number above 0');
-  return number;
 }
 
 async function entriesOf({ limit, caller, action, target, ...connection }: Options): Promise<AuditEntry[]> {

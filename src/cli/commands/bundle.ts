@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { wholeNumber } from '../arguments.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { json, type Output } from '../output.ts';
@@ -12,8 +13,8 @@ export function bundleCommand(output: Output): Command {
     .summary('write a recorded batch to a file that can be verified anywhere')
     .description('write a recorded batch to a file that `echelon verify` checks anywhere, without a server')
     .argument('<id>', 'the experiment')
-    .argument('<attempt>', 'number of the attempt, from 1', number)
-    .argument('<batch>', 'number of the batch in it, from 1', number)
+    .argument('<attempt>', 'number of the attempt, from 1', wholeNumber(1, 1e9))
+    .argument('<batch>', 'number of the batch in it, from 1', wholeNumber(1, 1e9))
     .option('-o, --output <file>', 'where to write it; <id>-<attempt>-<batch>.json.gz where it is left out')
     .option('--json', 'print JSON, for scripts')
     .addHelpText(
@@ -36,9 +37,4 @@ Example:
       output.line(options.json ? json({ file, bytes: bytes.length }) : file);
       if (!options.json) output.remark(`${bytes.length} bytes; \`echelon verify ${file}\` checks it.`);
     });
-}
-
-function number(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('not a number from 1');
-  return Number(text);
 }

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { ClusterView } from '../../schemas/api.ts';
 import { type AddCluster, type Command as ClusterCommand, isCommandOver } from '../../schemas/clusters.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
@@ -101,12 +102,6 @@ function capacity({ nodes }: ClusterView, what: 'gpus' | 'cpus'): string {
 
 const amount = (value: number): string => String(Number(value.toFixed(2)));
 
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535) throw new InvalidArgumentError('not a port');
-  return port;
-}
-
 function add(output: Output): Command {
   return waiting(base('add'))
     .summary('add a Ray cluster, or bring its ray-worker up to date')
@@ -116,7 +111,7 @@ function add(output: Output): Command {
     .option('--ray-token-file <file>', "file that holds Ray's token")
     .option('--shared-root <directory>', 'a directory that all nodes see', '~/echelon')
     .option('--node <id>', "id, address or host name of the ray-worker's node (default: the head)")
-    .option('--port <port>', 'port of the ray-worker (default: a free one)', portNumber)
+    .option('--port <port>', 'port of the ray-worker (default: a free one)', wholeNumber(1, 65_535))
     .option('--advertise <host:port>', "where dispatchers reach the ray-worker, if not at its node's address")
     .option('--backfill', 'others may overtake one that does not fit, where they do not delay it')
     .option('--label <key=value>', 'what experiments choose it by (clusterLabels); may be repeated', label)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Accepted, ExperimentDetail } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
+import { secondsOf, wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
@@ -32,11 +33,6 @@ export function experimentCommands(output: Output): Command[] {
 
 const base = (name: string): Command =>
   withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
-
-function count(text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('not a whole number');
-  return Number(text);
-}
 
 function submit(output: Output): Command {
   return base('submit')
@@ -74,7 +70,7 @@ function list(output: Output): Command {
     .option('--name <start>', 'only those whose name begins so')
     .option('--since <time>', 'submitted since: 90min, 12h, 7d, or a date', instant)
     .option('--until <time>', 'submitted before, said in the same way', instant)
-    .option('-n, --limit <count>', 'at most so many', count, 20)
+    .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 100_000), 20)
     .addHelpText(
       'after',
       '\nExamples:\n  echelon ls --state running,queued\n  echelon ls --name "hgpo K=4" --since 7d --json',
@@ -125,12 +121,10 @@ function nothingListed({ state, project, sweep, name, since, until }: ListOption
   return filtered ? 'No experiments fit that.' : 'No experiments. `echelon submit FILE` adds one.';
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400 };
-
 /** A time that is said as so long ago, or as a date, in ms since 1970. */
 function instant(text: string): number {
-  const ago = /^(\d{1,6})(s|min|h|d)$/.exec(text);
-  if (ago) return Date.now() - Number(ago[1]) * UNITS[ago[2]!]! * 1000;
+  const ago = secondsOf(text);
+  if (ago !== undefined) return Date.now() - ago * 1000;
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at) || at < 0)
     throw new InvalidArgumentError('90min, 12h, 7d, or a date such as 2026-11-21');

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { EstimatorName } from '../../kernel/fingerprint.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { compareFile } from '../compare-file.ts';
 import { estimateFile } from '../estimate-file.ts';
@@ -34,7 +35,7 @@ Example:
   const explain = file('explain', 'say how the advantage of one row comes about')
     .argument('<file>')
     .option('--batch <name>', "the batch's name; not needed where the file holds one")
-    .requiredOption('--row <number>', 'the row, from 0', wholeNumber)
+    .requiredOption('--row <number>', 'the row, from 0', wholeNumber(0, 1e9))
     .addHelpText(
       'after',
       `
@@ -51,7 +52,7 @@ Example:
   const estimate = file('estimate', 'estimate recorded batches again, by any estimator')
     .argument('<file>')
     .addOption(new Option('--estimator <name>', "instead of the batch's own").choices(ESTIMATOR_NAMES))
-    .option('--history-length <K>', 'hgpo: previous states that must agree as well', wholeNumber)
+    .option('--history-length <K>', 'hgpo: previous states that must agree as well', wholeNumber(0, 1e9))
     .addOption(new Option('--mode <mode>', 'hgpo, gigpo').choices(['mean_std_norm', 'mean_norm']))
     .addOption(new Option('--deviation <kind>', 'which standard deviation').choices(['population', 'sample']))
     .option('--batch <name>', 'only this batch')
@@ -98,11 +99,6 @@ interface EstimateOptions {
 
 const file = (name: string, description: string): Command =>
   new Command(name).description(description).option('--json', 'print JSON, for scripts');
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('not a whole number');
-  return Number(text);
-}
 
 function estimatorNames(text: string): EstimatorName[] {
   const names = text.split(',').map((name) => name.trim());

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { SCOPES } from '../../core/scopes.ts';
 import { type ApiKey, type ApiKeyWithSecret, isLive } from '../../schemas/key.ts';
+import { secondsOf } from '../arguments.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
 
@@ -63,13 +64,11 @@ function stateOf(key: ApiKey, now: number): string {
   return key.expiresAt === null ? 'valid' : `valid for ${duration(key.expiresAt - now)}`;
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-/** Seconds of a text like 90d, 12h, 30m or 45s. */
+/** Seconds of a text like 90d, 12h, 30min or 45s. */
 export function seconds(text: string): number {
-  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (unit === undefined) throw new InvalidArgumentError('not a time like 90d, 12h, 30m or 45s');
-  return Number(amount) * UNITS[unit]!;
+  const found = secondsOf(text);
+  if (found === undefined) throw new InvalidArgumentError('not a time like 90d, 12h, 30min or 45s');
+  return found;
 }
 
 function add(output: Output): Command {

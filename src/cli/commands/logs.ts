@@ -1,7 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { parseEntryId } from '../../core/ids.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
 import type { LogPage } from '../../schemas/streams.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { inert, type Output } from '../output.ts';
@@ -17,6 +18,8 @@ interface Options extends ConnectionOptions {
   contains?: string;
 }
 
+const ABOVE_0 = wholeNumber(1, 1e12);
+
 type Line = Omit<LogPage['lines'][number], 'id'>;
 
 /** `echelon logs`: what the driver wrote. */
@@ -25,13 +28,13 @@ export function logsCommand(output: Output): Command {
     .description('print what the driver wrote, all attempts one after the other')
     .argument('<id>')
     .option('-f, --follow', 'go on until the experiment has ended')
-    .option('--tail <lines>', 'only the last lines', whole)
+    .option('--tail <lines>', 'only the last lines', ABOVE_0)
     .addOption(
       new Option('--since-line <number>', 'from this line on; --json shows the numbers')
-        .argParser(whole)
+        .argParser(ABOVE_0)
         .conflicts('tail'),
     )
-    .option('--attempt <number>', 'only of this attempt', whole)
+    .option('--attempt <number>', 'only of this attempt', ABOVE_0)
     .addOption(new Option('--source <pipe>', 'only of this pipe').choices(['stdout', 'stderr']))
     .option('--contains <text>', 'only lines with this text, letter by letter')
     .option('--raw', 'as it was written, control characters too: for files, not for terminals')
@@ -108,9 +111,4 @@ function isWanted(line: LogText & { attempt: number }, { attempt, source, contai
   if (attempt !== undefined && line.attempt !== attempt) return false;
   if (line.source === 'gap') return true;
   return (source === undefined || line.source === source) && (!contains || line.text.includes(contains));
-}
-
-function whole(text: string): number {
-  if (!/^[1-9]\d{0,12}$/.test(text)) throw new InvalidArgumentError('not a whole number above 0');
-  return Number(text);
 }

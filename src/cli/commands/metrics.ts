@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { MetricValue } from '../../core/events.ts';
 import type { MetricChart, MetricNames, MetricPoints } from '../../schemas/streams.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
@@ -21,9 +22,9 @@ export function metricsCommand(output: Output): Command {
     .description('list the metrics of an experiment, or show some of them over its steps')
     .argument('<id>')
     .argument('[names...]', 'these metrics; a * at the end stands for the rest of a name')
-    .option('--from <step>', 'only from this step on', whole)
-    .option('--to <step>', 'only up to this step', whole)
-    .option('--resolution <points>', 'so many points of each at most', whole, 20)
+    .option('--from <step>', 'only from this step on', wholeNumber(0, 1e10))
+    .option('--to <step>', 'only up to this step', wholeNumber(0, 1e10))
+    .option('--resolution <points>', 'so many points of each at most', wholeNumber(1, 2000), 20)
     .option('--points', 'every recorded value at full precision, as tab-separated text')
     .option('--json', 'print JSON, for scripts')
     .addHelpText('after', "\nExample:\n  echelon metrics exp-… 'actor/*' --resolution 10")
@@ -88,9 +89,4 @@ async function printPoints(input: { client: Client; path: string; names: string[
     if (!page.more || page.after === null) return;
     after = page.after;
   }
-}
-
-function whole(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('not a whole number');
-  return Number(text);
 }

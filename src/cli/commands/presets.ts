@@ -4,6 +4,7 @@ import { findPreset, type PaperFigures, PRESETS, type Preset } from '../../plan/
 import { nearestName } from '../../schemas/nearest.ts';
 import type { SubmitPreset } from '../../schemas/preset.ts';
 import type { SweepAccepted } from '../../schemas/sweep.ts';
+import { wholeNumber } from '../arguments.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { json, type Output, table } from '../output.ts';
@@ -47,7 +48,7 @@ function submit(output: Output): Command {
     .option('--as <name>', "name of the sweep (the preset's)")
     .option('--project <project>', 'whose it is')
     .option('--cluster <name>', 'run it there')
-    .option('--priority <number>', 'higher goes first', Number)
+    .option('--priority <number>', 'higher goes first', wholeNumber(-100, 100))
     .option('--home <directory>', "the verl-agent checkout on the cluster (the cluster's own)")
     .option('--checkpoint-label <label>', 'keep the checkpoints apart from those of another submission')
     .option('--only <training...>', 'run these trainings alone')

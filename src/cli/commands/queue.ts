@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { ExperimentDetail } from '../../schemas/api.ts';
+import { wholeNumber } from '../arguments.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
 
@@ -34,7 +35,7 @@ export function queueCommands(output: Output): Command[] {
   const queue = base('queue')
     .summary('show who waits, why, and when each is expected to start')
     .description('show who waits: place, needs, when it is expected to start, and why it waits')
-    .option('-n, --limit <count>', 'at most so many', count, 50)
+    .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 1000), 50)
     .addHelpText(
       'after',
       '\nExamples:\n  echelon queue\n  echelon queue pause --reason "maintenance until 6 pm"\n  echelon queue resume\n  echelon queue pause team-a',
@@ -55,11 +56,6 @@ export function queueCommands(output: Output): Command[] {
 
 const base = (name: string): Command =>
   withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
-
-function count(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('not a whole number from 1');
-  return Number(text);
-}
 
 /** A row for each that waits. `now`: ms since 1970. */
 export function queueTable({ waiting }: Pick<QueueShown, 'waiting'>, now: number): string {
@@ -130,17 +126,12 @@ function resume(output: Output): Command {
 const pathOf = (project = WHOLE_LINE): string => `/v1/queues/${encodeURIComponent(project)}`;
 const whose = (project?: string): string => (project === undefined ? 'the line' : `the queue of ${project}`);
 
-function wholeNumber(text: string): number {
-  if (!/^-?\d{1,3}$/.test(text)) throw new InvalidArgumentError('not a whole number');
-  return Number(text);
-}
-
 function priority(output: Output): Command {
   return base('priority')
     .summary('change the priority of an experiment that waits')
     .description('change the priority of an experiment that waits: -100 to 100, higher goes first')
     .argument('<id>')
-    .argument('<priority>', 'a negative one stands behind --', wholeNumber)
+    .argument('<priority>', 'a negative one stands behind --', wholeNumber(-100, 100))
     .addHelpText('after', '\nExamples:\n  echelon priority exp-… 10\n  echelon priority exp-… -- -5')
     .action(async (id: string, value: number, options: Options) => {
       const client = await clientFor(options);

@@ -155,7 +155,7 @@ Echelon is running.
   login      ${system.loginUrl}   (once)
   log        ${logFileOf(stateDir)}
 
-  echelon submit deploy/examples/hgpo.yaml --watch`);
+  echelon submit deploy/examples/hgpo.yaml --watch      (in a checkout: npm run -s echelon -- submit …)`);
           throw new CliError(EXIT.notOk, await system.broken);
         },
         (why) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { STATES } from '../../core/states.ts';
 import { valueInWords } from '../../plan/sweep-names.ts';
 import type {
@@ -12,6 +12,7 @@ import type {
   SweepPreview,
   SweepRerun,
 } from '../../schemas/sweep.ts';
+import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
@@ -36,11 +37,6 @@ const base = (name: string): Command =>
   withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
 
 const pathOf = (id: string): string => `/v1/sweeps/${encodeURIComponent(id)}`;
-
-function count(text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('not a whole number');
-  return Number(text);
-}
 
 function submit(output: Output): Command {
   return base('submit')
@@ -124,7 +120,7 @@ function list(output: Output): Command {
   return base('ls')
     .description('list sweeps, newest first')
     .option('--project <project>', 'only those of this project')
-    .option('-n, --limit <count>', 'at most so many', count, 20)
+    .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 200), 20)
     .action(async (options: Options & { project?: string; limit: number }) => {
       const client = await clientFor(options);
       const page = await client.get<SweepPage>('/v1/sweeps', {
@@ -150,7 +146,7 @@ function get(output: Output): Command {
   return base('get')
     .description('show a sweep and its children')
     .argument('<id>')
-    .option('-n, --limit <count>', 'at most so many children', count, 50)
+    .option('-n, --limit <count>', 'at most so many children', wholeNumber(1, 200), 50)
     .option('--cursor <cursor>', 'go on where an earlier answer ended')
     .addHelpText('after', '\nExample:\n  echelon sweep get swp-00cz8h3k7n2q4r5s6t7v --limit 200')
     .action(async (id: string, options: Options & { limit: number; cursor?: string }) => {
@@ -186,7 +182,7 @@ function compare(output: Output): Command {
     .argument('<id>')
     .option('-m, --metric <name...>', 'metrics to show (val/success_rate)')
     .option('--over <axis...>', 'axes to aggregate over (those that end in seed)')
-    .option('-n, --limit <count>', 'at most so many rows', count, 50)
+    .option('-n, --limit <count>', 'at most so many rows', wholeNumber(1, 200), 50)
     .addHelpText(
       'after',
       '\nExamples:\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v --metric val/success_rate episode/length/mean',

@@ -46,5 +46,5 @@ test('a batch that is not there, and a place that cannot be written', async () =
   const { connection } = await apiFor({ after });
   const absent = await run('exp-1', '1', '1', ...connection);
   assert.equal(absent.exitCode, 4);
-  await assert.rejects(run('exp-1', '0', '1', ...connection), /not a number from 1/);
+  await assert.rejects(run('exp-1', '0', '1', ...connection), /not a whole number from 1/);
 });

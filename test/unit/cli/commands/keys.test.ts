@@ -40,7 +40,7 @@ test('JSON has the key beside its token', async () => {
 });
 
 test('times are read', () => {
-  assert.deepEqual(['90d', '12h', '30m', '45s'].map(seconds), [7_776_000, 43_200, 1800, 45]);
+  assert.deepEqual(['90d', '12h', '30min', '45s'].map(seconds), [7_776_000, 43_200, 1800, 45]);
   for (const bad of ['', '1', '1w', '-1d', '1.5h']) assert.throws(() => seconds(bad), bad);
 });
 

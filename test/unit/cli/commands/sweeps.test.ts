@@ -38,10 +38,7 @@ test('a sweep is submitted once for a key, listed, shown, compared, cancelled', 
   assert.equal((await echelon('ls', '--json')).output.json<SweepPage>().items[0]!.id, first.id);
   const shown = (await echelon('get', first.id)).output.lines.join('\n');
   assert.match(shown, /\/replay\/batches\n0 +exp-\w+ +queued +1\n1 +exp-\w+ +queued +2/);
-  assert.match(
-    (await echelon('compare', first.id, '-m', 'm')).output.lines.join('\n'),
-    /1 +0\/1 +- +0/,
-  );
+  assert.match((await echelon('compare', first.id, '-m', 'm')).output.lines.join('\n'), /1 +0\/1 +- +0/);
   assert.equal((await echelon('rerun', first.id)).output.lines[0], '0 children run again');
   assert.match((await echelon('cancel', first.id)).output.lines[0]!, / cancelled: 2 cancelled$/);
 });
