@@ -1,3 +1,4 @@
+import { shortNode } from '../core/ids.ts';
 import type { Waiting } from '../store/line-store.ts';
 import type { Amount, FreeNode, OpenCluster, Span } from './choose-nodes.ts';
 
@@ -63,11 +64,6 @@ export function freest(clusters: readonly OpenCluster[], need: Amount): string {
 export function frees(need: Amount, { node, at }: { node: FreeNode; at: Span }, now: number): string {
   const what = need.gpus > 0 ? plural(need.gpus, 'GPU') : plural(need.cpus, 'CPU');
   return `node ${shortNode(node.id)} has ${what} free ${inAbout(at.likely - now)}`;
-}
-
-/** The first letters of a node's id, where it is one of Ray's long ones. */
-export function shortNode(id: string): string {
-  return /^[0-9a-f]{32,}$/.test(id) ? id.slice(0, 8) : id;
 }
 
 /** A time from now, as coarse as an estimate is: its words change seldom. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
+import { shortNode } from '../core/ids.ts';
 import { STATES, type State, TRANSITIONS } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
 import type { Lease, Renewal, TakenOver } from './lease-store.ts';
@@ -79,7 +80,7 @@ async function claim(run: RunScript, input: Parameters<Store['claim']>[0]): Retu
     input.dispatcher,
     input.leaseMs,
     token,
-    `placed on ${cluster}, node ${node}`,
+    `placed on ${cluster}, node ${shortNode(node)}`,
     input.projectVersion ?? '',
   ])) as ['claimed' | 'not-waiting' | 'changed', string];
   if (outcome !== 'claimed') return { outcome };
