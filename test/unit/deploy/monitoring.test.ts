@@ -61,7 +61,15 @@ test('every alert has a severity and a runbook that says what it means, what to 
 
 test('the board shows queue, clusters, projects, training, rules and verification', () => {
   const rows = board.panels.filter((panel) => panel.type === 'row').map((panel) => panel.title);
-  assert.deepEqual(rows, ['Queue', 'Clusters and GPUs', 'Projects', 'Training', 'Rules', 'Verification', 'API']);
+  assert.deepEqual(rows, [
+    'Queue',
+    'Clusters and GPUs',
+    'Projects',
+    'Training',
+    'Rules',
+    'Verification',
+    'API',
+  ]);
 });
 
 test('Prometheus asks the ports that compose gives to metrics', () => {
