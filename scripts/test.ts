@@ -35,6 +35,8 @@ function run(suite: (typeof SUITES)[number]): boolean {
   const env = {
     ...process.env,
     NO_COLOR: '1',
+    // Every file is a process of its own that loads the same modules: stripped and compiled once, not hundreds of times.
+    NODE_COMPILE_CACHE: '.cache/node-compile',
     ...(suite.name === 'python' && { PYTHONPATH: 'deploy/ray-worker' }),
   };
   return (
