@@ -1,7 +1,8 @@
 // The door of every npm script: sets up what is missing, then runs the task on Node 24. Plain JavaScript, see setup.mjs.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { isolation } from './isolation.mjs';
 import { root, SetupError, setup } from './setup.mjs';
 
 /** What each task runs, and whether it gets a network of its own with nothing but loopback. */
@@ -18,24 +19,6 @@ const TASKS = {
   build: { program: 'scripts/build.ts', isolated: false },
   generate: { program: 'scripts/generate.ts', isolated: false },
 };
-
-// Loopback is down in a new network namespace; Python can raise it without iproute2. The program gets SIGTERM should
-// this process be killed.
-const RAISE_LOOPBACK = `
-import ctypes, fcntl, os, socket, struct, sys
-ctypes.CDLL(None).prctl(1, 15, 0, 0, 0)
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-flags = struct.unpack('16sh', fcntl.ioctl(s, 0x8913, struct.pack('16sh', b'lo', 0))[:18])[1]
-fcntl.ioctl(s, 0x8914, struct.pack('16sh', b'lo', flags | 1))
-os.execvp(sys.argv[1], sys.argv[1:])
-`;
-
-/** Command line that runs `command` in a network namespace of its own, or undefined where none can be made. */
-function isolation(python) {
-  const own = process.getuid?.() === 0 ? ['--net'] : ['--user', '--map-root-user', '--net'];
-  const wrap = ['unshare', ...own, '--', python, '-c', RAISE_LOOPBACK];
-  return spawnSync(wrap[0], [...wrap.slice(1), 'true'], { stdio: 'ignore' }).status === 0 ? wrap : undefined;
-}
 
 function commandFor(task, args, { node, python }) {
   const command = [node, join(root, task.program), ...(task.args ?? []), ...args];

@@ -1,69 +1,144 @@
-// Runs the test suites one after another. Arguments: names of suites (all but `full` where none is named), --full.
-import { spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+// Runs the test suites, several at a time. Arguments: names of suites (all but `full` where none is named), --full,
+// --lanes=N (how many at a time).
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isolation } from './isolation.mjs';
+import { commandOf, environmentOf, SUITES, type Suite } from './test/suites.ts';
 
-/** A suite: its files, and how many of them run at once (those that start Ray, one by one). */
-const SUITES = [
-  { name: 'unit', files: 'test/unit/**/*.test.ts', concurrency: 2 },
-  { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', concurrency: 1 },
-  { name: 'contract', files: 'test/contract/!(ray-python)/**/*.test.ts', concurrency: 1 },
-  { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
-  { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts', concurrency: 1 },
-  { name: 'faults', files: 'test/faults/**/*.test.ts', concurrency: 1 },
-  { name: 'e2e', files: 'test/e2e/**/*.test.ts', concurrency: 1 },
-  { name: 'full', files: 'test/full/**/*.test.ts', concurrency: 1 },
-];
+/** What became of a suite. */
+interface Result {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+  /** A line for each test that failed, as far as they are known. */
+  readonly failed: readonly string[];
+}
 
-const TEST_TIMEOUT_MS = 180_000;
+const PROGRESS_MS = 60_000;
+const started = Date.now();
+const scratch = mkdtempSync(join(tmpdir(), 'echelon-test-'));
+const seconds = (from: number): number => Math.round((Date.now() - from) / 1000);
 
-function run(suite: (typeof SUITES)[number]): boolean {
-  const files = globSync(suite.files).sort();
-  if (files.length === 0) return true;
-  const [command, args] =
-    suite.name === 'python'
-      ? ['.venv/bin/python', ['-m', 'pytest', '-rs', '--rootdir', 'deploy/ray-worker', ...files]]
-      : [
-          process.execPath,
-          [
-            '--test',
-            `--test-concurrency=${suite.concurrency}`,
-            `--test-timeout=${TEST_TIMEOUT_MS}`,
-            ...files,
-          ],
-        ];
-  // CI=true makes libraries colour their output, which the tests compare.
-  const env = {
-    ...process.env,
-    NO_COLOR: '1',
-    // Every file is a process of its own that loads the same modules: stripped and compiled once, not hundreds of times.
-    NODE_COMPILE_CACHE: '.cache/node-compile',
-    ...(suite.name === 'python' && { PYTHONPATH: 'deploy/ray-worker' }),
+/**
+ * Suites that run beside each other each have a network namespace, as each Ray takes what ports it finds. Where none
+ * can be made, they run one after another.
+ */
+const network = process.env.ECHELON_ISOLATED
+  ? isolation(process.env.ECHELON_PYTHON ?? '.venv/bin/python')
+  : undefined;
+
+/** What the suites that are running have printed; shown when they end, each in one piece. */
+const running = new Map<string, Buffer[]>();
+
+async function run(suite: Suite, alone: boolean): Promise<Result> {
+  const begun = Date.now();
+  const names = join(scratch, suite.name);
+  const command = commandOf(suite, names);
+  if (command === undefined) return { name: suite.name, ok: true, seconds: 0, failed: [] };
+  const [program, ...args] = network === undefined ? command : [...network, ...command];
+  const output: Buffer[] = [];
+  running.set(suite.name, output);
+  console.log(`=== ${suite.name} begins`);
+  const child = spawn(program!, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environmentOf(suite) },
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output.push(chunk);
+      if (alone) process.stdout.write(chunk);
+    });
+  const stop = (): void => void child.kill();
+  process.on('exit', stop);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  child.once('error', (error) => resolve(error.message));
+  child.once('close', (code, signal) => resolve(code === 0 ? '' : `it ended with ${signal ?? code}`));
+  const problem = await promise;
+  process.off('exit', stop);
+  running.delete(suite.name);
+  if (!alone) show(suite.name, output);
+  const failed = problem === '' ? [] : failedOf(suite, { names, output, problem });
+  const result = { name: suite.name, ok: problem === '', seconds: seconds(begun), failed };
+  console.log(`=== ${verdict(result)}`);
+  return result;
+}
+
+function show(name: string, output: readonly Buffer[]): void {
+  process.stdout.write(`\n=== ${name}: what it printed\n${Buffer.concat(output)}\n`);
+}
+
+function failedOf(
+  suite: Suite,
+  { names, output, problem }: { names: string; output: readonly Buffer[]; problem: string },
+): string[] {
+  const lines =
+    suite.marked === undefined
+      ? linesOf(names)
+      : `${Buffer.concat(output)}`.split('\n').filter((line) => /^(FAILED|ERROR) /.test(line));
+  return lines.length > 0 ? lines : [`${suite.name}: ${problem}; see what it printed`];
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return []; // it ended before it reported
+  }
+}
+
+function verdict({ name, ok, seconds }: Result): string {
+  return `${ok ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`;
+}
+
+async function runAll(chosen: readonly Suite[], lanes: number): Promise<Result[]> {
+  const results: Result[] = [];
+  const waiting = [...chosen];
+  const lane = async (): Promise<void> => {
+    for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift())
+      results.push(await run(suite, lanes === 1));
   };
-  return (
-    spawnSync(command as string, args as string[], { stdio: ['ignore', 'inherit', 'inherit'], env })
-      .status === 0
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results;
+}
+
+function suitesFrom(args: readonly string[]): readonly Suite[] {
+  const named = args.filter((arg) => !arg.startsWith('--'));
+  const unknown = named.filter((name) => !SUITES.some((suite) => suite.name === name));
+  if (unknown.length > 0) {
+    const known = SUITES.map(({ name }) => name).join(', ');
+    console.error(`no suite named ${unknown.join(', ')}; there are ${known}`);
+    process.exit(2);
+  }
+  return SUITES.filter(({ name }) =>
+    named.length > 0 ? named.includes(name) : name !== 'full' || args.includes('--full'),
   );
 }
+
+/** One more than there are cores: those that start Ray wait for most of their time. */
+function lanesFor(count: number, args: readonly string[]): number {
+  const asked = Number(args.find((arg) => arg.startsWith('--lanes='))?.slice('--lanes='.length));
+  const most = asked >= 1 ? asked : availableParallelism() + 1;
+  return network === undefined ? 1 : Math.min(count, Math.floor(most));
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => {
+    for (const [name, output] of running) show(name, output);
+    process.exit(1);
+  });
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
 const args = process.argv.slice(2);
-const named = args.filter((arg) => !arg.startsWith('--'));
-const unknown = named.filter((name) => !SUITES.some((suite) => suite.name === name));
-if (unknown.length > 0) {
-  console.error(
-    `no suite named ${unknown.join(', ')}; there are ${SUITES.map(({ name }) => name).join(', ')}`,
-  );
-  process.exit(2);
-}
-const chosen = SUITES.filter(({ name }) =>
-  named.length > 0 ? named.includes(name) : name !== 'full' || args.includes('--full'),
+const chosen = suitesFrom(args);
+const progress = setInterval(
+  () => console.log(`... ${seconds(started)} s; running: ${[...running.keys()].join(', ')}`),
+  PROGRESS_MS,
 );
-const results = chosen.map((suite) => {
-  const started = Date.now();
-  console.log(`\n=== ${suite.name}`);
-  const ok = run(suite);
-  return { name: suite.name, ok, seconds: ((Date.now() - started) / 1000).toFixed(0) };
-});
-console.log(
-  `\n${results.map(({ name, ok, seconds }) => `${ok ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`).join('\n')}`,
-);
-process.exit(results.every(({ ok }) => ok) ? 0 : 1);
+const results = await runAll(chosen, lanesFor(chosen.length, args));
+clearInterval(progress);
+const failed = results.flatMap((result) => result.failed);
+if (failed.length > 0) console.log(`\nFailed:\n${failed.map((line) => `  ${line}`).join('\n')}`);
+console.log(`\n${results.map(verdict).join('\n')}\nall in ${seconds(started)} s`);
+process.exit(failed.length === 0 ? 0 : 1);

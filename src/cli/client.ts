@@ -62,7 +62,7 @@ export function createClient(options: { url: string; token: string }): Client {
         `No answer from ${base} (${cause}). Is it running? \`echelon up\` starts it; --url says where it is.`,
       );
     }
-    if (!response.ok) throw await refusal(response);
+    if (!response.ok) throw await refusal(response, path);
     return response;
   };
   const get = async <T>(
@@ -105,15 +105,19 @@ export function createClient(options: { url: string; token: string }): Client {
   };
 }
 
-async function refusal(response: Response): Promise<CliError> {
+async function refusal(response: Response, path: string): Promise<CliError> {
   const problem = (await response.json().catch(() => ({}))) as Problem;
-  const fields = (problem.problems ?? []).map(({ field, message }) => `\n  ${field}: ${message}`).join('');
+  const fields = (problem.problems ?? [])
+    .map(({ field, message }) => `\n  ${field === '' ? '' : `${field}: `}${message}`)
+    .join('');
   if (response.status === 401) {
     const what = 'The API does not accept this token; --token or ECHELON_TOKEN gives another.';
     return new CliError(EXIT.refused, what, problem.code);
   }
   const what = problem.detail ?? problem.title ?? response.statusText;
-  return new CliError(EXIT.refused, `${what}${fields}`, problem.code);
+  const sweep = response.status === 404 && path.startsWith('/v1/experiments/swp-');
+  const hint = sweep ? ' That is the id of a sweep: `echelon sweep --help` says what it can do.' : '';
+  return new CliError(EXIT.refused, `${what}${hint}${fields}`, problem.code);
 }
 
 async function* messages<T extends { id: string }>(

@@ -77,7 +77,7 @@ export async function removeConnection(stateDir: string): Promise<void> {
 
 /**
  * A client by flags, environment, the configuration file's context, or the private stack that runs here, in this order.
- * Throws a {@link CliError} where none of them says, and for a configuration that cannot be used.
+ * Throws a {@link CliError} where none of them says, and for an address or a configuration that cannot be used.
  */
 export async function clientFor(options: ConnectionOptions): Promise<Client> {
   const { context: name, config = DEFAULT_CONFIG_FILE } = options;
@@ -91,6 +91,8 @@ export async function clientFor(options: ConnectionOptions): Promise<Client> {
     );
   }
   const known = context ?? here;
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new CliError(EXIT.usage, `The address of the API is like http://127.0.0.1:7077, not ${url}.`);
   const token = options.token ?? (url === known?.url ? known.token : undefined);
   if (!token) {
     const keep = context

@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { EchelonError } from '../core/errors.ts';
 import { CliError, EXIT } from './exit.ts';
-import { terminal } from './output.ts';
+import { inert, terminal } from './output.ts';
 import { createProgram } from './program.ts';
 
 // Whoever reads may have seen enough (`| head`): that is no fault.
@@ -11,23 +11,26 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
+/** What an API, or a server in its place, says is foreign text. */
+const complain = (text: string) => terminal.remark(inert(`echelon: ${text}`));
+
 try {
   await createProgram(terminal).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   } else if (error instanceof CliError) {
-    terminal.remark(`echelon: ${error.message}`);
+    complain(error.message);
     process.exitCode = error.exitCode;
   } else if (error instanceof EchelonError) {
     const problems = error.problems.map(({ field, message }) => `\n  ${field}: ${message}`).join('');
-    terminal.remark(`echelon: ${error.message}${problems}`);
+    complain(`${error.message}${problems}`);
     process.exitCode = EXIT.notOk;
   } else if (error instanceof Error && error.name === 'SettingsError') {
-    terminal.remark(`echelon: ${error.message}`);
+    complain(error.message);
     process.exitCode = EXIT.usage;
   } else {
-    terminal.remark(`echelon: ${error instanceof Error ? error.stack : String(error)}`);
+    complain(String(error instanceof Error ? error.stack : error));
     process.exitCode = EXIT.notOk;
   }
 }

@@ -1,20 +1,24 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
-import { isFinal } from '../core/states.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 
 /** Where a command writes. */
 export interface Output {
   /** Writes a line to standard output. */
   line(text?: string): void;
-  /** Writes a line to standard error: progress and remarks that are not the answer. */
+  /** Writes a line to standard error, behind what was written before: progress and remarks that are not the answer. */
   remark(text: string): void;
 }
 
 /** Standard output and standard error. */
 export const terminal: Output = {
   line: (text = '') => process.stdout.write(`${text}\n`),
-  remark: (text) => process.stderr.write(`${text}\n`),
+  remark(text) {
+    const write = () => process.stderr.write(`${text}\n`);
+    // Whoever reads slowly has not got all of the answer yet; a remark on it would overtake it.
+    if (process.stdout.writableLength === 0) write();
+    else process.stdout.write('', write);
+  },
 };
 
 /** One JSON document, for scripts. */
@@ -68,13 +72,14 @@ export function coloredState(state: string): string {
   return (STATE_COLORS[state] ?? ((text: string) => text))(state);
 }
 
-/** How long ago, or how long: "45 s", "12 min", "3.4 h", "2.1 d". */
+/** How long ago, or how long: "45 s", "12 min", "3.4 h", "90 d". */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 100) return `${Math.round(seconds)} s`;
   if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${(seconds / 3600).toFixed(1)} h`;
-  return `${(seconds / 86_400).toFixed(1)} d`;
+  // As a number: a whole one without a decimal.
+  if (seconds < 172_800) return `${Number((seconds / 3600).toFixed(1))} h`;
+  return `${Number((seconds / 86_400).toFixed(1))} d`;
 }
 
 /** "1 row", "2 rows". */
@@ -82,18 +87,27 @@ export function plural(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** Foreign text made safe for a terminal: control and direction characters are shown, not obeyed. */
+/** Characters that a terminal obeys, that turn or break a line, or that nobody sees. */
+const NOT_INERT =
+  /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u{200b}\u{2060}-\u{206f}\u{feff}\u{e0000}-\u{e007f}]/gu;
+
+/** Foreign text made safe for a terminal: such characters are shown, not obeyed. Tabs and line feeds stay. */
 export function inert(text: string): string {
   // What a training printed could otherwise rewrite the terminal of whoever watches it.
-  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (char) =>
-    char === '\t' || char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(NOT_INERT, (char) => {
+    if (char === '\t' || char === '\n') return char;
+    const code = char.codePointAt(0)!.toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+  });
 }
 
-/** Success in per cent: that on held-out games once it has ended, that of the last rollouts while it trains. */
+/**
+ * Success in per cent: that on held-out games once it has succeeded; that of the last rollouts while it trains, and where
+ * it was ended before, since the games may have been played long before.
+ */
 export function successRate({ state, progress }: Pick<Experiment, 'state' | 'progress'>): string {
   const names = ['episode/success_rate', 'val/success_rate'];
-  const [first, second] = isFinal(state) ? names.toReversed() : names;
+  const [first, second] = state === 'succeeded' ? names.toReversed() : names;
   const rate = progress.metrics[first!] ?? progress.metrics[second!];
   return typeof rate === 'number' ? `${(rate * 100).toFixed(0)} %` : '-';
 }

@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs';
 import { Command, Help } from 'commander';
 import type { TextStreams } from './batch-files.ts';
 import { auditCommand } from './commands/audit.ts';
+import { batchesCommand } from './commands/batches.ts';
 import { bundleCommand } from './commands/bundle.ts';
 import { clustersCommand } from './commands/clusters.ts';
+import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { fileCommands } from './commands/files.ts';
-import { keysCommand } from './commands/keys.ts';
+import { helpCommand } from './commands/help.ts';
+import { keysCommand, whoamiCommand } from './commands/keys.ts';
 import { metricsCommand } from './commands/metrics.ts';
 import { planCommand } from './commands/plan.ts';
 import { preflightCommand } from './commands/preflight.ts';
@@ -29,8 +32,6 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-const START_HERE = 'Start here:';
-
 const AFTER = `
 A first look, on this machine alone:
   echelon demo                   everything once, in a few minutes
@@ -49,6 +50,7 @@ function groupsOf(output: Output, streams: TextStreams): [heading: string, comma
     ...recordCommands(output),
     metricsCommand(output),
     rulesCommand(output),
+    batchesCommand(output),
     bundleCommand(output),
     sweepCommand(output),
     presetsCommand(output),
@@ -62,12 +64,14 @@ function groupsOf(output: Output, streams: TextStreams): [heading: string, comma
   const settings = [
     projectsCommand(output),
     keysCommand(output),
+    whoamiCommand(output),
     auditCommand(output),
     retentionCommand(output),
     configCommand(output),
+    completionCommand(output),
   ];
   return [
-    [START_HERE, [...serverCommands(output), doctorCommand(output)]],
+    ['Start here:', [...serverCommands(output), doctorCommand(output), helpCommand()]],
     ['Experiments:', experiments],
     ['Line and clusters:', clusters],
     ['Offline (no server):', [...fileCommands(streams), planCommand(output), recipesCommand(output)]],
@@ -102,8 +106,8 @@ export function createProgram(output: Output, streams: TextStreams = process): C
     for (const command of commands) program.addCommand(command);
   }
   inherit(program);
-  // After the others have inherited: theirs stands in a list of its own.
-  return program.commandsGroup(START_HERE).helpCommand('help [command]', 'say more about a command');
+  // Ours is among the commands; those within commands have the library's.
+  return program.helpCommand(false);
 }
 
 /** What a command does of its own comes first. */

@@ -8,8 +8,9 @@ import { CliError, EXIT } from './exit.ts';
  */
 export async function readSpecFile(file: string): Promise<unknown> {
   const text = await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8')).catch(
-    (error: Error) => {
-      throw new CliError(EXIT.usage, `Cannot read ${file}: ${error.message}`);
+    (error: NodeJS.ErrnoException) => {
+      const why = UNREADABLE[error.code ?? ''] ?? error.message;
+      throw new CliError(EXIT.usage, `Cannot read ${file}: ${why}`);
     },
   );
   const lines = new LineCounter();
@@ -24,7 +25,27 @@ export async function readSpecFile(file: string): Promise<unknown> {
     const { line, col } = lines.linePos(fault.pos[0]);
     throw new CliError(EXIT.usage, `${file}, line ${line}, column ${col}: ${fault.message}`);
   }
-  return document.toJS({ maxAliasCount: 100 });
+  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  if (value === null) throw new CliError(EXIT.usage, `${file} is empty.`);
+  return value;
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'you may not read it',
+};
+
+/**
+ * Refuses what a person who has mixed up two commands hands over: a sweep has `axes`, an experiment has not, and the API
+ * would name a dozen keys.
+ */
+export function requireKind(file: string, spec: unknown, wanted: 'experiment' | 'sweep'): void {
+  if (typeof spec !== 'object' || spec === null) return;
+  if (wanted === 'experiment' && 'axes' in spec)
+    throw new CliError(EXIT.usage, `${file} is a sweep: \`echelon sweep submit ${file}\` runs it.`);
+  if (wanted === 'sweep' && 'engine' in spec && !('axes' in spec))
+    throw new CliError(EXIT.usage, `${file} is one experiment: \`echelon submit ${file}\` runs it.`);
 }
 
 async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {

@@ -86,12 +86,14 @@ function describe(reports: readonly FileReport[]): string {
   return `${[...lines, '', summary(reports)].join('\n')}\n`;
 }
 
-function verdict(report: BatchReport): string {
+/** Ok or not, in a word or two, coloured. */
+export function verdict(report: BatchReport): string {
   if (report.ok) return report.findings.length === 0 ? pc.green('ok') : pc.green('ok, with warnings');
   return pc.red(report.unverifiable > 0 && report.wrong === 0 ? 'not verified' : 'NOT OK');
 }
 
-function findingLine({ severity, code, message }: Finding): string {
+/** A finding as an indented line. */
+export function findingLine({ severity, code, message }: Finding): string {
   const label = severity === 'error' ? pc.red('error  ') : pc.yellow('warning');
   return `  ${label} ${code}: ${inert(message)}`;
 }

@@ -30,6 +30,8 @@ export function memoryAdvice(engine: string, message: string): string {
   }
   if (known.host.length === 0) return '';
   const [first, second, ...others] = known.host;
-  const offload = engine === 'verl-agent';
-  return `lower ${first} or ${second}${others.length === 0 ? '' : offload ? `, or set ${others.join(' and ')} to false` : `, or ${others.join(' or ')}`}`;
+  const lower = `lower ${first} or ${second}`;
+  if (others.length === 0) return lower;
+  if (engine === 'verl-agent') return `${lower}, or set ${others.join(' and ')} to false`;
+  return `${lower}, or ${others.join(' or ')}`;
 }

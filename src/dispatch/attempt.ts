@@ -163,11 +163,12 @@ async function fenceEarlier(story: Story): Promise<void> {
 /** What the record says about this experiment's launch, and whether it still is to be launched. */
 async function readTerms(story: Story): Promise<Terms> {
   const { deps, lease } = story;
-  const record = await insist(story, 'read the record', () => deps.store.get(lease.experiment));
+  const [record, attempts] = await insist(story, 'read the record', () =>
+    Promise.all([deps.store.get(lease.experiment), deps.store.attempts(lease.experiment)]),
+  );
   if (record === undefined || record.attempt !== lease.attempt) throw new Left();
   if (record.state === 'cancelling') cancelStory(story);
   const spec = record.resolved as ResolvedSpec['spec'];
-  const attempts = await insist(story, 'read the attempts', () => deps.store.attempts(lease.experiment));
   // What was stopped in good order does not count against the training.
   const earlier = attempts.filter((one) => one.attempt < lease.attempt);
   const endedBy = (cause: Ended['cause']) => earlier.filter((one) => one.ended?.cause === cause).length;

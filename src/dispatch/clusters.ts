@@ -41,6 +41,8 @@ export function toChoiceCluster(
   return { name, backfill, nodes, answering, draining, labels };
 }
 
+/** Many attempts that end at once ask for one refresh; Ray takes about so long to give back what they held. */
+const REST_MS = 100;
 /** One silent ray-worker must not hold up the figures of the others for longer. */
 const ANSWER_MS = 5_000;
 /** Ray restarts an actor within seconds; what is silent for longer may have lost its Ray. */
@@ -101,6 +103,7 @@ export function createClusterRefresh(deps: {
 
   return createLoop({
     name: 'cluster refresh',
+    restMs: REST_MS,
     everyMs: deps.everyMs,
     log,
     async run() {

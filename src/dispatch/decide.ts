@@ -36,7 +36,8 @@ export const RETRY_WAIT = { firstMs: 5_000, longestMs: 300_000 } as const;
 export function endInWords({ cause, exitCode, signal, message, lastLines }: Ended): string {
   // "exit code 0" says nothing more.
   if (cause === 'succeeded') return CAUSE_RULES[cause].words;
-  const number = signal > 0 ? ` (signal ${signal})` : exitCode !== 0 ? ` (exit code ${exitCode})` : '';
+  const code = exitCode === 0 ? '' : ` (exit code ${exitCode})`;
+  const number = signal > 0 ? ` (signal ${signal})` : code;
   const said = message
     .replace(NUMBER_FIRST, '')
     .replace(NUMBER_LAST, '')

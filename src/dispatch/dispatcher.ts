@@ -1,10 +1,11 @@
 import type { CommandQueues } from '../queue/commands.ts';
 import type { Line, LineServer } from '../queue/line.ts';
-import type { Looked } from '../queue/looking.ts';
+import { type Looked, within } from '../queue/looking.ts';
 import type { LaunchPlan } from '../rpc/ray-worker.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Cluster } from '../store/cluster-store.ts';
-import type { Store, WakeTopic } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { WakeTopic } from '../store/wake-hub.ts';
 import { createClusterCommands, requestRepair } from './cluster-commands.ts';
 import type { RayWorkerPackage } from './cluster-setup/package.ts';
 import { createClusterRefresh } from './clusters.ts';
@@ -20,7 +21,6 @@ import { createRulesRound } from './rules.ts';
 import type { AttemptHooks } from './story.ts';
 import { advanceSweeps } from './sweeps.ts';
 import { createVerification, type Verifier } from './verification.ts';
-import { within } from './within.ts';
 
 /** What a dispatcher is made of. */
 export interface DispatcherDeps {
@@ -112,7 +112,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     ...Object.values(rounds),
   ];
   const pokes = {
-    line: [placement.poke, held.takeover.poke], // also sent when leases are let go
+    line: [placement.poke],
+    lease: [held.takeover.poke],
     cancel: [held.renewal.poke],
     batch: [verification.poke],
     command: [() => commands?.loop.poke()],
@@ -122,9 +123,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let unsubscribe: (() => Promise<void>) | undefined;
 
   async function handle(experiment: string): Promise<Looked> {
-    const placed = await placement.request(experiment);
+    const placed = held.runs.has(experiment) ? 'claimed' : await placement.request(experiment);
     if (placed === 'wait') return { done: false, parkMs: PARK_MS };
-    if (placed === 'claimed') await within(JOB_MS, held.runs.get(experiment)?.placed);
+    const run = held.runs.get(experiment);
+    if (placed === 'claimed' && run) await within(JOB_MS, run.placed);
     return { done: true };
   }
 
@@ -172,10 +174,7 @@ function createParts(deps: DispatcherDeps) {
     ...{ store, dispatcher: id, leaseMs, log },
     attempt: { rayWorkerOf: rayWorkers.of, compile, hooks, retry, again },
     // Ray gives resources back a little after a driver's end: what it has now is asked for, then chosen from.
-    onEnd() {
-      placement.poke();
-      refresh.poke();
-    },
+    onEnd: () => refresh.poke(),
   });
   const placement = createPlacement({
     ...{ store, line, log, now, leaseMs, dispatcher: id, everyMs: lookMs },

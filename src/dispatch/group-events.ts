@@ -9,7 +9,7 @@ export interface GroupLimits {
 }
 
 /** What one append takes: one round trip for many small events, little enough not to hold up Redis. */
-export const APPEND_LIMITS: GroupLimits = { events: 256, bytes: 1024 * 1024, waitMs: 20 };
+const APPEND_LIMITS: GroupLimits = { events: 256, bytes: 1024 * 1024, waitMs: 20 };
 
 function sizeOf(numbered: NumberedEvent): number {
   const { event, data } = numbered;

@@ -1,10 +1,10 @@
+import { within } from '../queue/looking.ts';
 import type { TakenOver } from '../store/lease-store.ts';
 import type { Store } from '../store/store.ts';
 import { type AttemptRun, runAttempt } from './attempt.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';
 import type { AttemptDeps, Entry } from './story.ts';
-import { within } from './within.ts';
 
 /*
  * What always holds: an attempt is in `runs` exactly while this dispatcher believes that it holds its lease, and each

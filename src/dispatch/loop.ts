@@ -10,17 +10,20 @@ export interface Loop {
 }
 
 /**
- * Runs `run` at `start` and then `everyMs` after the end of each time, or at once when poked. A time that throws is
- * logged, the first of a row of equal failures only, and the next one comes as usual.
+ * Runs `run` at `start` and then `everyMs` after the end of each time, or at once when poked; with `restMs` no sooner
+ * than that after the last beginning, however often it is poked. A time that throws is logged, the first of a row of
+ * equal failures only, and the next one comes as usual.
  */
 export function createLoop({
   name,
   everyMs,
+  restMs = 0,
   run,
   log,
 }: {
   name: string;
   everyMs: number;
+  restMs?: number;
   run: () => Promise<void>;
   log: Log;
 }): Loop {
@@ -29,6 +32,7 @@ export function createLoop({
   let again = false;
   let stopped = true;
   let lastFailure = '';
+  let beganAt = Number.NEGATIVE_INFINITY;
 
   async function once(): Promise<void> {
     try {
@@ -45,12 +49,20 @@ export function createLoop({
     if (stopped) return;
     clearTimeout(timer);
     again = false;
+    beganAt = performance.now();
     running = once().then(() => {
       running = undefined;
       if (stopped) return;
-      if (again) begin();
+      if (again) beginRested();
       else timer = setTimeout(begin, everyMs);
     });
+  }
+
+  function beginRested(): void {
+    const rest = restMs - (performance.now() - beganAt);
+    clearTimeout(timer);
+    if (rest <= 0) begin();
+    else if (!stopped) timer = setTimeout(begin, rest);
   }
 
   return {
@@ -61,7 +73,7 @@ export function createLoop({
     },
     poke() {
       if (running) again = true;
-      else begin();
+      else beginRested();
     },
     async stop() {
       stopped = true;

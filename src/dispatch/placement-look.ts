@@ -25,10 +25,7 @@ export interface Look {
 }
 
 /** What a look asks of the store. */
-export type LookStore = Pick<
-  Store,
-  'clusters' | 'reservations' | 'lineWindow' | 'projects' | 'pauses' | 'projectVersions' | 'paces'
->;
+export type LookStore = Pick<Store, 'situation' | 'lineWindow' | 'paces'>;
 
 /** The first look at the line, over all projects; grows while a cluster is left open at its end. */
 const WINDOW = 256;
@@ -54,16 +51,10 @@ export function createLook({
   const paces = createPaces(store, now);
   let known = 1;
   return async () => {
-    // All of it before the reservations, since the versions among it must not be newer than those.
-    const [versionsOfAll, clusters, projects, pauses] = await Promise.all([
-      store.projectVersions(),
-      store.clusters(),
-      store.projects(),
-      store.pauses(),
-    ]);
-    const held = await Promise.all(
-      clusters.map(async ({ name }) => [name, await store.reservations(name)] as const),
-    );
+    let limit = Math.max(LEAST_WINDOW, Math.ceil(WINDOW / known));
+    const seen = await store.situation(limit);
+    const { clusters, projects, pauses } = seen;
+    const held = [...seen.reservations];
     const reservations = new Map(held.map(([name, { items }]) => [name, items]));
     const at = now();
     const common = {
@@ -76,9 +67,10 @@ export function createLook({
     };
     const quotas = projects.filter(({ gpuQuota }) => gpuQuota !== null);
     const versions = new Map(held.map(([name, { version }]) => [name, version]));
-    const projectVersions = new Map(quotas.map(({ name }) => [name, versionsOfAll.get(name) ?? 0]));
-    for (let limit = Math.max(LEAST_WINDOW, Math.ceil(WINDOW / known)); ; limit *= 4) {
-      const { waiting, truncated } = await store.lineWindow(limit);
+    const projectVersions = new Map(quotas.map(({ name }) => [name, seen.projectVersions.get(name) ?? 0]));
+    for (let window = seen.window; ; window = await store.lineWindow(limit)) {
+      limit *= 4;
+      const { waiting, truncated } = window;
       known = Math.max(1, new Set(waiting.map(({ project }) => project)).size);
       const input = { ...common, waiting, truncated, ...(await paces(reservations, waiting)) };
       const choice = choose(input);

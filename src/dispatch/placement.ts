@@ -10,7 +10,13 @@ import { createNotes } from './placement-notes.ts';
 /*
  * What always holds: a claim is made only for an experiment that the choice, over what the store said in the same
  * round, starts now; the store refuses it where somebody else changed a reservation in between.
+ *
+ * What starts is claimed by whoever sees it first, so that a launch does not wait for its job; that may come later, and
+ * finds it begun. Jobs in hand come first, which is how dispatchers share a burst.
  */
+
+/** Starts of one round that are claimed without a job in hand. */
+const UNASKED_AT_ONCE = 16;
 
 /** What became of a request. `gone`: it does not wait any more. `wait`: it is not its turn, or there is no room. */
 export type Placed = 'claimed' | 'gone' | 'wait';
@@ -28,7 +34,7 @@ export interface Placement {
 /** See {@link Placement}. `onClaimed` gets each new lease at once; `everyMs` is the time between rounds without a poke. */
 export function createPlacement(deps: {
   store: Store;
-  line: Pick<Line, 'ensure'>;
+  line: Pick<Line, 'leave'>;
   dispatcher: string;
   leaseMs: number;
   staleMs: number;
@@ -39,8 +45,6 @@ export function createPlacement(deps: {
 }): Placement {
   const { store, line, log } = deps;
   const requests = new Map<string, ((placed: Placed) => void)[]>();
-  /** Since when a start has an active job that is not in our hands: its BullMQ worker may have died. */
-  const elsewhere = new Map<string, number>();
   let stopped = false;
   const look = createLook({ store, now: deps.now, staleMs: deps.staleMs });
   const note = createNotes({ store, now: deps.now });
@@ -50,57 +54,46 @@ export function createPlacement(deps: {
     requests.delete(experiment);
   }
 
-  /** Whether its job has been in hands that do nothing for too long; wakes or adds a job that nobody has. */
-  async function isForsaken({ experiment }: Start, priority: number): Promise<boolean> {
-    if ((await line.ensure(experiment, priority)) === 'ready') {
-      elsewhere.delete(experiment);
-      return false;
-    }
-    const since = elsewhere.get(experiment) ?? deps.now();
-    elsewhere.set(experiment, since);
-    return deps.now() - since >= deps.leaseMs;
-  }
-
-  /** False where somebody changed what its cluster or project holds since that was read, or paused it. */
-  async function claim(start: Start, { waiting, versions, projectVersions }: Look): Promise<boolean> {
+  /** `changed`: somebody changed what its cluster or project holds since that was read, or paused it. */
+  async function claim(
+    start: Start,
+    { waiting, versions, projectVersions }: Look,
+  ): Promise<'claimed' | 'gone' | 'changed'> {
     const { experiment, cluster } = start;
-    const version = versions.get(cluster) ?? 0;
     const { dispatcher, leaseMs } = deps;
     const project = waiting.find((item) => item.experiment === experiment)!.project;
-    const projectVersion = projectVersions.get(project);
-    const claimed = await store.claim({
-      ...{ ...start, reservationVersion: version, dispatcher, leaseMs, project },
-      ...(projectVersion !== undefined && { projectVersion }),
+    const answering = store.claim({
+      ...{ ...start, reservationVersion: versions.get(cluster) ?? 0, dispatcher, leaseMs, project },
+      ...(projectVersions.has(project) && { projectVersion: projectVersions.get(project)! }),
     });
-    if (claimed.outcome === 'changed') return false;
-    elsewhere.delete(experiment);
-    if (claimed.outcome === 'claimed') {
-      versions.set(cluster, version + 1);
-      if (projectVersion !== undefined) projectVersions.set(project, projectVersion + 1);
-      deps.onClaimed(claimed.lease, start);
-      answer(experiment, 'claimed');
-    } else answer(experiment, 'gone');
-    return true;
+    // For the claim that is sent behind it: where this one is refused, that one is too.
+    for (const [map, key] of [[versions, cluster] as const, [projectVersions, project] as const])
+      if (map.has(key)) map.set(key, map.get(key)! + 1);
+    const claimed = await answering;
+    if (claimed.outcome === 'changed') return 'changed';
+    if (claimed.outcome === 'claimed') deps.onClaimed(claimed.lease, start);
+    const outcome = claimed.outcome === 'claimed' ? 'claimed' : 'gone';
+    answer(experiment, outcome);
+    return outcome;
   }
 
-  /** Claims what is in our hands, then sees to it that the others come into somebody's. True: look again. */
+  /** Claims what is in our hands, and some of the rest, in as few round trips as that takes. True: look again. */
   async function claimAll(seen: Look): Promise<boolean> {
-    const { waiting, choice } = seen;
-    const priorities = new Map(waiting.map((item) => [item.experiment, item.priority]));
-    let again = false;
-    const others: Start[] = [];
-    for (const start of choice.start) {
-      if (stopped) return false;
-      if (!requests.has(start.experiment)) others.push(start);
-      else if (!(await claim(start, seen))) again = true;
-    }
-    for (const start of others) {
-      if (stopped) return false;
-      if (requests.has(start.experiment)) again = true;
-      else if (await isForsaken(start, priorities.get(start.experiment) ?? 0))
-        again = !(await claim(start, seen)) || again;
-    }
-    return again;
+    const { start: starts } = seen.choice;
+    const inHand = starts.filter(({ experiment }) => requests.has(experiment));
+    const others = starts.filter((start) => !inHand.includes(start));
+    if (stopped) return false;
+    const outcomes = await Promise.all(inHand.map((start) => claim(start, seen)));
+    if (outcomes.some((outcome) => outcome !== 'claimed')) return true;
+    if (stopped) return false;
+    const unasked = others.slice(0, UNASKED_AT_ONCE);
+    const found = await Promise.all(unasked.map((start) => claim(start, seen)));
+    // A job has nothing more to say where its experiment is claimed.
+    for (const [at, outcome] of found.entries())
+      if (outcome === 'claimed') void line.leave(unasked[at]!.experiment);
+    if (found.includes('gone')) return true;
+    // Whoever changed it wakes us, or is at the same starts: then it is left to them.
+    return others.length > UNASKED_AT_ONCE && !found.includes('changed');
   }
 
   async function answerOthers(asked: string[], { choice, waiting }: Look): Promise<void> {

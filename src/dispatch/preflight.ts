@@ -1,4 +1,5 @@
 import { type CheckFinding, checkExperiment } from '../plan/verl-agent/checks.ts';
+import { needInWords, plural } from '../queue/choose-words.ts';
 import type { LaunchPlan, RayWorkerClient, RayWorkerDescription } from '../rpc/ray-worker.ts';
 import { RayWorkerError } from '../rpc/status.ts';
 import type { PreflightFinding } from '../schemas/clusters.ts';
@@ -53,8 +54,8 @@ export function createPreflight({
 function summary(findings: readonly PreflightFinding[]): string {
   const count = (severity: PreflightFinding['severity']) =>
     findings.filter((finding) => finding.severity === severity).length;
-  const parts = [`${count('error')} errors`, `${count('warning')} warnings`, `${count('ok')} ok`];
-  return `${findings.length} checks: ${parts.join(', ')}`;
+  const faults = `${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}`;
+  return `${plural(findings.length, 'check')}: ${faults}, ${count('ok')} ok`;
 }
 
 function ofCheck({ check, severity, message, mend }: CheckFinding): PreflightFinding {
@@ -65,7 +66,7 @@ function describe({ version, rayVersion, nodes }: RayWorkerDescription): Preflig
   const alive = nodes.filter((node) => node.alive);
   const ray = rayVersion === '' ? 'without Ray' : `Ray ${rayVersion}`;
   const each = alive
-    .map((node) => `${node.address}: ${node.gpusTotal} GPUs, ${node.cpusTotal} CPUs`)
+    .map((node) => `${node.address}: ${plural(node.gpusTotal, 'GPU')}, ${plural(node.cpusTotal, 'CPU')}`)
     .join('; ');
   const message = `ray-worker ${version}, ${ray}; ${each || 'no node'}`;
   if (alive.length > 0) return [{ severity: 'ok', check: 'cluster', message, mend: '' }];
@@ -79,14 +80,14 @@ function roomFor(
 ): PreflightFinding[] {
   const alive = nodes.filter((node) => node.alive);
   const fits = alive.filter((node) => node.gpusTotal >= gpus && node.cpusTotal >= cpus);
-  const wanted = `${gpus} GPUs and ${cpus} CPUs on one node`;
+  const wanted = `${needInWords({ gpus, cpus })} on one node`;
   if (fits.length === 0) {
     const mend =
       'Lower resources (for verl-agent also environment.cpusPerActor), or use a cluster with larger nodes; it would wait for ever.';
     return [{ severity: 'error', check: 'room', message: `No node has ${wanted}.`, mend }];
   }
   const free = fits.some((node) => node.gpusAvailable >= gpus && node.cpusAvailable >= cpus);
-  const message = `${wanted}: ${fits.length} of ${alive.length} nodes ${fits.length === 1 ? 'is' : 'are'} large enough, ${free ? 'and one is free now' : 'none is free now: it will wait'}.`;
+  const message = `${wanted}: ${fits.length} of ${plural(alive.length, 'node')} ${fits.length === 1 ? 'is' : 'are'} large enough, ${free ? 'and one is free now' : 'none is free now: it will wait'}.`;
   return [{ severity: 'ok', check: 'room', message, mend: '' }];
 }
 

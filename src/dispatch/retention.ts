@@ -1,6 +1,13 @@
 import type { RayWorkerClient } from '../rpc/ray-worker.ts';
 import { RayWorkerError } from '../rpc/status.ts';
-import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../schemas/retention.ts';
+import {
+  cutoffsOf,
+  eventLogDaysOf,
+  policyOf,
+  RETENTION_STAGES,
+  type RetentionStage,
+} from '../schemas/retention.ts';
+import type { Forgetting } from '../store/retention-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';
@@ -19,7 +26,10 @@ const SEED_MS = 24 * 3600 * 1000;
  * Long enough for a restore of a backup: an attempt that the restored records take for running is then still known where
  * it ran.
  */
-const FORGET_MS = 7 * 24 * 3600 * 1000;
+const DAY_MS = 24 * 3600 * 1000;
+const FORGET_MS = 7 * DAY_MS;
+/** Where a project keeps event logs for longer, an experiment is looked at again so often: its policy may change. */
+const LOOK_AGAIN_MS = 24 * 3600 * 1000;
 /** Of a deleted experiment every attempt is forgotten, wherever it ran. */
 const EVERY_ATTEMPT = 2 ** 32 - 1;
 const ANSWER_MS = 30_000;
@@ -28,6 +38,8 @@ type RetentionNeeds = Pick<
   Store,
   | 'takeArchiving'
   | 'archiveStream'
+  | 'longStreams'
+  | 'rollStream'
   | 'seedArchiving'
   | 'holdRetention'
   | 'projects'
@@ -36,6 +48,7 @@ type RetentionNeeds = Pick<
   | 'collectGarbage'
   | 'expireSweeps'
   | 'takeForgetting'
+  | 'forgetLater'
   | 'forgotten'
   | 'clusters'
 >;
@@ -56,8 +69,8 @@ export interface RetentionDeps {
 }
 
 /**
- * Moves the streams of finished experiments into the archive (every dispatcher does), and deletes what its project does
- * not keep any longer (one dispatcher at a time). In bounded steps; what fails for one experiment stops no other and is
+ * Moves the streams of finished experiments into the archive (every dispatcher does), the oldest of what those that run
+ * report, and deletes what its project does not keep any longer (one dispatcher at a time both). In bounded steps; what fails for one experiment stops no other and is
  * tried again.
  */
 export function createRetention(deps: RetentionDeps): Loop {
@@ -93,6 +106,14 @@ export function createRetention(deps: RetentionDeps): Loop {
     }
   }
 
+  /** What runs keeps only the newest of its stream in Redis, which would fill up else. */
+  async function roll(): Promise<void> {
+    const ids = await store.longStreams();
+    const work = async (id: string) => (await store.rollStream(id)) > 0;
+    const done = await each(ids, 'archiving the oldest of a stream', work);
+    if (done > 0) log.info({ experiments: done }, 'the oldest of long streams were archived');
+  }
+
   /** True where no cluster that is known keeps anything of it any more. */
   async function forget(id: string, attempts: ReadonlyMap<string, number>): Promise<boolean> {
     for (const [cluster, attempt] of attempts) {
@@ -109,10 +130,22 @@ export function createRetention(deps: RetentionDeps): Loop {
 
   async function forgetOld(): Promise<void> {
     const known = (await store.clusters()).map(({ name }) => name);
+    const policies = new Map(
+      (await store.projects()).map(({ name, retention }) => [name, eventLogDaysOf(retention)]),
+    );
+    const isKept = ({ record }: Forgetting) => {
+      const days = record === null ? undefined : policies.get(record.project);
+      if (record === null || days === undefined) return false;
+      if (days !== null && days * DAY_MS <= FORGET_MS) return false;
+      return days === null || deps.now() < record.endedAt + days * DAY_MS;
+    };
     for (let more = true; more && !stopping; ) {
       const afterMs = deps.forgetAfterMs ?? FORGET_MS;
       const taken = await store.takeForgetting({ limit: AT_ONCE, leaseMs: LEASE_MS, afterMs });
-      const byId = new Map(taken.map(({ id, attempts }) => [id, attempts]));
+      const later = taken.filter(isKept).map(({ id }) => id);
+      await store.forgetLater(later, { laterMs: LOOK_AGAIN_MS, afterMs });
+      const due = taken.filter(({ id }) => !later.includes(id));
+      const byId = new Map(due.map(({ id, record }) => [id, record?.attempts]));
       await each([...byId.keys()], 'forgetting on the cluster', async (id) => {
         const attempts = byId.get(id) ?? new Map(known.map((name) => [name, EVERY_ATTEMPT]));
         const there = [...attempts].filter(([cluster]) => known.includes(cluster));
@@ -168,6 +201,7 @@ export function createRetention(deps: RetentionDeps): Loop {
     async run() {
       await archive();
       if (stopping || !(await held())) return;
+      await roll();
       await seed();
       await forgetOld();
       while (!stopping && (await store.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));

@@ -30,6 +30,8 @@ const ENTRIES_AT_ONCE = 128;
 const WORKED_ON = 8;
 /** Sweeps whose early stopping is remembered; it never changes. */
 const SWEEPS_KNOWN = 1_000;
+/** Experiments of which it is remembered that nothing is to be looked at; that never changes either. */
+const RULELESS_KNOWN = 10_000;
 
 /** What rules need. */
 export interface RulesDeps {
@@ -61,13 +63,19 @@ export function createRulesRound({
   stopped = () => false,
 }: RulesDeps): () => Promise<void> {
   const earlyStoppingOf = rememberEarlyStopping(store);
+  const ruleless = new Set<string>();
 
   async function advance(id: string, now: number): Promise<void> {
+    if (ruleless.has(id)) return await store.dropSignals(id);
     for (let more = true; more && !stopped(); ) {
       const page = await store.readSignals(id, ENTRIES_AT_ONCE);
       const rules = rulesOf(page);
       const early = await earlyStoppingOf(page);
-      if (rules.length === 0 && early === null) return await store.dropSignals(id);
+      if (rules.length === 0 && early === null) {
+        if (ruleless.size >= RULELESS_KNOWN) ruleless.clear();
+        ruleless.add(id);
+        return await store.dropSignals(id);
+      }
       const found = await look(store, page, { rules, early, now });
       const done = await store.advanceRules({
         ...found,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { newExperimentId } from '../core/ids.ts';
 import type { Caller } from '../core/scopes.ts';
 import type { Accepted } from '../schemas/api.ts';
@@ -7,14 +6,13 @@ import { canonicalJson } from '../schemas/json.ts';
 import { nearestName } from '../schemas/nearest.ts';
 import type { ExperimentSpec } from '../schemas/spec.ts';
 import { invalidSpec } from '../schemas/validate-spec.ts';
+import type { AuditInput } from '../store/access-store.ts';
 import type { Store } from '../store/store.ts';
 import { resolveFor } from './caller-projects.ts';
 import type { RouteDeps } from './deps.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
+import { joinLine } from './join-line.ts';
 import { labelProblem } from './label-problem.ts';
-
-/** An accepted request waits this long for its job; what takes longer goes on by itself. */
-const JOIN_MS = 200;
 
 /** What is to become an experiment, and who asks for it. */
 export interface Submission {
@@ -24,23 +22,29 @@ export interface Submission {
   key: string | undefined;
   /** The experiment that it runs again. */
   rerunOf?: string;
+  /** The entry of the audit log for an experiment with this id; it is written in the step that makes the experiment. */
+  audit(id: string): AuditInput;
 }
 
 /**
  * Checks a valid spec against what this installation has, stores it as an experiment and gives it its job. When it
- * returns, the experiment is on disk; with a key that was used before, it is the one that was made then. Throws
- * EchelonError `invalid-spec`, `idempotency-conflict`, `store-full`.
+ * returns, the experiment is on disk; with a key that was used before, it is the one that was made then, and `created` is
+ * false. Throws EchelonError `invalid-spec`, `idempotency-conflict`, `store-full`.
  */
-export async function acceptExperiment(deps: RouteDeps, submission: Submission): Promise<Accepted> {
+export async function acceptExperiment(
+  deps: RouteDeps,
+  submission: Submission,
+): Promise<{ accepted: Accepted; created: boolean }> {
   const { caller, spec, key, rerunOf } = submission;
   const resolved = await resolveFor(deps.store, caller, spec);
   const { project, name, priority, cluster, resources } = resolved.spec;
   await requireCluster(deps.store, cluster);
   await requireLabels(deps.store, resolved.spec);
   const asked = rerunOf === undefined ? spec : { rerunOf };
+  const wanted = newExperimentId();
   const { id, created } = await deps.store.submit({
     ...{
-      id: newExperimentId(),
+      id: wanted,
       project,
       name,
       priority,
@@ -54,10 +58,11 @@ export async function acceptExperiment(deps: RouteDeps, submission: Submission):
     fingerprint: fingerprintOf(resolved.spec),
     ...(rerunOf !== undefined && { rerunOf }),
     ...(key !== undefined && { idempotency: { key, digest: digestOf(asked), caller } }),
+    audit: submission.audit(wanted),
   });
-  if (created) await join(deps, id, priority);
+  if (created) joinLine(deps, [{ experiment: id, priority }]);
   const self = `/v1/experiments/${id}`;
-  return { id, self, events: `${self}/events` };
+  return { accepted: { id, self, events: `${self}/events` }, created };
 }
 
 function digestOf(asked: unknown): string {
@@ -82,15 +87,4 @@ async function requireLabels(
   if (Object.keys(clusterLabels).length === 0) return;
   const problem = labelProblem({ cluster, clusterLabels }, await store.clusters());
   if (problem !== null) throw invalidSpec([problem]);
-}
-
-/**
- * The experiment is accepted already: a job that fails or takes its time is no reason to say otherwise, since the
- * reconciler gives a job to everyone who waits without one.
- */
-async function join({ line, log }: RouteDeps, id: string, priority: number): Promise<void> {
-  const settled = (async () => line.join(id, priority))().catch((err: unknown) => {
-    log.warn({ err, experiment: id }, 'no job yet for an accepted experiment; the reconciler adds it');
-  });
-  await Promise.race([settled, pause(JOIN_MS, undefined, { ref: false })]);
 }

@@ -49,6 +49,13 @@ import { createSessions } from './sessions.ts';
 import { withDeadline } from './store-deadline.ts';
 import { createStreams } from './streams.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** It does nothing but a few calls of the store, each of which has its own limit. */
+    quick?: true;
+  }
+}
+
 /**
  * The whole API over a store: it writes intent, reads state and never waits on a cluster. The caller listens and
  * closes; closing ends open event streams. Hooks run in the order in which they are added here: who asks under which
@@ -67,19 +74,22 @@ export async function createApp(input: AppDeps): Promise<App> {
   });
 
   const app = createServer(deps);
+  addHandlerTimeout(app, limits.handlerTimeoutMs);
+  // Files for the store and the archive are left, however many connections come.
+  app.server.maxConnections = limits.connections;
   addBoundedClose(app);
   app.addHook('onClose', async () => callers.close());
   addErrors(app);
   addValidation(app);
   await app.register(cookie);
-  await addSecurity(app, settings);
+  addSecurity(app, settings);
   const onFailure = await addLimitsBehindAuth(app, deps, sessions);
   addScopes(app);
   addAudit(app, deps);
   addBodyParsers(app);
   addAccessLog(app, deps);
   addIdempotency(app, deps);
-  addEtags(app);
+  addEtags(app, deps);
   await addOpenApi(app, deps);
 
   await addRoutes(app, deps, { sessions, onFailure });
@@ -134,7 +144,6 @@ function createServer({ limits, log }: RouteDeps): App {
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.connectionTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    handlerTimeout: limits.handlerTimeoutMs,
     clientErrorHandler: answerClientError,
     // A path that cannot be decoded never reaches a route or a hook.
     frameworkErrors: (error, request, reply) =>
@@ -145,9 +154,21 @@ function createServer({ limits, log }: RouteDeps): App {
       maxHeaderSize: limits.headerBytes,
       requestTimeout: limits.requestTimeoutMs,
       headersTimeout: limits.requestTimeoutMs,
+      // Refused by our own list of names instead, with a problem document.
+      requireHostHeader: false,
       connectionsCheckingInterval: Math.min(1000, limits.requestTimeoutMs),
     },
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
+}
+
+/**
+ * Gives every request up after `ms`, but those of routes that are `quick`: the limit makes and aborts a signal for each
+ * request, which is a fifth of what a submission costs.
+ */
+function addHandlerTimeout(app: App, ms: number): void {
+  app.addHook('onRoute', (route) => {
+    if (!route.config?.quick) route.handlerTimeout = ms;
+  });
 }
 
 /** Closing waits this long for requests in hand; then every connection that is left is cut. */

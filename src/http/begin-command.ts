@@ -25,19 +25,25 @@ interface CommandParts {
   request?: unknown;
   secret?: string | null;
   project?: string;
+  /** The version that the cluster must have (If-Match). */
+  ifVersion?: string | undefined;
 }
 
-/** Records a command and gives it its job. What the request holds in `secret` is shown to nobody. */
+/**
+ * Records a command and gives it its job. What the request holds in `secret` is shown to nobody. Throws EchelonError
+ * `precondition-failed` where the cluster has another version.
+ */
 export async function beginCommand(
   { store, commands, log }: RouteDeps,
   cluster: string,
   kind: CommandKind,
-  { request = {}, secret = null, project }: CommandParts = {},
+  { request = {}, secret = null, project, ifVersion }: CommandParts = {},
 ): Promise<Command> {
   const id = newCommandId();
   await store.createCommand({
     ...{ id, cluster, kind, request, secret },
     ...(project !== undefined && { project }),
+    ...(ifVersion !== undefined && { ifVersion }),
   });
   const sent = commands.send(cluster, id).catch((err: unknown) => {
     log.warn({ err, command: id }, 'no job yet for a command; the dispatchers look for it');

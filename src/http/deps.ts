@@ -43,6 +43,10 @@ export interface Limits {
   failedSignIns: number;
   /** Event streams that are open at once with one token. */
   streams: number;
+  /** Event streams that are open at once in the process. */
+  allStreams: number;
+  /** Connections that are open at once in the process; one more is closed before it has said anything. */
+  connections: number;
   /** Between two signs of life in a stream where nothing happens. */
   heartbeatMs: number;
   /** A client of a stream that has not taken what waits for it within this time is cut. */
@@ -64,6 +68,8 @@ export const DEFAULT_LIMITS: Limits = {
   requestWindowMs: 10_000,
   failedSignIns: 30,
   streams: 50,
+  allStreams: 4000,
+  connections: 8000,
   heartbeatMs: 15_000,
   stallMs: 30_000,
   streamBufferBytes: 256 * 1024,

@@ -1,13 +1,19 @@
+import type { Caller } from '../core/scopes.ts';
 import type { ExperimentDetail } from '../schemas/api.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import type { Store } from '../store/store.ts';
 import { type ClusterViewDeps, withSilence } from './cluster-views.ts';
+import { seenWords } from './seen-words.ts';
 import { waitingFields } from './waiting.ts';
 
-/** An experiment as it is shown alone: with its place in the line, why it waits, and when it is expected to start. */
+/**
+ * An experiment as it is shown alone to the caller: with its place in the line, why it waits, and when it is expected to
+ * start.
+ */
 export async function experimentDetail(
-  deps: ClusterViewDeps & { store: Pick<Store, 'position' | 'waitNote'> },
+  deps: ClusterViewDeps & { store: Pick<Store, 'position' | 'waitNote' | 'isIn'> },
   experiment: Experiment,
+  caller: Pick<Caller, 'project'>,
 ): Promise<ExperimentDetail> {
   const { store } = deps;
   if (experiment.state !== 'queued') {
@@ -21,5 +27,11 @@ export async function experimentDetail(
   const position = rank === null ? null : { rank, length };
   if (note === undefined)
     return { ...experiment, position, waitReason: null, estimate: null, noEstimate: null };
-  return { ...experiment, position, waitReason: note.reason, ...waitingFields(note) };
+  const seen = seenWords(store, caller);
+  const { estimate, noEstimate } = waitingFields(note);
+  return {
+    ...{ ...experiment, position, estimate },
+    waitReason: await seen(note.reason),
+    noEstimate: await seen(noEstimate),
+  };
 }

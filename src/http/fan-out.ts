@@ -23,6 +23,8 @@ export interface FanOutOptions<T> {
 
 /** Entries that a client which is behind reads at once. */
 const PAGE = 64;
+/** Clients that are served in one turn of the event loop. */
+const TURN = 100;
 
 /**
  * One reader for each stream, however many clients it has in this process. The newest frames are kept, once for all;
@@ -41,20 +43,22 @@ export function createFanOut<T extends { id: string }>(options: FanOutOptions<T>
       const reader = readers.get(key) ?? startReader(source, options);
       if (!reader.ended) readers.set(key, reader);
       reader.clients++;
-      const ring = () => reader.wake();
-      signal.addEventListener('abort', ring);
+      let ring = () => {};
+      // One that leaves wakes itself alone: where thousands leave at once, waking all of them each time is quadratic.
+      const onAbort = () => ring();
+      signal.addEventListener('abort', onAbort);
       try {
         let last = after;
         while (!signal.aborted) {
           const next = reader.next(last);
           if (next === 'behind') {
-            const entries = await source.read(last, PAGE);
+            const page = await reader.page(last);
             // What it was behind is gone: it goes on where the reader is.
-            if (entries.length === 0) last = reader.start;
-            for (const entry of entries) {
+            if (page.length === 0) last = reader.start;
+            for (const frame of page) {
               if (signal.aborted) return;
-              last = entry.id;
-              yield frameOf(entry, options.encode);
+              last = frame.id;
+              yield frame;
             }
           } else if (next !== undefined) {
             last = next.id;
@@ -63,11 +67,15 @@ export function createFanOut<T extends { id: string }>(options: FanOutOptions<T>
             if (reader.error !== undefined) throw reader.error;
             return;
           } else {
-            await reader.changed();
+            await new Promise<void>((resolve) => {
+              ring = resolve;
+              reader.waiting.add(resolve);
+            });
           }
         }
       } finally {
-        signal.removeEventListener('abort', ring);
+        signal.removeEventListener('abort', onAbort);
+        reader.waiting.delete(ring);
         reader.clients--;
         if (reader.clients === 0) reader.stop();
         if ((reader.clients === 0 || reader.ended) && readers.get(key) === reader) readers.delete(key);
@@ -88,9 +96,10 @@ interface Reader {
   start: string | undefined;
   /** The frame behind `last`; undefined: it is not here yet; `behind`: it has to be read elsewhere. */
   next(last: string | undefined): Frame | 'behind' | undefined;
-  /** Resolves when there is something new to look at. */
-  changed(): Promise<void>;
-  wake(): void;
+  /** The entries behind `last`, from the source; clients that ask for the same at the same time share one look. */
+  page(last: string | undefined): Promise<Frame[]>;
+  /** Called once each, when there is something new to look at. */
+  waiting: Set<() => void>;
   stop(): void;
 }
 
@@ -102,7 +111,7 @@ function startReader<T extends { id: string }>(
   const frames: Frame[] = [];
   let bytes = 0;
   let isReady = false;
-  let change = Promise.withResolvers<void>();
+  const pages = new Map<string | undefined, Promise<Frame[]>>();
 
   const reader: Reader = {
     clients: 0,
@@ -115,18 +124,30 @@ function startReader<T extends { id: string }>(
         return 'behind';
       return last === undefined ? frames[0] : firstBehind(frames, last, compare);
     },
-    changed: () => change.promise,
-    wake() {
-      change.resolve();
-      change = Promise.withResolvers<void>();
+    page(last) {
+      const asked = pages.get(last);
+      if (asked !== undefined) return asked;
+      const page = source
+        .read(last, PAGE)
+        .then((entries) => entries.map((entry) => frameOf(entry, encode)))
+        .finally(() => pages.delete(last));
+      pages.set(last, page);
+      return page;
     },
+    waiting: new Set(),
     stop: () => stop.abort(),
   };
+
+  function wakeAll(): void {
+    const woken = [...reader.waiting];
+    reader.waiting.clear();
+    wakeInTurns(woken);
+  }
 
   async function run(): Promise<void> {
     reader.start = await source.newest();
     isReady = true;
-    reader.wake();
+    wakeAll();
     for await (const entry of source.follow(reader.start, stop.signal)) {
       const frame = frameOf(entry, encode);
       frames.push(frame);
@@ -136,7 +157,7 @@ function startReader<T extends { id: string }>(
         bytes -= oldest.bytes.length;
         reader.start = oldest.id;
       }
-      reader.wake();
+      wakeAll();
     }
   }
 
@@ -146,9 +167,15 @@ function startReader<T extends { id: string }>(
     })
     .finally(() => {
       reader.ended = true;
-      reader.wake();
+      wakeAll();
     });
   return reader;
+}
+
+/** Requests are answered between the turns; what arises meanwhile, those that still wait find together. */
+function wakeInTurns(woken: readonly (() => void)[], from = 0): void {
+  for (const wake of woken.slice(from, from + TURN)) wake();
+  if (from + TURN < woken.length) setImmediate(wakeInTurns, woken, from + TURN);
 }
 
 function frameOf<T extends { id: string }>(entry: T, encode: (entry: T) => string): Frame {

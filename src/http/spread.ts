@@ -6,12 +6,19 @@ export interface Spread {
   n: number;
   min: number | null;
   max: number | null;
-  /** 95 % confidence interval of the mean by Student's t, for few values; null below two values. */
+  /** 95 % confidence interval of the mean by Student's t, for few values, within where they can lie; null below two. */
   interval: { low: number; high: number } | null;
 }
 
-/** The spread of finite values; null where there are too few of them for a figure. */
-export function spreadOf(values: readonly number[]): Spread {
+/** Where a rate can lie. */
+export const RATE = { low: 0, high: 1 } as const;
+
+/**
+ * The spread of finite values; null where there are too few of them for a figure. The interval is cut at what `within`
+ * says of where the values can lie: so does their mean, so that what is cut off takes nothing from its 95 %. Values that do
+ * not lie there, such as a rate in per cent, are none of the kind.
+ */
+export function spreadOf(values: readonly number[], within?: NonNullable<Spread['interval']>): Spread {
   const n = values.length;
   if (n === 0) return { mean: null, std: null, n, min: null, max: null, interval: null };
   const mean = values.reduce((sum, value) => sum + value, 0) / n;
@@ -21,7 +28,11 @@ export function spreadOf(values: readonly number[]): Spread {
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   const std = Math.sqrt(squares / (n - 1));
   const half = (studentQuantile(n - 1) * std) / Math.sqrt(n);
-  return { mean, std, n, min, max, interval: { low: mean - half, high: mean + half } };
+  const interval = { low: mean - half, high: mean + half };
+  const holds = within !== undefined && min >= within.low && max <= within.high;
+  if (!holds) return { mean, std, n, min, max, interval };
+  const cut = { low: Math.max(interval.low, within.low), high: Math.min(interval.high, within.high) };
+  return { mean, std, n, min, max, interval: cut };
 }
 
 const FEW = [

@@ -21,7 +21,7 @@ export interface EventStreamOptions {
 /**
  * Sends entries as server-sent events and ends the response. Entries are taken one by one, as the client takes
  * them, so no more than `bufferBytes` and one entry wait for a slow client; one that does not take them within `stallMs`
- * is cut, and goes on from the last id it has. A stream that is complete ends with an `end` event.
+ * is cut, and goes on from the last id it has. Where less than that waits, it is looked at with every sign of life. A stream that is complete ends with an `end` event.
  */
 export async function sendEvents(options: EventStreamOptions): Promise<{ end: StreamEnd; error?: unknown }> {
   const { response, bufferBytes, stallMs } = options;
@@ -32,14 +32,22 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
   response.on('error', () => {});
   const refused = options.refused ?? new AbortController().signal;
   const signal = AbortSignal.any([gone.signal, options.closing, refused]);
+  let sent = 0;
+  let isStalled = false;
+  const isStuck = watchProgress(stallMs);
   const heartbeat = setInterval(() => {
-    if (response.writableLength === 0) response.write(':\n\n');
+    const waiting = response.writableLength;
+    // What waits may be too little for the loop below to notice, and nothing else may come for hours.
+    isStalled = isStuck({ waiting, taken: sent - waiting });
+    if (isStalled) response.destroy();
+    else if (waiting === 0) response.write(':\n\n');
   }, options.heartbeatMs);
   try {
-    response.write('retry: 2000\n\n');
+    response.write(`retry: ${retryMs()}\n\n`);
     for await (const { bytes } of options.frames(signal)) {
       if (signal.aborted) break;
       response.write(bytes);
+      sent += bytes.length;
       if (
         response.writableNeedDrain &&
         response.writableLength > bufferBytes &&
@@ -49,6 +57,7 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
         return { end: 'stalled' };
       }
     }
+    if (isStalled) return { end: 'stalled' };
     if (gone.signal.aborted) return { end: 'gone' };
     if (refused.aborted) return await refuse(response, refused, stallMs);
     if (!options.closing.aborted) response.write('event: end\ndata: {}\n\n');
@@ -65,6 +74,21 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
     response.off('close', onClose);
     if (options.closing.aborted) response.end();
   }
+}
+
+/** When a client comes back; not all at one moment, where a server that restarts had thousands of them. */
+function retryMs(): number {
+  return 1000 + Math.floor(Math.random() * 3000);
+}
+
+/** True where, since it was first asked while something waited, nothing was taken for `stallMs`. */
+function watchProgress(stallMs: number) {
+  let stuck: { taken: number; since: number } | undefined;
+  return ({ waiting, taken }: { waiting: number; taken: number }): boolean => {
+    if (waiting === 0) stuck = undefined;
+    else if (stuck === undefined || taken > stuck.taken) stuck = { taken, since: performance.now() };
+    return stuck !== undefined && performance.now() - stuck.since >= stallMs;
+  };
 }
 
 /** Long enough for a client that reads; the bytes for one that does not are gone then. */

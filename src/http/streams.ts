@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError } from '../core/errors.ts';
-import type { App, RouteDeps } from './deps.ts';
+import type { App, Limits, RouteDeps } from './deps.ts';
 import { sendEvents } from './sse.ts';
 
 /** Answers requests by streams of server-sent events, within the limits that all of them share. */
@@ -23,12 +23,12 @@ export interface Streams {
 /** The streams of one app; they end when it closes. */
 export function createStreams(app: App, { limits, log, callers }: RouteDeps): Streams {
   const closing = new AbortController();
-  const open = new Map<string, number>();
+  const open: Open = { all: 0, of: new Map() };
   app.addHook('preClose', async () => closing.abort());
 
   return {
     async send(request, reply, { frames, what }) {
-      const release = takeSlot(open, request.caller.id, limits.streams);
+      const release = takeSlot(open, request.caller.id, limits);
       const watch = callers.watch(request.credential);
       try {
         reply.hijack();
@@ -59,16 +59,34 @@ export function createStreams(app: App, { limits, log, callers }: RouteDeps): St
   };
 }
 
-/** Counts an open stream; the answer gives it back. Throws EchelonError `rate-limited` at the limit. */
-function takeSlot(open: Map<string, number>, identity: string, most: number): () => void {
-  const count = open.get(identity) ?? 0;
-  if (count >= most) {
-    throw new EchelonError('rate-limited', `No more than ${most} event streams at once; close one first.`);
+/** Streams that are open, by who asked for them. */
+interface Open {
+  all: number;
+  of: Map<string, number>;
+}
+
+/** Counts an open stream; the answer gives it back. Throws EchelonError `rate-limited` at a limit. */
+function takeSlot(
+  open: Open,
+  identity: string,
+  { streams, allStreams }: Pick<Limits, 'streams' | 'allStreams'>,
+): () => void {
+  const count = open.of.get(identity) ?? 0;
+  if (count >= streams) {
+    throw new EchelonError('rate-limited', `No more than ${streams} event streams at once; close one first.`);
   }
-  open.set(identity, count + 1);
+  if (open.all >= allStreams) {
+    throw new EchelonError(
+      'rate-limited',
+      `This server has ${allStreams} event streams open, its most; try later.`,
+    );
+  }
+  open.of.set(identity, count + 1);
+  open.all += 1;
   return () => {
-    const left = (open.get(identity) ?? 1) - 1;
-    if (left === 0) open.delete(identity);
-    else open.set(identity, left);
+    const left = (open.of.get(identity) ?? 1) - 1;
+    if (left === 0) open.of.delete(identity);
+    else open.of.set(identity, left);
+    open.all -= 1;
   };
 }

@@ -3,7 +3,7 @@ import { childValues } from '../plan/sweep.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { SweepAxis, SweepCombination } from '../schemas/sweep.ts';
 import type { Figures, SweepChild } from '../store/sweep-store.ts';
-import { spreadOf } from './spread.ts';
+import { RATE, spreadOf } from './spread.ts';
 
 /** Children that differ in nothing but the axes that are aggregated over, in order of their first child. */
 export interface Combination {
@@ -33,6 +33,11 @@ export function combinationsOf(
     else group.children.push(child);
   }
   return [...groups.values()];
+}
+
+/** By its name, as the recipes and the local engine call it: `val/success_rate`, `val/pick_success_rate`. */
+function isRate(metric: string): boolean {
+  return /(^|[/_])success_rate$/.test(metric);
 }
 
 /**
@@ -69,7 +74,10 @@ export function compareCombination(
     metrics: Object.fromEntries(
       metrics.map((name) => [
         name,
-        spreadOf(succeeded.flatMap((one) => (Object.hasOwn(one.metrics, name) ? [one.metrics[name]!] : []))),
+        spreadOf(
+          succeeded.flatMap((one) => (Object.hasOwn(one.metrics, name) ? [one.metrics[name]!] : [])),
+          isRate(name) ? RATE : undefined,
+        ),
       ]),
     ),
     rows: {

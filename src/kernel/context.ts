@@ -108,6 +108,16 @@ export interface GroupSlice {
   readonly to: number;
 }
 
+/** Group `g` of the arranged rows, with `values` for its clusters' means. */
+export function groupSlice(
+  { trajectory, observation }: Pick<GroupSlice, 'trajectory' | 'observation'>,
+  values: Float64Array,
+  { order, starts }: Pick<RowOrder, 'order' | 'starts'>,
+  g: number,
+): GroupSlice {
+  return { trajectory, observation, values, order, from: starts[g]!, to: starts[g + 1]! };
+}
+
 /** Loads one group and forms level 0: rows with the same observation. */
 export function loadGroup(levels: ContextLevels, slice: GroupSlice): void {
   const { depth, local, value, bits, slotOfObservation, count, lead, differs, childOfMember, member } =

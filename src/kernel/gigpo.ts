@@ -1,4 +1,4 @@
-import { createLevels, loadGroup } from './context.ts';
+import { createLevels, groupSlice, loadGroup } from './context.ts';
 import type { GroupSingleton, GroupStatistics } from './grpo.ts';
 import { grpo } from './grpo.ts';
 import { addLevel, clearTotals, createTotals, settleTotals } from './levels.ts';
@@ -66,21 +66,14 @@ export function gigpoStepTerm(
   checkLength('observation', steps.observation, steps.rows);
   checkLength('stepReturn', stepReturn, steps.rows);
   const rules = { ...p, normalize: p.mode === 'mean_std_norm', keepZeros: false };
-  const { order, starts, largest } = orderRows(steps);
+  const rowOrder = orderRows(steps);
+  const { starts, largest } = rowOrder;
   const keep = { keepSingles: false, keepEqual: false };
   const levels = createLevels(largest, idCount('observation', steps.observation), keep);
   const totals = createTotals(largest);
   const term = new Float64Array(steps.rows);
-  const { trajectory, observation } = steps;
   for (let g = 0; g + 1 < starts.length; g++) {
-    const slice = {
-      trajectory,
-      observation,
-      values: stepReturn,
-      order,
-      from: starts[g]!,
-      to: starts[g + 1]!,
-    };
+    const slice = groupSlice(steps, stepReturn, rowOrder, g);
     loadGroup(levels, slice);
     clearTotals(totals, levels.size, 0);
     addLevel(levels, totals, rules, 1);

@@ -1,4 +1,4 @@
-import { createLevels, loadGroup, refineGroup } from './context.ts';
+import { createLevels, groupSlice, loadGroup, refineGroup } from './context.ts';
 import type { GroupSingleton, GroupStatistics } from './grpo.ts';
 import { grpo } from './grpo.ts';
 import { addBase, addLevel, clearTotals, createTotals, settleTotals } from './levels.ts';
@@ -79,22 +79,15 @@ export function hgpo(
   checkLength('stepReturn', stepReturn, steps.rows);
   const rules = { ...p, normalize: p.mode === 'mean_std_norm', keepZeros: p.zero === 'keep' };
   const keep = { keepSingles: p.singleton === 'zero', keepEqual: rules.keepZeros };
-  const { order, starts, largest } = orderRows(steps);
+  const rowOrder = orderRows(steps);
+  const { starts, largest } = rowOrder;
   const levels = createLevels(largest, idCount('observation', steps.observation), keep);
   const totals = createTotals(largest);
   const weights = levelWeights(p);
   const base = p.baseGroup ? baseAdvantages(steps, p, score) : undefined;
   const advantage = new Float64Array(steps.rows);
-  const { trajectory, observation } = steps;
   for (let g = 0; g + 1 < starts.length; g++) {
-    const slice = {
-      trajectory,
-      observation,
-      values: stepReturn,
-      order,
-      from: starts[g]!,
-      to: starts[g + 1]!,
-    };
+    const slice = groupSlice(steps, stepReturn, rowOrder, g);
     loadGroup(levels, slice);
     clearTotals(totals, levels.size, p.weightEpsilon);
     if (base !== undefined) addBase(totals, slice, base, rules.keepZeros);

@@ -42,13 +42,15 @@ export async function startMetricsServer({
     async (request, response) => {
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const page = pages[(request.url ?? '').split('?', 1)[0] ?? ''];
-      const answer = !page
-        ? { status: 404, type: plain, text: 'not found\n' }
-        : !isRead
-          ? { status: 405, type: plain, text: 'only GET\n' }
-          : await page().catch(() => ({ status: 500, type: plain, text: 'a fault of ours\n' }));
-      response.writeHead(answer.status, { 'content-type': answer.type, 'cache-control': 'no-store' });
-      response.end(answer.text);
+      const send = (status: number, type: string, text: string): void => {
+        response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+        response.end(text);
+      };
+      if (!page) return send(404, plain, 'not found\n');
+      if (!isRead) return send(405, plain, 'only GET\n');
+      const answer = await page().catch(() => undefined);
+      if (!answer) return send(500, plain, 'a fault of ours\n');
+      send(answer.status, answer.type, answer.text);
     },
   );
   server.listen({ host, port });

@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { gauge } from './instruments.ts';
 
 /** A project as its gauges show it. */
 export interface ProjectFigures {
@@ -14,17 +15,24 @@ export interface ProjectFigures {
 
 /** Gauges of projects, set anew at each call. */
 export function createProjectGauges(registry: Registry): (projects: readonly ProjectFigures[]) => void {
-  const make = (name: string, help: string, labelNames: string[]): Gauge =>
-    new Gauge({ name, help, labelNames, registers: [registry] });
-  const gpus = make('echelon_project_gpus', 'GPUs of a project: held, and its quota where it has one', [
+  const gpus = gauge(
+    registry,
+    'echelon_project_gpus',
+    'GPUs of a project: held, and its quota where it has one',
+    ['project', 'kind'],
+  );
+  const share = gauge(
+    registry,
+    'echelon_project_share',
+    'Dominant share of a project: of all GPUs or of all CPUs',
+    ['project'],
+  );
+  const weight = gauge(registry, 'echelon_project_weight', 'Weight of a project in the order of the line', [
     'project',
-    'kind',
   ]);
-  const share = make('echelon_project_share', 'Dominant share of a project: of all GPUs or of all CPUs', [
+  const paused = gauge(registry, 'echelon_project_paused', '1 where nothing of a project starts', [
     'project',
   ]);
-  const weight = make('echelon_project_weight', 'Weight of a project in the order of the line', ['project']);
-  const paused = make('echelon_project_paused', '1 where nothing of a project starts', ['project']);
   return (projects) => {
     for (const one of [gpus, share, weight, paused]) one.reset();
     for (const { name: project, ...figures } of projects) {

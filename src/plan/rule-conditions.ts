@@ -31,9 +31,8 @@ function isFlat(
   shown: Value,
 ): boolean {
   const number = Number(shown.value);
-  const best = subject.best === undefined ? undefined : Number(subject.best.value);
-  const gain = best === undefined ? Number.POSITIVE_INFINITY : goal === 'max' ? number - best : best - number;
-  const better = Number.isFinite(number) && gain > minDelta;
+  const gain = (number - Number(subject.best?.value)) * (goal === 'max' ? 1 : -1);
+  const better = Number.isFinite(number) && (subject.best === undefined || gain > minDelta);
   if (better) subject.best = shown;
   subject.idle = better ? 0 : (subject.idle ?? 0) + 1;
   return subject.idle >= window;

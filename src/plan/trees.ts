@@ -1,14 +1,21 @@
 /** An object that is read key by key. */
 export type Tree = { readonly [key: string]: unknown };
 
-/** `given` over `defaults`, at any depth; an array counts as one value. Neither is changed. */
+/** `given` over `defaults`, at any depth; an array counts as one value. Neither is changed, and no default is shared. */
 export function merge(defaults: Tree, given: Tree): Record<string, unknown> {
-  const merged: Record<string, unknown> = structuredClone(defaults);
+  const merged: Record<string, unknown> = {};
+  for (const [key, below] of Object.entries(defaults)) merged[key] = copied(below);
   for (const [key, value] of Object.entries(given)) {
     const below = defaults[key];
     merged[key] = isTree(value) && isTree(below) ? merge(below, value) : value;
   }
   return merged;
+}
+
+/** Several times as fast as structuredClone, for plain JSON. */
+function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copied);
+  return isTree(value) ? merge(value, {}) : value;
 }
 
 /** JSON pointers of the leaves that `resolved` has and `given` does not. */

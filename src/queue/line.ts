@@ -1,5 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { gathering } from './gathering.ts';
 import { createLook, LOOKING, type Looked, within } from './looking.ts';
 
 /*
@@ -28,7 +29,10 @@ export interface LineServer {
 export interface Line {
   /** For the queue board; read-only there. */
   queues: Queue[];
-  /** Puts an experiment into the line; once there, a second time changes nothing. */
+  /**
+   * Puts an experiment into the line; once there, a second time changes nothing. Many that are asked for at a time go
+   * in few calls.
+   */
   join(experiment: string, priority: number): Promise<void>;
   /** {@link Line.join} of many in one call. */
   joinAll(places: readonly { experiment: string; priority: number }[]): Promise<void>;
@@ -55,6 +59,8 @@ const LOWEST_PRIORITY = 101;
 const KEPT_JOBS = { count: 100, age: 24 * 3600 };
 const IN_LINE = ['wait', 'prioritized', 'delayed', 'active'] as const;
 const PAGE = 1000;
+/** Jobs of one call, which nothing else of Redis comes between: a few ms. */
+const MOST_AT_ONCE = 50;
 
 /**
  * The line in the Redis behind `redis` (whose options are copied for connections of its own: a caller that must fail
@@ -85,9 +91,8 @@ export function createLine({
     );
   }
 
-  async function join(experiment: string, priority: number): Promise<void> {
-    await queue.add('experiment', { experiment }, jobOptions(experiment, priority));
-  }
+  const joining = gathering(joinAll, MOST_AT_ONCE);
+  const join = (experiment: string, priority: number) => joining.add({ experiment, priority });
 
   async function ensure(experiment: string, priority: number): Promise<JobPlace> {
     const job = await queue.getJob(experiment);
@@ -132,6 +137,7 @@ export function createLine({
     },
     serve: (handle, options) => serve(handle, { ...options, ...shared, redis, onError }),
     async close() {
+      await joining.idle();
       await queue.close();
       await connection.quit().catch(ignore);
     },

@@ -85,7 +85,9 @@ function rootCause(node: PyObject): PyObject {
   for (let depth = 0; depth < 20; depth++) {
     const name = classOf(current).qualname;
     const args = elements(current.args);
-    const next = name === 'RayTaskError' ? args[2] : name.startsWith('RayTaskError(') ? args[0] : undefined;
+    // One that is both a RayTaskError and its cause, `RayTaskError(ValueError)`, holds its cause first.
+    const both = name.startsWith('RayTaskError(') ? args[0] : undefined;
+    const next = name === 'RayTaskError' ? args[2] : both;
     if (!(next instanceof PyObject)) return current;
     current = next;
   }
@@ -95,8 +97,8 @@ function rootCause(node: PyObject): PyObject {
 function actorError(node: PyObject, own: ClassName): RayActorDiedError {
   const inner = elements(node.args)[0];
   const cause = inner instanceof PyObject ? errorFromException(inner) : undefined;
-  const text = clean(messageOf(node));
-  const message = text !== '' ? text : cause === undefined ? '' : `its constructor raised ${cause.message}`;
+  const raised = cause === undefined ? '' : `its constructor raised ${cause.message}`;
+  const message = clean(messageOf(node)) || raised;
   const error = new RayActorDiedError({
     pythonType: own.qualname,
     pythonModule: own.module,

@@ -243,10 +243,10 @@ export class Remote {
   }
 
   #stub(handle: object): RayStub | undefined {
-    const type = handle instanceof ObjectRef ? 'Object' : handle instanceof ActorHandle ? 'Actor' : undefined;
-    if (type === undefined) return undefined;
+    if (!(handle instanceof ObjectRef || handle instanceof ActorHandle)) return undefined;
     this.references.assertHeld(handle);
-    return { type, clientId: this.#clientId, id: (handle as ObjectRef | ActorHandle).id, name: undefined };
+    const type = handle instanceof ObjectRef ? 'Object' : 'Actor';
+    return { type, clientId: this.#clientId, id: handle.id, name: undefined };
   }
 
   #decode(data: Uint8Array): unknown {

@@ -176,8 +176,8 @@ function toAttemptStatus(status: echelon.rayworker.v1.AttemptStatus.$Properties)
 function toFinding(finding: echelon.rayworker.v1.Finding.$Properties): Finding {
   const { Severity } = v1.Finding;
   // One that this version does not know is not passed over as good.
-  const severity =
-    finding.severity === Severity.OK ? 'ok' : finding.severity === Severity.ERROR ? 'error' : 'warning';
+  const notOk = finding.severity === Severity.ERROR ? 'error' : 'warning';
+  const severity = finding.severity === Severity.OK ? 'ok' : notOk;
   const { check = '', message = '', mend = '' } = finding;
   return { check: check ?? '', severity, message: message ?? '', mend: mend ?? '' };
 }

@@ -139,6 +139,8 @@ export const AttemptList = Type.Object(
   { items: Type.Array(Type.Unsafe<Static<typeof AttemptView>>({ $ref: 'Attempt#' })) },
   { ...strict, $id: 'AttemptList' },
 );
+/** See {@link AttemptList}. */
+export type AttemptList = Static<typeof AttemptList>;
 
 /** The verification of an experiment: its counters, and a page of its batches with their reports. */
 export const Verification = Type.Object(

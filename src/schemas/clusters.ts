@@ -90,7 +90,7 @@ export const ClusterChange = Type.Object(
 export type ClusterChange = Static<typeof ClusterChange>;
 
 /** What a command does to its cluster. */
-export const COMMAND_KINDS = ['add', 'drain', 'remove', 'preflight'] as const;
+const COMMAND_KINDS = ['add', 'drain', 'remove', 'preflight'] as const;
 /** One of {@link COMMAND_KINDS}. */
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 

@@ -14,6 +14,7 @@ interface Shape {
   maximum?: number;
   exclusiveMinimum?: number;
   properties?: Record<string, Shape>;
+  required?: string[];
   items?: Shape;
   description?: string;
 }
@@ -64,6 +65,12 @@ function messageOf(error: ErrorObject, root: Shape): string {
   }
 }
 
+/** The keys of an object that is none of those that are possible. */
+function keysIn(data: unknown): string {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return '';
+  return clip(maskSecrets(` {${Object.keys(data).join(', ')}}`));
+}
+
 function missing(schema: Shape | undefined): string {
   return schema ? `is missing; it must be ${expected(schema)}` : 'is missing';
 }
@@ -93,7 +100,7 @@ function notAmong(schema: Shape, data: unknown): string {
   const names = values.filter((value) => typeof value === 'string');
   const near = typeof data === 'string' ? nearestName(data, names) : undefined;
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  return `must be ${expected(schema)}, but ${came(data)} came${hint}`;
+  return `must be ${expected(schema)}, but ${came(data)}${keysIn(data)} came${hint}`;
 }
 
 function valuesOf(schema: Shape): unknown[] {
@@ -107,7 +114,7 @@ function expected(schema: Shape): string {
   const values = valuesOf(schema);
   if (values.length > 0)
     return values.length === 1 ? shown(values[0]) : `one of ${values.map(shown).join(', ')}`;
-  if (schema.anyOf) return schema.anyOf.map(expected).join(', or ');
+  if (schema.anyOf) return schema.anyOf.map((one) => `${expected(one)}${keysOf(one)}`).join(', or ');
   const words: Record<string, string> = {
     integer: 'an integer',
     number: 'a number',
@@ -118,6 +125,12 @@ function expected(schema: Shape): string {
     null: 'null',
   };
   return `${words[schema.type ?? ''] ?? 'something else'}${range(schema)}`;
+}
+
+/** What tells an object of a choice from the others, and from what came: ` {min, max, scale?}`. */
+function keysOf({ properties, required = [] }: Shape): string {
+  const keys = Object.keys(properties ?? {}).map((key) => (required.includes(key) ? key : `${key}?`));
+  return keys.length === 0 ? '' : ` {${keys.join(', ')}}`;
 }
 
 function range({ minimum, maximum, exclusiveMinimum }: Shape): string {

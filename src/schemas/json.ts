@@ -93,6 +93,7 @@ function numberProblem(token: string): string | undefined {
   const value = Number(token);
   if (Object.is(value, -0)) return `${clip(token)} is not accepted; write 0`;
   if (!Number.isFinite(value)) return `${clip(token)} is larger than a double can hold`;
+  if (value === 0 && /^-?[0.]*[1-9]/.test(token)) return `${clip(token)} is smaller than a double can hold`;
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     return `${clip(token)} is beyond 2^53, where a double cannot tell integers apart`;
   }

@@ -6,7 +6,7 @@ import { Label, Name, strict } from './spec-parts.ts';
 export const KEY_VERSION = 1;
 
 /** A rotated key's old secret is accepted for this long at most. */
-export const MOST_OVERLAP_SECONDS = 7 * 24 * 3600;
+const MOST_OVERLAP_SECONDS = 7 * 24 * 3600;
 
 const Instant = Type.Integer({ minimum: 0, description: 'Milliseconds since 1970' });
 const MaybeInstant = Type.Union([Instant, Type.Null()]);

@@ -3,7 +3,7 @@ import { Retention } from './retention.ts';
 import { Name, strict } from './spec-parts.ts';
 
 /** Layout version of stored projects. */
-export const PROJECT_VERSION = 1;
+const PROJECT_VERSION = 1;
 
 /** The project that is always there. */
 export const DEFAULT_PROJECT = 'default';

@@ -15,20 +15,34 @@ const Days = (what: string) =>
     }),
   );
 
+/** A backup that is restored takes attempts for running that have ended since; clusters must know of them so long. */
+const LEAST_LOG_DAYS = 7;
+
 /** How long a project keeps what its experiments leave; what is left out has its default. */
 export const Retention = Type.Object(
   {
     batchesDays: Days('the bytes of its batches are kept (default 30)'),
     streamsDays: Days('its events, logs, metrics and reports are kept (default 90)'),
-    recordsDays: Days('its record is kept (default null)'),
+    recordsDays: Days('its record is kept (default 730)'),
+    eventLogsDays: Type.Optional(
+      Type.Union([Type.Integer({ minimum: LEAST_LOG_DAYS, maximum: 36_500 }), Type.Null()], {
+        description:
+          "Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record",
+      }),
+    ),
   },
   strict,
 );
 /** See {@link Retention}. */
 export type Retention = Static<typeof Retention>;
 
-/** What holds where a project says nothing. */
-export const DEFAULT_RETENTION = { batchesDays: 30, streamsDays: 90, recordsDays: null } as const;
+/** What holds where a project says nothing: everything ends one day, so that Redis does not fill by itself. */
+export const DEFAULT_RETENTION = {
+  batchesDays: 30,
+  streamsDays: 90,
+  recordsDays: 730,
+  eventLogsDays: LEAST_LOG_DAYS,
+} as const;
 
 /** A policy without gaps: days by stage, null for ever. */
 export type RetentionPolicy = Record<RetentionStage, number | null>;
@@ -42,6 +56,13 @@ export function policyOf(retention: unknown): RetentionPolicy {
   const records = given.recordsDays ?? null;
   const streams = shorter(given.streamsDays ?? null, records);
   return { batches: shorter(given.batchesDays ?? null, streams), streams, records };
+}
+
+/** Days for which clusters keep an experiment's event logs, with its record at the latest; null: for ever. */
+export function eventLogDaysOf(retention: unknown): number | null {
+  const { eventLogsDays } = { ...DEFAULT_RETENTION, ...(retention as Retention | null) };
+  const days = shorter(eventLogsDays ?? null, policyOf(retention).records);
+  return days === null ? null : Math.max(days, LEAST_LOG_DAYS);
 }
 
 function shorter(one: number | null, other: number | null): number | null {
@@ -81,6 +102,20 @@ export const RetentionPreview = Type.Object(
         },
         strict,
       ),
+    ),
+    eventLogs: Type.Object(
+      {
+        days: Type.Union([Count, Type.Null()], { description: 'The policy that holds; null: for ever' }),
+        endedBefore: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Of experiments that ended before, in ms since 1970; null: of none',
+        }),
+        experiments: Type.Integer({
+          minimum: 0,
+          description: 'How many lose what their clusters keep of them',
+        }),
+        complete: Type.Boolean({ description: 'False: there may be more' }),
+      },
+      { ...strict, description: 'Event logs of ray-workers' },
     ),
     kept: Type.Integer({
       minimum: 0,

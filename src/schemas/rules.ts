@@ -26,7 +26,7 @@ export const RULE_PRESET_NAMES = [
 export type RulePresetName = (typeof RULE_PRESET_NAMES)[number];
 
 /** Figures of a verified batch that a rule can look at. */
-export const VERIFICATION_FIGURES = [
+const VERIFICATION_FIGURES = [
   'wrongRows',
   'wrongShare',
   'roundingShare',

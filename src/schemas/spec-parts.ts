@@ -9,8 +9,10 @@ export const strict = { additionalProperties: false } as const;
 export const Label = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
-  description: 'For people; without control characters',
+  // Also those that turn or hide what stands beside them: a name must look like what it is, in tables and terminals.
+  pattern:
+    '^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$',
+  description: 'For people; without characters that control, turn or take no room',
 });
 
 /** A name that may stand in an address or a path. */

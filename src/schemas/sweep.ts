@@ -12,11 +12,11 @@ const Cursor = Type.Union([Type.String(), Type.Null()], {
 export const SWEEP_VERSION = 1;
 
 /** How the children of a sweep come from its axes. */
-export const SWEEP_METHODS = ['grid', 'list', 'random'] as const;
+const SWEEP_METHODS = ['grid', 'list', 'random'] as const;
 /** How the children of a stored sweep came about: of a preset, each has a spec of its own. */
-export const RECORDED_METHODS = [...SWEEP_METHODS, 'preset'] as const;
+const RECORDED_METHODS = [...SWEEP_METHODS, 'preset'] as const;
 /** Every state of a sweep; `cancelled` is set at once, its children end a little later. */
-export const SWEEP_STATES = ['running', 'done', 'cancelled'] as const;
+const SWEEP_STATES = ['running', 'done', 'cancelled'] as const;
 
 /** Numbers that a random sweep draws from. */
 export const SweepRange = Type.Object(
@@ -256,7 +256,8 @@ export const SweepCombination = Type.Object(
           interval: Type.Union(
             [Type.Object({ low: Type.Number(), high: Type.Number() }, strict), Type.Null()],
             {
-              description: "95 % confidence interval of the mean by Student's t; null below two values",
+              description:
+                "95 % confidence interval of the mean by Student's t, that of a success rate cut at 0 and 1; null below two values",
             },
           ),
         },

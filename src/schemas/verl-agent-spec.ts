@@ -14,7 +14,7 @@ export const RECIPE_NAMES = [
 ] as const;
 
 /** Estimators that verl-agent names; `remax` and `grpo_passk` are refused with the reason. */
-export const VERL_AGENT_ESTIMATORS = [
+const VERL_AGENT_ESTIMATORS = [
   'hgpo',
   'gigpo',
   'grpo',
@@ -26,7 +26,7 @@ export const VERL_AGENT_ESTIMATORS = [
 ] as const;
 
 /** Trackers that verl-agent's own logger knows. */
-export const VERL_AGENT_LOGGERS = [
+const VERL_AGENT_LOGGERS = [
   'console',
   'wandb',
   'mlflow',

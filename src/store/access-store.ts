@@ -27,10 +27,13 @@ export interface AccessStore {
   adoptProjects(now: number): Promise<void>;
   /** False: there is one of that name. */
   createProject(project: Project): Promise<boolean>;
-  /** The changed project; undefined where there is none. */
-  changeProject(name: string, change: ProjectChange): Promise<Project | undefined>;
-  /** Removes a project to which nothing belongs; otherwise says what does. */
-  removeProject(name: string, now: number): Promise<ProjectRemoval>;
+  /** The changed project; undefined where there is none. Throws `precondition-failed` where it has another `version`. */
+  changeProject(name: string, change: ProjectChange, version?: string): Promise<Project | undefined>;
+  /**
+   * Removes a project to which nothing belongs; otherwise says what does. Throws `precondition-failed` where it has
+   * another `version`.
+   */
+  removeProject(name: string, now: number, version?: string): Promise<ProjectRemoval>;
   /** Whether there is an experiment or a sweep of that id in the project; one of another project is looked up as none is. */
   isIn(project: string, id: string): Promise<boolean>;
   /** Those of a project that wait, in the order of the line, with their true ranks in it (from 1). */

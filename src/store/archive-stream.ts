@@ -9,7 +9,7 @@ import {
   writeSegments,
 } from './archive-segments.ts';
 import type { StoreContext } from './context.ts';
-import { guarded } from './redis-errors.ts';
+import { guarded, runAll } from './redis-errors.ts';
 import type { ArchiveOutcome, RetentionStore } from './retention-store.ts';
 import { archiveSeries } from './series-archive.ts';
 
@@ -18,10 +18,10 @@ const ENTRIES_PER_READ = 64;
 /** A stream that is added to while it is read is read again so often; then it is another time's work. */
 const TRIES = 3;
 
-/** Moves the streams of finished experiments into the archive. */
+/** Moves streams into the archive: of finished experiments whole, of those that run their oldest entries. */
 export function createArchiveStreams(
   context: StoreContext,
-): Pick<RetentionStore, 'takeArchiving' | 'archiveStream'> {
+): Pick<RetentionStore, 'takeArchiving' | 'archiveStream' | 'longStreams' | 'rollStream'> {
   return {
     async takeArchiving({ limit, leaseMs, afterMs }) {
       return (await context.run('take-archiving', [limit, leaseMs, afterMs, 'archiving'])) as string[];
@@ -38,7 +38,49 @@ export function createArchiveStreams(
       }
       return 'waiting';
     },
+
+    async longStreams() {
+      const { redis, keys } = context;
+      const ids = await guarded(redis.zrange(keys.leases, '0', '-1'));
+      return ids.length === 0 ? [] : await longOf(context, ids);
+    },
+
+    async rollStream(id) {
+      let moved = 0;
+      while ((await longOf(context, [id])).length > 0 && (await rollOnce(context, id))) moved += 1;
+      return moved;
+    },
   };
+}
+
+/** Those of the experiments whose streams are long. */
+async function longOf({ redis, keys, limits }: StoreContext, ids: readonly string[]): Promise<string[]> {
+  const asking = redis.pipeline();
+  for (const id of ids) asking.memory('USAGE', keys.events(id));
+  const sizes = await runAll(asking);
+  return ids.filter((_id, at) => Number(sizes[at] ?? 0) > limits.liveBytes);
+}
+
+/** As {@link archiveOnce}: first the bytes, then in one step the index and what is left of the stream. */
+async function rollOnce(context: StoreContext, id: string): Promise<boolean> {
+  const { redis, keys, run, limits } = context;
+  const before = (await guarded(redis.hget(keys.experiment(id), 'segments'))) ?? '';
+  const entries: RawEntry[] = [];
+  let size = 0;
+  let long = 0;
+  for await (const entry of rawEntries(context, id)) {
+    entries.push(entry);
+    size += sizeOf(entry);
+    long += longBytes(entry);
+    if (size >= Math.min(SEGMENT_BYTES, limits.liveBytes / 2)) break;
+  }
+  if (entries.length === 0) return false;
+  const segment = await putSegment(context, id, entries);
+  const index = writeSegments([...readSegments(before), segment]);
+  const outcome = await run('roll-stream', [id, segment.last, index, before, long]);
+  // Deleted in the meantime: what was just put there is nobody's.
+  if (outcome === 'gone') await context.archive.remove(id);
+  return outcome === 'rolled';
 }
 
 /**

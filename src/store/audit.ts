@@ -2,6 +2,7 @@ import type { AuditEntry } from '../schemas/audit.ts';
 import type { AccessStore, AuditInput } from './access-store.ts';
 import type { StoreContext } from './context.ts';
 import { guarded } from './redis-errors.ts';
+import type { ScriptArgument } from './scripts.ts';
 
 /** Entries of the audit log at most: some 40 MB. Whole nodes of the stream go, so there may be a few more. */
 export const AUDIT_ENTRIES = 100_000;
@@ -12,7 +13,7 @@ export const AUDIT_DAYS = 365;
 export function createAudit({ redis, keys, run }: StoreContext): Pick<AccessStore, 'audit' | 'auditLog'> {
   return {
     async audit(entry) {
-      await run('audit', [JSON.stringify(entry), AUDIT_ENTRIES, AUDIT_DAYS * 24 * 3600 * 1000]);
+      await run('audit', auditArguments(entry));
     },
 
     async auditLog(limit, before) {
@@ -25,4 +26,9 @@ export function createAudit({ redis, keys, run }: StoreContext): Pick<AccessStor
       });
     },
   };
+}
+
+/** An entry as the steps that write one take it; without one, nothing is written. */
+export function auditArguments(entry: AuditInput | undefined): ScriptArgument[] {
+  return [entry ? JSON.stringify(entry) : '', AUDIT_ENTRIES, AUDIT_DAYS * 24 * 3600 * 1000];
 }

@@ -136,12 +136,15 @@ async function* entriesOf(
     )) as [[Buffer, Buffer[]][], string | null];
     const segments = readSegments(index);
     const end = segments.at(-1)?.last;
-    if (end !== undefined && compareIds(end, lastEntry) >= 0) {
-      const after = from.startsWith('(') ? from.slice(1) : undefined;
+    const after = from.startsWith('(') ? from.slice(1) : undefined;
+    if (end !== undefined && compareIds(end, after ?? firstEntry) >= 0 && after !== end) {
       for await (const entry of archived.between(experiment, segments, after ?? firstEntry, lastEntry)) {
         if (entry.id !== after) yield entry;
       }
-      return;
+      if (compareIds(end, lastEntry) >= 0) return;
+      // The rest of a stream that goes on.
+      from = `(${end}`;
+      continue;
     }
     for (const [, fields] of entries) yield { fields };
     const last = entries.at(-1);

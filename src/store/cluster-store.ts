@@ -75,6 +75,9 @@ export interface ClusterStore {
   setDraining(name: string, draining: boolean): Promise<boolean>;
   /** `busy`: something is reserved there, and nothing was changed. */
   removeCluster(name: string): Promise<'removed' | 'absent' | 'busy'>;
-  /** Reservations on a cluster and their version; a claim against an older version is refused. */
+  /**
+   * Reservations on a cluster and their version, which rises with each new one (not where one is given back); a claim
+   * against an older version is refused.
+   */
   reservations(cluster: string): Promise<{ version: number; items: Reservation[] }>;
 }

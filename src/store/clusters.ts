@@ -27,9 +27,7 @@ export function createClusters(
           .smembers(keys.draining)
           .hgetall(`${keys.clusters}:set`),
       )) as [Record<string, string>, Record<string, string>, string[], Record<string, string>];
-      return Object.values(all)
-        .map((text) => merge(migrated('cluster', JSON.parse(text) as Cluster), { seen, draining, set }))
-        .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+      return toClusters(all, { seen, draining, set });
     },
 
     async setDraining(name, draining) {
@@ -46,22 +44,35 @@ export function createClusters(
       const [version, items] = (await runAll(
         redis.pipeline().hget(keys.versions, cluster).hgetall(keys.reserved(cluster)),
       )) as [string | null, Record<string, string>];
-      return {
-        version: Number(version ?? 0),
-        items: Object.entries(items).map(([experiment, text]) => ({
-          experiment,
-          ...(JSON.parse(text) as Omit<Reservation, 'experiment'>),
-        })),
-      };
+      return { version: Number(version ?? 0), items: toReservations(items) };
     },
   };
 }
 
+/** What is kept beside the records of clusters: what was seen of them, which are drained, and what people set. */
+interface Beside {
+  seen: Record<string, string>;
+  draining: string[];
+  set: Record<string, string>;
+}
+
+/** Clusters by name, from the hash of their records. */
+export function toClusters(records: Record<string, string>, beside: Beside): Cluster[] {
+  return Object.values(records)
+    .map((text) => merge(migrated('cluster', JSON.parse(text) as Cluster), beside))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** From the hash of a cluster's reservations. */
+export function toReservations(items: Record<string, string>): Reservation[] {
+  return Object.entries(items).map(([experiment, text]) => ({
+    experiment,
+    ...(JSON.parse(text) as Omit<Reservation, 'experiment'>),
+  }));
+}
+
 /** The record with what was last seen of it, unless that was said at another address. */
-function merge(
-  cluster: Cluster,
-  all: { seen: Record<string, string>; draining: string[]; set: Record<string, string> },
-): Cluster {
+function merge(cluster: Cluster, all: Beside): Cluster {
   const text = all.seen[cluster.name];
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen);
   const labels = all.set[`labels:${cluster.name}`];

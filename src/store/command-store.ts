@@ -11,6 +11,8 @@ export interface CommandInput {
   secret: string | null;
   /** Whose it is, where it is a project's thing. */
   project?: string;
+  /** The version that its cluster must have; else nothing is recorded, and `precondition-failed` thrown. */
+  ifVersion?: string;
 }
 
 /** The right to carry out a command. */

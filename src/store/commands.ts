@@ -9,6 +9,7 @@ import type {
 import type { StoreContext } from './context.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { Store } from './store.ts';
+import { unlessChanged } from './versions.ts';
 
 /** A command that is over is kept for a week. */
 const KEPT_SECONDS = 7 * 24 * 3600;
@@ -31,8 +32,9 @@ type Commands = Pick<
 /** The records of commands on clusters. */
 export function createCommands({ redis, keys, run }: StoreContext): Commands {
   return {
-    async createCommand({ id, cluster, kind, request, secret, project }) {
-      await run('create-command', [id, cluster, kind, JSON.stringify(request), secret ?? '', project ?? '']);
+    async createCommand({ id, cluster, kind, request, secret, project = '', ifVersion = '' }) {
+      const args = [id, cluster, kind, JSON.stringify(request), secret ?? '', project, ifVersion];
+      await unlessChanged(run('create-command', args));
     },
 
     async command(id) {

@@ -18,6 +18,10 @@ export interface StoreLimits {
   pageEntries: number;
   /** New work is accepted while used memory is at most this share of `maxmemory`. */
   acceptShare: number;
+  /** Experiments of one project that may wait at once: one that floods the line leaves the others their room. */
+  waitingOfProject: number;
+  /** Of the stream of an experiment that runs so much stays in Redis, and what it reports between two looks at it. */
+  liveBytes: number;
   /** A follower looks again after this time, should a wake-up have been lost. */
   followPollMs: number;
   /** How old the store's view of used memory may be when it accepts an experiment. */
@@ -32,6 +36,8 @@ export const DEFAULT_LIMITS: StoreLimits = {
   appendBytes: 1024 * 1024,
   pageEntries: 128,
   acceptShare: 0.7,
+  waitingOfProject: 20_000,
+  liveBytes: 8 * 1024 * 1024,
   followPollMs: 10_000,
   pressureMaxAgeMs: 250,
 };

@@ -27,9 +27,11 @@ import { guarded } from './redis-errors.ts';
 import { createRetention } from './retention.ts';
 import { createRules } from './rules.ts';
 import { loadScripts } from './scripts.ts';
-import type { Store, WakeTopic } from './store.ts';
+import { createSituation } from './situation.ts';
+import type { Store } from './store.ts';
 import { createSweeps } from './sweeps.ts';
-import { createWakeHub } from './wake-hub.ts';
+import { createVersions } from './versions.ts';
+import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './wake-hub.ts';
 
 /** What a store is made of. */
 export interface StoreOptions {
@@ -63,15 +65,18 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
   };
   const pressure = createPressure(context);
   const batches = createBatches(context);
+  const queue = createQueue(context);
   return {
     ...createFitness(context),
     pressure: pressure.now,
     ...createExperiments(context, pressure),
     ...createRecords(context),
+    ...createVersions(context),
     ...createAnswers(context, pressure),
     ...createSweeps(context, pressure),
     ...createLine(context),
-    ...createQueue(context),
+    ...queue,
+    ...createSituation(context, queue),
     ...createLimits(context),
     ...createClusters(context),
     ...createCommands(context),
@@ -95,8 +100,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
 
     async onWake(listener) {
       const subscription = hub.listen(keys.wake, (message) => {
-        const topics: readonly WakeTopic[] =
-          message === undefined ? ['line', 'cancel', 'batch', 'command', 'sweep'] : [message as WakeTopic];
+        const topics: readonly WakeTopic[] = message === undefined ? WAKE_TOPICS : [message as WakeTopic];
         for (const topic of topics) listener(topic);
       });
       await subscription.ready;

@@ -82,7 +82,8 @@ async function* follow(
         last = entry.id;
         yield entry;
       }
-      if (entries !== undefined && entries.length > 0) continue;
+      // A page with room left has all that was there: what comes now rings.
+      if (entries?.length === limits.pageEntries) continue;
       if (over && entries !== undefined) return;
       // What came between that read and this look is read once more before the end.
       const status = await orNothing(statusOf(context, id));

@@ -1,6 +1,7 @@
 import type { Ended } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import type { Experiment } from '../schemas/experiment.ts';
+import type { AuditInput } from './access-store.ts';
 import type { Idempotency } from './records-store.ts';
 
 /** What an experiment is made from. */
@@ -19,6 +20,8 @@ export interface SubmitInput {
   idempotency?: Idempotency;
   /** The experiment that it runs again. */
   rerunOf?: string;
+  /** Its entry of the audit log, written in the same step where this call makes the experiment. */
+  audit?: AuditInput;
 }
 
 /** What a cancel led to. */

@@ -1,5 +1,6 @@
-import { EchelonError } from '../core/errors.ts';
 import { type Experiment, RECORD_VERSION } from '../schemas/experiment.ts';
+import { type Admission, admitted } from './admission.ts';
+import { auditArguments } from './audit.ts';
 import type { StoreContext } from './context.ts';
 import type { CancelOutcome, SubmitInput } from './experiment-store.ts';
 import type { createPressure } from './fitness.ts';
@@ -8,6 +9,7 @@ import { createList } from './list.ts';
 import { type Fields, toAttempts, toExperiment } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { Store } from './store.ts';
+import { childArguments } from './sweep-children.ts';
 
 /** The records: submit, read, list, cancel. */
 export function createExperiments(
@@ -44,40 +46,22 @@ export function createExperiments(
 }
 
 async function submit(
-  { run }: StoreContext,
+  { run, limits }: StoreContext,
   pressure: ReturnType<typeof createPressure>,
   input: SubmitInput,
 ): Promise<{ id: string; created: boolean }> {
   const { accepting } = await pressure.recent();
-  const reply = (await run('submit', [
-    input.id,
+  const mostWaiting = limits.waitingOfProject;
+  const reply = await run('submit', [
+    ...childArguments(input.id, input, input.fingerprint),
     input.project,
-    input.name,
-    input.priority,
-    input.cluster ?? '',
-    input.gpus,
-    input.cpus,
-    JSON.stringify(input.submitted),
-    JSON.stringify(input.resolved),
-    JSON.stringify(input.defaults),
-    input.fingerprint ?? '',
     keyNames(input.idempotency),
     input.idempotency?.digest ?? '',
     accepting ? '1' : '0',
+    mostWaiting,
     RECORD_VERSION,
     input.rerunOf ?? '',
-  ])) as [string, string, string];
-  if (reply[0] === 'conflict') {
-    throw new EchelonError(
-      'idempotency-conflict',
-      'The Idempotency-Key was used with another request; use a new key',
-    );
-  }
-  if (reply[0] === 'full') {
-    throw new EchelonError(
-      'store-full',
-      'The store is nearly full; what was accepted goes on, try again later',
-    );
-  }
-  return { id: reply[1], created: reply[2] === '1' };
+    ...auditArguments(input.audit),
+  ]);
+  return admitted(reply as Admission, { projectField: '/project', mostWaiting });
 }

@@ -40,7 +40,8 @@ export function createFeed(context: StoreContext): FeedStore {
           last = entry.id;
           yield entry;
         }
-        if (entries === undefined || entries.length === 0) {
+        // A page with room left has all that was there: what comes now rings.
+        if (entries === undefined || entries.length < limits.pageEntries) {
           await bell.rung(entries === undefined ? RETRY_MS : limits.followPollMs);
         }
       }

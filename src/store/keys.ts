@@ -50,7 +50,7 @@ export interface Keys {
   openCommands: string;
   /** Hash: reservation (JSON) by experiment. */
   reserved(cluster: string): string;
-  /** Hash: version of the reservations by cluster. */
+  /** Hash: by cluster, and by `project:<name>`, how often something was reserved; by `freed:<cluster>`, given back. */
   versions: string;
   /** Sorted set by arrival: every experiment, or those of a project, of a state, or of both. */
   index(filter: { project?: string; state?: State }): string;

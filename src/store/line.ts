@@ -6,7 +6,7 @@ import { guarded, runAll } from './redis-errors.ts';
 import type { Store } from './store.ts';
 
 /** What of a record the line tells. */
-const WAITING_FIELDS = [
+export const WAITING_FIELDS = [
   'state',
   'name',
   'project',
@@ -31,17 +31,20 @@ export async function readWaiting({ redis, keys }: StoreContext, ids: readonly s
   commands.time();
   const rows = (await runAll(commands)) as (string | null)[][];
   const nowMs = Number(rows.at(-1)?.[0]) * 1000;
-  return ids.flatMap((id, at) => {
-    const fields: Fields = {};
-    WAITING_FIELDS.forEach((name, column) => {
-      const value = rows[at]?.[column];
-      if (value !== null && value !== undefined) fields[name] = value;
-    });
-    if (fields.state !== 'queued') return [];
-    const item = toWaiting(id, fields);
-    // By the server's clock, so that whoever chooses needs none for it.
-    return [item.notBefore != null && item.notBefore <= nowMs ? { ...item, notBefore: null } : item];
+  return ids.flatMap((id, at) => waitingOf(id, rows[at] ?? [], nowMs));
+}
+
+/** One of the line from its {@link WAITING_FIELDS}; none where it does not wait. */
+export function waitingOf(id: string, row: readonly (string | null)[], nowMs: number): Waiting[] {
+  const fields: Fields = {};
+  WAITING_FIELDS.forEach((name, column) => {
+    const value = row[column];
+    if (value !== null && value !== undefined) fields[name] = value;
   });
+  if (fields.state !== 'queued') return [];
+  const item = toWaiting(id, fields);
+  // By the server's clock, so that whoever chooses needs none for it.
+  return [item.notBefore != null && item.notBefore <= nowMs ? { ...item, notBefore: null } : item];
 }
 
 /** The line of waiting experiments, and how many there are in each state. */

@@ -6,9 +6,12 @@ import type { Keys } from './keys.ts';
 import type { ExperimentFilter, RecordsStore } from './records-store.ts';
 import { guarded } from './redis-errors.ts';
 
-/** Records that one step looks at, and steps of one call: what a filter that fits nothing costs at most. */
-const LOOKED_AT = 1000;
-const STEPS = 5;
+/**
+ * Records that one step looks at, and steps of one call: what a filter that fits nothing costs at most. Redis does
+ * nothing else during a step; between two of them whoever waits has his turn.
+ */
+const LOOKED_AT = 250;
+const STEPS = 10;
 
 /** Reads whole records, in the order of `ids`. */
 export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;

@@ -1,9 +1,11 @@
+import { EchelonError } from '../core/errors.ts';
 import { DEFAULT_PROJECT, newProject, type Project } from '../schemas/project.ts';
 import type { AccessStore, ProjectRemoval } from './access-store.ts';
 import type { StoreContext } from './context.ts';
 import { readWaiting } from './line.ts';
 import { migrated } from './migrate.ts';
 import { guarded, runAll } from './redis-errors.ts';
+import { unlessChanged } from './versions.ts';
 
 /** Waiting experiments of one project that are looked at. */
 const MOST_WAITING = 10_000;
@@ -20,20 +22,25 @@ type Projects = Pick<
   | 'waitingOf'
 >;
 
+/** EchelonError `invalid-spec` with `field`: what names a project that was removed since it was looked up. */
+export function projectRemoved(field: string): EchelonError {
+  const problems = [{ field, message: 'is not the name of a project; it was removed meanwhile' }];
+  return new EchelonError('invalid-spec', 'Its project is not there any more.', { problems });
+}
+
 /** Projects: one hash, a project (JSON) by name. */
 export function createProjects(context: StoreContext): Projects {
   const { redis, keys, run } = context;
   const hash = `${keys.root}:projects`;
 
-  const swap = async (name: string, from: string | null, to: Project): Promise<boolean> =>
-    (await run('swap-access', ['projects', name, from ?? '', JSON.stringify(to), ''])) === 1;
+  const swap = async (name: string, from: string | null, to: Project, version = ''): Promise<boolean> => {
+    const args = ['projects', name, from ?? '', JSON.stringify(to), '', version];
+    return (await unlessChanged(run('swap-access', args))) === 1;
+  };
 
   return {
     async projects() {
-      const texts = Object.values(await guarded(redis.hgetall(hash)));
-      const found = texts.map((text) => migrated('project', JSON.parse(text) as Project));
-      if (!found.some(({ name }) => name === DEFAULT_PROJECT)) found.push(theDefault());
-      return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+      return toProjects(await guarded(redis.hgetall(hash)));
     },
 
     async project(name) {
@@ -55,18 +62,18 @@ export function createProjects(context: StoreContext): Projects {
       return project.name !== DEFAULT_PROJECT && (await swap(project.name, null, project));
     },
 
-    async changeProject(name, change) {
+    async changeProject(name, change, version) {
       for (;;) {
         const text = await guarded(redis.hget(hash, name));
         if (text === null && name !== DEFAULT_PROJECT) return undefined;
         const before = text === null ? theDefault() : migrated('project', JSON.parse(text) as Project);
         const after = { ...before, ...change };
-        if (await swap(name, text, after)) return after;
+        if (await swap(name, text, after, version)) return after;
       }
     },
 
-    async removeProject(name, now) {
-      return (await run('remove-project', [name, now])) as ProjectRemoval;
+    async removeProject(name, now, version = '') {
+      return (await unlessChanged(run('remove-project', [name, now, version]))) as ProjectRemoval;
     },
 
     async isIn(project, id) {
@@ -90,6 +97,13 @@ async function namesInUse({ redis, keys }: StoreContext): Promise<Set<string>> {
     } while (cursor !== '0');
   }
   return names;
+}
+
+/** Projects by name, from the hash of their records; the default one is always among them. */
+export function toProjects(records: Record<string, string>): Project[] {
+  const found = Object.values(records).map((text) => migrated('project', JSON.parse(text) as Project));
+  if (!found.some(({ name }) => name === DEFAULT_PROJECT)) found.push(theDefault());
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function theDefault(): Project {

@@ -77,8 +77,15 @@ export interface QueueStore {
   /** One that waits, with what was noted of it; undefined where it does not. */
   waitNote(id: string): Promise<Waiting | undefined>;
   noteWaiting(notes: ReadonlyMap<string, WaitNote>): Promise<void>;
-  /** `not-waiting`: it has its place on a cluster already, or has ended; nothing was changed. */
-  setPriority(id: string, priority: number): Promise<'changed' | 'not-waiting' | 'not-found'>;
+  /**
+   * `not-waiting`: it has its place on a cluster already, or has ended; nothing was changed. Throws
+   * `precondition-failed` where it has another `version`.
+   */
+  setPriority(
+    id: string,
+    priority: number,
+    version?: string,
+  ): Promise<'changed' | 'not-waiting' | 'not-found'>;
   /** Null resumes it. A claim that was decided before a pause is refused after it. False: there is no such cluster. */
   setPaused(target: PauseTarget, pause: Pause | null): Promise<boolean>;
   pauses(): Promise<Pauses>;
@@ -86,9 +93,13 @@ export interface QueueStore {
   projectVersions(): Promise<ReadonlyMap<string, number>>;
   /** How fast these go; those without a record are left out. */
   paces(ids: readonly string[]): Promise<Map<string, Pace>>;
-  /** Sets what people decide of a cluster; null forgets it. False: there is no such cluster. */
+  /**
+   * Sets what people decide of a cluster; null forgets it. False: there is no such cluster. Throws
+   * `precondition-failed` where it has another `version`.
+   */
   setCluster(
     name: string,
     change: { labels?: Readonly<Record<string, string>>; backfill?: boolean | null },
+    version?: string,
   ): Promise<boolean>;
 }

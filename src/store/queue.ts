@@ -12,6 +12,7 @@ import type {
 } from './queue-store.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { ScriptArgument } from './scripts.ts';
+import { unlessChanged } from './versions.ts';
 
 /** Notes written in one atomic step. */
 const NOTES_PER_CALL = 500;
@@ -40,8 +41,9 @@ export function createQueue(context: StoreContext): QueueStore {
       }
     },
 
-    async setPriority(id, priority) {
-      return (await run('set-priority', [id, priority])) as Awaited<ReturnType<QueueStore['setPriority']>>;
+    async setPriority(id, priority, version = '') {
+      const answer = await unlessChanged(run('set-priority', [id, priority, version]));
+      return answer as Awaited<ReturnType<QueueStore['setPriority']>>;
     },
 
     async setPaused(target, pause) {
@@ -57,21 +59,16 @@ export function createQueue(context: StoreContext): QueueStore {
     },
 
     async projectVersions() {
-      const all = await guarded(redis.hgetall(keys.versions));
-      return new Map(
-        Object.entries(all).flatMap(([name, version]) =>
-          name.startsWith('project:') ? [[name.slice('project:'.length), Number(version)] as const] : [],
-        ),
-      );
+      return toProjectVersions(await guarded(redis.hgetall(keys.versions)));
     },
 
     paces: (ids) => readPaces(context, ids),
 
-    async setCluster(name, { labels, backfill }) {
+    async setCluster(name, { labels, backfill }, version = '') {
       const set: ScriptArgument[] = [];
       if (labels !== undefined) set.push('labels', JSON.stringify(labels));
       if (backfill !== undefined) set.push('backfill', backfill === null ? '' : JSON.stringify(backfill));
-      return (await run('set-cluster', [name, ...set])) === 1;
+      return (await unlessChanged(run('set-cluster', [name, version, ...set]))) === 1;
     },
   };
 }
@@ -118,7 +115,17 @@ function fieldOf(target: PauseTarget): string {
   return target.kind === 'line' ? 'line' : `${target.kind}:${target.name}`;
 }
 
-function toPauses(fields: Record<string, string>): Pauses {
+/** Of the versions of reservations, by what holds them, those of projects. */
+export function toProjectVersions(versions: Record<string, string>): Map<string, number> {
+  return new Map(
+    Object.entries(versions).flatMap(([name, version]) =>
+      name.startsWith('project:') ? [[name.slice('project:'.length), Number(version)] as const] : [],
+    ),
+  );
+}
+
+/** Pauses from their hash, by what is paused. */
+export function toPauses(fields: Record<string, string>): Pauses {
   const projects = new Map<string, Pause>();
   const clusters = new Map<string, Pause>();
   let line: Pause | null = null;

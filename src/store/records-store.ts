@@ -49,21 +49,33 @@ export type AnswerClaim =
   /** The store is nearly full, and nothing more is kept. */
   | { outcome: 'full' };
 
-/** Records beyond their lives in the line: lists, deletion, artifacts, pages of batches, kept answers. */
+/** Records that have a version. */
+export type VersionedKind = 'experiment' | 'project' | 'cluster';
+
+/** Records beyond their lives in the line: lists, versions, deletion, artifacts, pages of batches, kept answers. */
 export interface RecordsStore {
   /**
-   * Newest first. At most five thousand records or so are looked at in one call: a page may hold fewer than `limit`, or
-   * none, and still have a `next`.
+   * Newest first. At most 2,500 records are looked at in one call, 250 in one step of Redis: a page may hold fewer than
+   * `limit`, or none, and still have a `next`.
    */
   list(
     filter: ExperimentFilter & { limit: number; before?: string },
   ): Promise<{ items: Experiment[]; next: string | null }>;
 
   /**
-   * Removes one that has ended, with everything that was recorded of it, in one step; its bytes in the archive are
-   * marked for collection. Counts of its sweep stay. `not-ended`: nothing was changed.
+   * The version of an experiment (by id), project or cluster (by name): another one after every change, and one also
+   * where there is no such record. A write that is told it is refused in its own step, with EchelonError
+   * `precondition-failed`, where the record has another by then. Of a cluster it covers what people decide and what is
+   * reserved, not what its ray-worker reports.
    */
-  deleteExperiment(id: string): Promise<'deleted' | 'not-ended' | 'not-found'>;
+  recordVersion(kind: VersionedKind, name: string): Promise<string>;
+
+  /**
+   * Removes one that has ended, with everything that was recorded of it, in one step; its bytes in the archive are
+   * marked for collection. Counts of its sweep stay. `not-ended`: nothing was changed. Throws `precondition-failed`
+   * where it has another `version`.
+   */
+  deleteExperiment(id: string, version?: string): Promise<'deleted' | 'not-ended' | 'not-found'>;
 
   /** Artifacts in the order of their recording, from number `from` (0) on; `more`: there are more behind them. */
   artifacts(id: string, from: number, limit: number): Promise<{ items: Artifact[]; more: boolean }>;

@@ -3,6 +3,7 @@ import type { StoreContext } from './context.ts';
 import { type Fields, toBatch } from './record.ts';
 import type { RecordsStore } from './records-store.ts';
 import { guarded, runAll } from './redis-errors.ts';
+import { unlessChanged } from './versions.ts';
 
 /** Deletion, artifacts and pages of batches: what is asked of records besides their lives in the line. */
 export function createRecords(
@@ -10,8 +11,9 @@ export function createRecords(
 ): Pick<RecordsStore, 'deleteExperiment' | 'artifacts' | 'batchPage'> {
   const { redis, keys, run } = context;
   return {
-    async deleteExperiment(id) {
-      return (await run('delete-experiment', [id])) as 'deleted' | 'not-ended' | 'not-found';
+    async deleteExperiment(id, version = '') {
+      const answer = await unlessChanged(run('delete-experiment', [id, version]));
+      return answer as 'deleted' | 'not-ended' | 'not-found';
     },
 
     async artifacts(id, from, limit) {

@@ -15,6 +15,19 @@ export interface DueFigures {
   kept: number;
 }
 
+/** An experiment of which clusters may still keep event logs. */
+export interface Forgetting {
+  id: string;
+  /** null: it was deleted, and every cluster is to be asked. */
+  record: {
+    project: string;
+    /** ms. */
+    endedAt: number;
+    /** The highest attempt by cluster. */
+    attempts: ReadonlyMap<string, number>;
+  } | null;
+}
+
 /** The part of the store that moves what is finished into the archive, and deletes what need not be kept. */
 export interface RetentionStore {
   /**
@@ -27,17 +40,28 @@ export interface RetentionStore {
    * a batch has no report yet. May be repeated, also at the same time by another: the entries stay readable throughout.
    */
   archiveStream(id: string): Promise<ArchiveOutcome>;
+  /** Experiments that run and whose streams take more of Redis than `liveBytes`. */
+  longStreams(): Promise<string[]>;
+  /**
+   * Moves the oldest entries of a stream that goes on into the archive, while it takes more than `liveBytes`; ids and
+   * bytes stay the same, and all of it stays readable. Returns how many segments were moved. May be repeated, also at
+   * the same time by another.
+   */
+  rollStream(id: string): Promise<number>;
   /** Finished experiments whose streams are not archived yet. */
   archiveBacklog(): Promise<number>;
   /**
    * Takes up to `limit` experiments that ended at least `afterMs` ago and of which clusters may still keep event logs;
-   * they come back after `leaseMs`. `attempts`: the highest attempt by cluster; null: the experiment was deleted.
+   * they come back after `leaseMs`.
    */
-  takeForgetting(options: {
-    limit: number;
-    leaseMs: number;
-    afterMs: number;
-  }): Promise<{ id: string; attempts: ReadonlyMap<string, number> | null }[]>;
+  takeForgetting(options: { limit: number; leaseMs: number; afterMs: number }): Promise<Forgetting[]>;
+  /** They come back after `laterMs`, of those that `takeForgetting` gave out with `afterMs`. */
+  forgetLater(ids: readonly string[], options: { laterMs: number; afterMs: number }): Promise<void>;
+  /** How many of a project ended before `endedBefore` and are still to be forgotten; of some 10,000 at most. */
+  forgettingFigures(
+    project: string,
+    endedBefore: number,
+  ): Promise<{ experiments: number; complete: boolean }>;
   /** No cluster keeps anything of these. */
   forgotten(ids: readonly string[]): Promise<void>;
   /**

@@ -18,7 +18,7 @@ const TRIES = 3;
 /** What the keys of a sweep end with, behind the name of its record. */
 const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after'] as const;
 
-type Retention = Omit<RetentionStore, 'takeArchiving' | 'archiveStream'>;
+type Retention = Omit<RetentionStore, 'takeArchiving' | 'archiveStream' | 'longStreams' | 'rollStream'>;
 type Batches = Pick<ReturnType<typeof createBatches>, 'batchBytes'>;
 
 /** What retention deletes: found by the end of experiments, project by project, one stage after the other. */
@@ -33,13 +33,23 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
       const ids = (await run('take-archiving', [limit, leaseMs, afterMs, 'forgetting'])) as string[];
       if (ids.length === 0) return [];
       const looks = redis.pipeline();
-      for (const id of ids) looks.hgetall(keys.attempts(id)).exists(keys.experiment(id));
+      for (const id of ids) looks.hgetall(keys.attempts(id)).hmget(keys.experiment(id), 'project', 'endedAt');
       const replies = await runAll(looks);
-      return ids.map((id, at) => ({
-        id,
-        attempts: replies[2 * at + 1] === 1 ? highestByCluster(replies[2 * at] as Fields) : null,
-      }));
+      return ids.map((id, at) => {
+        const [project, endedAt] = replies[2 * at + 1] as (string | null)[];
+        const attempts = highestByCluster(replies[2 * at] as Fields);
+        return { id, record: project ? { project, endedAt: Number(endedAt), attempts } : null };
+      });
     },
+
+    async forgetLater(ids, { laterMs, afterMs }) {
+      if (ids.length === 0) return;
+      // What is taken comes back when the score is `afterMs` old.
+      const score = String(Date.now() + laterMs - afterMs);
+      await guarded(redis.zadd(keys.forgetting, 'XX', ...ids.flatMap((id) => [score, id])));
+    },
+
+    forgettingFigures: (project, endedBefore) => forgettingFigures(context, project, endedBefore),
 
     async forgotten(ids) {
       if (ids.length > 0) await guarded(redis.zrem(keys.forgetting, ...ids));
@@ -73,6 +83,15 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
       return ids.length;
     },
   };
+}
+
+async function forgettingFigures({ redis, keys }: StoreContext, project: string, endedBefore: number) {
+  const ids = await guarded(redis.zrange(keys.forgetting, '0', String(MOST_SUMMED - 1)));
+  const looks = redis.pipeline();
+  for (const id of ids) looks.hmget(keys.experiment(id), 'project', 'endedAt');
+  const rows = ids.length === 0 ? [] : ((await runAll(looks)) as (string | null)[][]);
+  const due = rows.filter(([owner, endedAt]) => owner === project && Number(endedAt) < endedBefore);
+  return { experiments: due.length, complete: ids.length < MOST_SUMMED };
 }
 
 function highestByCluster(fields: Fields): Map<string, number> {

@@ -48,6 +48,8 @@ export interface RulesStore {
   takeSignals(limit: number, leaseMs: number): Promise<{ now: number; ids: string[] }>;
   /** What the rules of an experiment look at next; at most `limit` entries of its stream. */
   readSignals(id: string, limit: number): Promise<SignalPage>;
+  /** Experiments of which something was recorded that their rules, if they have any, have not looked at yet. */
+  rulesBacklog(): Promise<number>;
   /** Nothing of this experiment is to be looked at until something more is recorded: it has no rules. */
   dropSignals(id: string): Promise<void>;
   /**

@@ -45,6 +45,8 @@ export function createRules(context: StoreContext): RulesStore {
       };
     },
 
+    rulesBacklog: () => guarded(redis.zcard(`${keys.root}:signals`)),
+
     async dropSignals(id) {
       await guarded(redis.zrem(`${keys.root}:signals`, id));
     },

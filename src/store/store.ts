@@ -14,7 +14,9 @@ import type { RecordsStore } from './records-store.ts';
 import type { RetentionStore } from './retention-store.ts';
 import type { RulesStore } from './rules-store.ts';
 import type { SeriesStore } from './series-store.ts';
+import type { SituationStore } from './situation-store.ts';
 import type { SweepStore } from './sweep-store.ts';
+import type { WakeTopic } from './wake-hub.ts';
 
 /*
  * What always holds:
@@ -23,12 +25,6 @@ import type { SweepStore } from './sweep-store.ts';
  * - event n of an attempt is recorded once, after n - 1;
  * - lease expiry is judged by the server's clock (Redis TIME) and nothing else.
  */
-
-/**
- * `line`: the line or the capacity changed. `cancel`: an experiment became cancelling. `batch`: a batch is pending.
- * `command`: a command waits. `sweep`: a sweep has children to expand or to cancel.
- */
-export type WakeTopic = 'line' | 'cancel' | 'batch' | 'command' | 'sweep';
 
 /** All that is kept; each part of it in its own file. */
 export interface Store
@@ -48,7 +44,8 @@ export interface Store
     LimitsStore,
     FeedStore,
     LogStore,
-    RulesStore {
+    RulesStore,
+    SituationStore {
   /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
   checkFitness(): Promise<void>;
   /** Used and maximal memory (0: none), and whether new work is accepted. */

@@ -1,4 +1,3 @@
-import { EchelonError } from '../core/errors.ts';
 import type { StoreContext } from './context.ts';
 import { runAll } from './redis-errors.ts';
 import type { ScriptArgument } from './scripts.ts';
@@ -66,12 +65,4 @@ export function childArguments(
     JSON.stringify(input.defaults),
     fingerprint ?? '',
   ];
-}
-
-/** EchelonError `store-full`. */
-export function storeFull(): EchelonError {
-  return new EchelonError(
-    'store-full',
-    'The store is nearly full; what was accepted goes on, try again later',
-  );
 }

@@ -1,6 +1,6 @@
 import type { State } from '../core/states.ts';
 import type { Sweep, SweepAxis } from '../schemas/sweep.ts';
-import type { CancelOutcome } from './experiment-store.ts';
+import type { CancelOutcome, SubmitInput } from './experiment-store.ts';
 import type { Idempotency } from './records-store.ts';
 
 /** What a sweep is made from. `entries`: the values of each child, one number for each axis. */
@@ -47,16 +47,10 @@ export interface SweepChild {
 }
 
 /** What an experiment of a sweep is made from; its id, sweep and project are the store's to say. */
-export interface SweepChildInput {
-  name: string;
-  priority: number;
-  cluster: string | null;
-  gpus: number;
-  cpus: number;
-  submitted: unknown;
-  resolved: unknown;
-  defaults: string[];
-}
+export type SweepChildInput = Pick<
+  SubmitInput,
+  'name' | 'priority' | 'cluster' | 'gpus' | 'cpus' | 'submitted' | 'resolved' | 'defaults'
+>;
 
 /** Makes a child of a sweep from its entry. */
 export type MakeChild = (sweep: SweepRecord, entry: number[]) => SweepChildInput;
@@ -89,7 +83,10 @@ export interface Figures {
 
 /** Sweeps: records whose children are expanded, cancelled and run again in steps that any process may repeat. */
 export interface SweepStore {
-  /** The record and the values of every child in one step. `created` is false for a repeated idempotency key. */
+  /**
+   * The record and the values of every child in one step. `created` is false for a repeated idempotency key. Throws
+   * EchelonError `invalid-spec` where its project was removed meanwhile.
+   */
   createSweep(input: SweepInput): Promise<{ id: string; created: boolean }>;
   sweep(id: string): Promise<SweepRecord | undefined>;
   /** Newest first. */

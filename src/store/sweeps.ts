@@ -3,6 +3,7 @@ import type { State } from '../core/states.ts';
 import { childId, MOST_RUNS } from '../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../schemas/sweep.ts';
+import { type Admission, admitted, storeFull } from './admission.ts';
 import type { StoreContext } from './context.ts';
 import type { CancelOutcome } from './experiment-store.ts';
 import type { createPressure } from './fitness.ts';
@@ -10,7 +11,7 @@ import { keyNames } from './idempotency.ts';
 import type { Fields } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
 import type { ScriptArgument } from './scripts.ts';
-import { childArguments, keyOf, MADE_AT_ONCE, readChildren, storeFull } from './sweep-children.ts';
+import { childArguments, keyOf, MADE_AT_ONCE, readChildren } from './sweep-children.ts';
 import {
   FIGURE_FIELDS,
   SWEEP_FIELDS,
@@ -101,7 +102,8 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
   const { accepting } = await pressure.recent();
   const fingerprints = [...new Set(input.fingerprints)];
   const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
-  const reply = (await context.run('create-sweep', [
+  const mostWaiting = context.limits.waitingOfProject;
+  const reply = await context.run('create-sweep', [
     input.id,
     input.project,
     input.name,
@@ -116,16 +118,11 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
     SWEEP_VERSION,
     input.earlyStopping ? JSON.stringify(input.earlyStopping) : '',
     input.after && Object.keys(input.after).length > 0 ? JSON.stringify(input.after) : '',
+    mostWaiting,
     ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
-  ])) as [string, string, string];
-  if (reply[0] === 'conflict') {
-    throw new EchelonError(
-      'idempotency-conflict',
-      'The Idempotency-Key was used with another request; use a new key',
-    );
-  }
-  if (reply[0] === 'full') throw storeFull();
-  return { id: reply[1], created: reply[2] === '1' };
+  ]);
+  const projectField = input.method === 'preset' ? '/project' : '/spec/project';
+  return admitted(reply as Admission, { projectField, mostWaiting });
 }
 
 async function list(context: StoreContext, { project, limit, before }: Parameters<SweepStore['sweeps']>[0]) {

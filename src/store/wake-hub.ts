@@ -1,5 +1,14 @@
 import type { Redis } from 'ioredis';
 
+/**
+ * `line`: the line or the capacity changed. `cancel`: an experiment became cancelling. `batch`: a batch is pending.
+ * `command`: a command waits. `sweep`: a sweep has children to expand or to cancel. `lease`: leases were let go.
+ */
+export type WakeTopic = (typeof WAKE_TOPICS)[number];
+
+/** Every topic of this version. */
+export const WAKE_TOPICS = ['line', 'lease', 'cancel', 'batch', 'command', 'sweep'] as const;
+
 /** Called with a message of the channel; with undefined where messages may have been missed. */
 export type WakeListener = (message: string | undefined) => void;
 

@@ -23,10 +23,10 @@ export interface Effort {
 }
 
 /** Combinations of enumerated values that are tried for one set of survivors. */
-export const COMBINATIONS = 8_000;
+const COMBINATIONS = 8_000;
 
 /** Steps that one row, and one batch, may take before the coarser bounds must do. */
-export const ROW_EFFORT = 20_000;
+const ROW_EFFORT = 20_000;
 export const BATCH_EFFORT = 10_000_000;
 
 const MAX_UNCERTAIN = 10;

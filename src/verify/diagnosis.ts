@@ -67,8 +67,8 @@ function tallyRows(batch: Batch, model: RowModel): Tally {
     for (let i = 0; i < levels.length; i++) {
       const level = levels[i]!;
       const { value, reason } = truePart(model, level, row);
-      const share =
-        value === 0 ? 0 : combination === 'weighted' ? level.weight : Math.abs(level.weight * value);
+      const whole = combination === 'weighted' ? level.weight : Math.abs(level.weight * value);
+      const share = value === 0 ? 0 : whole;
       shares[i] = share;
       total += share;
       if (level.level === 0) coarsest = value;

@@ -142,7 +142,8 @@ function explainLevel(
   const c = cluster[row]!;
   const { value, reason } = truePart(model, level, row);
   const part = model.parts(row).parts.find((p) => p.level === level.level);
-  const alone = c >= 0 && bounds.size[c] === 1;
+  const isRaw = c >= 0 && bounds.size[c] === 1 && level.rawSingleton;
+  const deviation = isRaw ? 1 : finite(c < 0 ? 0 : bounds.deviation[c]);
   return {
     level: level.level,
     title: titleOf(level.level),
@@ -150,9 +151,8 @@ function explainLevel(
     states: statesOf(batch, row, c < 0 ? -1 : level.level),
     size: c < 0 ? 0 : bounds.size[c]!,
     members: c < 0 ? [] : membersOf(batch, { cluster, value: input.value, of: c, step }),
-    mean: c < 0 || (alone && level.rawSingleton) ? 0 : finite(bounds.trueMean[c]),
-    deviation:
-      norm !== 'deviation' ? null : c < 0 ? 0 : alone && level.rawSingleton ? 1 : finite(bounds.deviation[c]),
+    mean: isRaw ? 0 : finite(c < 0 ? 0 : bounds.trueMean[c]),
+    deviation: norm === 'deviation' ? deviation : null,
     epsilon: model.epsilon,
     advantage: finite(value),
     interval: part === undefined ? null : finiteInterval(part),

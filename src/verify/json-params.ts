@@ -9,7 +9,7 @@ import { faultAt, invalidAt } from './json-columns.ts';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The keys that `params` may have. */
-export const PARAMETER_KEYS = [
+const PARAMETER_KEYS = [
   'estimator',
   'historyLength',
   'mode',
@@ -127,11 +127,8 @@ function numberParameter(place: Place, params: JsonObject, rule: NumberRange & {
   const { key, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY, integer = false } = rule;
   const value = params[key];
   const kind = integer ? 'an integer' : 'a number';
-  const upTo = Number.isFinite(most)
-    ? ` from ${least} to ${most}`
-    : Number.isFinite(least)
-      ? ` of ${least} or more`
-      : '';
+  const orMore = Number.isFinite(least) ? ` of ${least} or more` : '';
+  const upTo = Number.isFinite(most) ? ` from ${least} to ${most}` : orMore;
   if (value === undefined || value === null) {
     return rule.otherwise ?? required(place, `${path(place)}.${key}`, `${kind}${upTo}`);
   }

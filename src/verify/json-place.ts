@@ -22,9 +22,8 @@ export function placeInJson(bytes: Uint8Array, offset: number): JsonPlace {
 }
 
 function inText(path: readonly (string | number)[]): string {
-  return path
-    .map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`))
-    .join('');
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
+  return text.replace(/^\./, '');
 }
 
 /** Keys and indices from the outermost value inwards. */

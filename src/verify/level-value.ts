@@ -128,7 +128,8 @@ export function boundSingle(part: Part): void {
 export function setPart(part: Part, low: number, high: number): void {
   part.low = low;
   part.high = high;
-  part.zero = low === 0 && high === 0 ? 'surely' : low <= 0 && high >= 0 ? 'maybe' : 'never';
+  if (low === 0 && high === 0) part.zero = 'surely';
+  else part.zero = low <= 0 && high >= 0 ? 'maybe' : 'never';
 }
 
 /** True where the part's interval comes from a mean that can be enumerated: a float32 one of several members. */

@@ -76,7 +76,7 @@ export function createRowModel(batch: Batch): ModelOutcome {
 }
 
 /** The columns that the estimator needs and the batch lacks. */
-export function missingInputs(batch: Batch, inputs: Inputs): string[] {
+function missingInputs(batch: Batch, inputs: Inputs): string[] {
   const { name, baseGroup } = batch.estimator;
   const missing: string[] = [];
   const steps = name === 'hgpo' || name === 'gigpo';
@@ -121,7 +121,8 @@ function episodeLevels(batch: Batch, steps: StepColumns, inputs: Inputs): ModelL
   const { name, mode, normalizeByStd, stepAdvantageWeight, deviation } = batch.estimator;
   const kind = deviation === 'population' ? 'population' : 'sample';
   const divided = name === 'grpo' ? normalizeByStd : name === 'gigpo' && mode === 'mean_std_norm';
-  const norm: Norm = name === 'rloo' ? 'leave-one-out' : divided ? 'deviation' : 'none';
+  const own: Norm = divided ? 'deviation' : 'none';
+  const norm: Norm = name === 'rloo' ? 'leave-one-out' : own;
   const whole = groupLevel(batch, inputs, { norm, deviation: kind });
   if (name !== 'gigpo') return [whole];
   const input = inputs.stepReturn as InputColumn;

@@ -1,72 +1,196 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Redis } from 'ioredis';
 import { newExperimentId } from '../../src/core/ids.ts';
 import { createLine } from '../../src/queue/line.ts';
-import { startBench, until } from '../support/dispatch.ts';
+import { createDirectoryArchive } from '../../src/store/archive-directory.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import { until } from '../support/dispatch.ts';
+import { startFakeRayWorker } from '../support/fake-ray-worker.ts';
+import { startRedis } from '../support/redis.ts';
+import { quantile, spreadOf } from './rounds.ts';
 
 /*
- * Latency from an accepted submission (record and place in line written) to the arrival of its Launch at an idle
- * ray-worker, beside BullMQ's own add → start on the same Redis, interleaved.
+ * From the answer 202 to the arrival of the Launch at an idle ray-worker: an api and a dispatcher as processes of their
+ * own, over HTTP and gRPC, with a Redis that writes to disk before it answers. Beside it, in turn, what BullMQ alone
+ * takes from add to start on the same Redis. A launch that arrives before its 202 does counts as 0 ms.
  */
 
-function quantile(values: readonly number[], q: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
-}
+const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+const SPEC = { engine: 'local', name: 'bench', estimator: { name: 'hgpo' } };
 
-function summary(name: string, ms: readonly number[]): string {
-  const [p50, p99, max] = [0.5, 0.99, 1].map((q) => quantile(ms, q).toFixed(1));
-  return `${name}: n=${ms.length} p50=${p50} ms p99=${p99} ms max=${max} ms`;
-}
-
-/** `--count N` submissions at `--rate R` per second (defaults 500 and 50). */
+/** `--rounds N` (3), `--seconds N` of one round (8), `--rate N` submissions a second (50). */
 export async function run(args: readonly string[]): Promise<void> {
-  const option = (name: string, otherwise: number) => {
-    const at = args.indexOf(`--${name}`);
-    return at < 0 ? otherwise : Number(args[at + 1]);
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '8' },
+      rate: { type: 'string', default: '50' },
+    },
+  });
+  const [rounds, seconds, rate] = [values.rounds, values.seconds, values.rate].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  await using resources = new AsyncDisposableStack();
+  const system = await startSystem(resources, rounds + 1);
+  console.log(`node ${process.version}, redis ${system.redisVersion}, ${cpus().length} cores`);
+  const p99: number[] = [];
+  const sent: number[] = [];
+  const ratio: number[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    const count = (round < 0 ? 1 : seconds) * rate; // the first warms every process
+    const bare = await atRate({ count, rate }, system.add);
+    const launched = await atRate({ count, rate }, () => system.submit(round + 1));
+    if (round < 0) continue;
+    const fromAnswer = launched.map(({ answered, launched: at }) => Math.max(0, at - answered));
+    const fromSending = launched.map(({ sent: at, launched: end }) => end - at);
+    p99.push(quantile(fromAnswer, 0.99));
+    sent.push(quantile(fromSending, 0.99));
+    ratio.push(quantile(fromSending, 0.5) / quantile(bare, 0.5));
+    console.log(`round ${round + 1}: 202 → Launch ${inWords(fromAnswer)}`);
+    console.log(
+      `round ${round + 1}: request sent → Launch ${inWords(fromSending)}; bare BullMQ ${inWords(bare)}`,
+    );
+  }
+  const at = `at ${rate}/s`;
+  console.log(`202 → Launch received ${at}, p99, ms: ${spreadOf(p99, 1)}`);
+  console.log(`request sent → Launch received ${at}, p99, ms: ${spreadOf(sent, 1)}`);
+  console.log(
+    `request sent → Launch received ${at}, ratio to BullMQ's add → start (median): ${spreadOf(ratio, 1)}`,
+  );
+}
+
+function inWords(ms: readonly number[]): string {
+  const [p50, p99, max] = [0.5, 0.99, 1].map((q) => quantile(ms, q).toFixed(1));
+  return `p50 ${p50}, p99 ${p99}, most ${max} ms (${ms.length})`;
+}
+
+/** Begins one every 1/`rate` seconds, whether or not those before are done; waits for all. */
+async function atRate<T>(
+  { count, rate }: { count: number; rate: number },
+  begin: () => Promise<T>,
+): Promise<T[]> {
+  const start = performance.now();
+  const begun: Promise<T>[] = [];
+  for (let index = 0; index < count; index += 1) {
+    await delay(Math.max(0, start + (1000 * index) / rate - performance.now()));
+    const one = begin();
+    one.catch(() => {}); // met below, once all are begun; unmet until then it would leave the processes behind
+    begun.push(one);
+  }
+  return await Promise.all(begun);
+}
+
+/** `callers`: how many tokens there are, since each may do only so many requests a minute. */
+async function startSystem(resources: AsyncDisposableStack, callers: number) {
+  const directory = await mkdtemp(join(tmpdir(), 'ech-bench-'));
+  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const server = await startRedis({ appendfsync: 'always' });
+  resources.defer(() => server.stop());
+  const redis = new Redis(server.port, { maxRetriesPerRequest: null });
+  resources.defer(() => redis.disconnect());
+  const rayWorker = await startFakeRayWorker({ directory, cpus: 100_000, synced: false });
+  resources.defer(() => rayWorker.stop());
+  const store = createStore({ redis, archive: createDirectoryArchive(join(directory, 'archive')) });
+  resources.defer(() => store.close());
+  const { address, token } = rayWorker;
+  await store.putCluster({
+    ...{ name: 'fake', address, token, ca: null, backfill: false },
+    ...{ generation: null, lastSeenAt: null, nodes: [] },
+  });
+  const tokens = Array.from({ length: callers }, (_, caller) => `token-of-the-bench-0123456789-${caller}`);
+  const environment = {
+    ...process.env,
+    REDIS_URL: server.url,
+    ECHELON_STATE_DIR: directory,
+    ECHELON_TOKENS: tokens.join(),
+    ECHELON_PORT: '0',
+    ECHELON_ALLOW_UNFIT_REDIS: 'true',
+    ECHELON_LOG_LEVEL: 'warn',
   };
-  const count = option('count', 500);
-  const everyMs = 1000 / option('rate', 50);
-  const bench = await startBench({ cpus: 64 });
-  const sent = new Map<string, number>();
-  const launched: number[] = [];
-  const bare: number[] = [];
-  bench.rayWorker.onLaunch = async ({ experiment }) => {
-    const at = sent.get(experiment);
-    if (at !== undefined) launched.push(performance.now() - at);
+  const url = await startRole(resources, 'api', { environment, ready: /listening on (\S+)/ });
+  await startRole(resources, 'dispatcher', { environment, ready: /(dispatching)/ });
+
+  const launches = new Map<string, PromiseWithResolvers<number>>();
+  const launchOf = (id: string) => {
+    const known = launches.get(id) ?? Promise.withResolvers<number>();
+    launches.set(id, known);
+    return known;
   };
-  const connected = bench.redis.duplicate();
-  const plain = createLine({ redis: connected, prefix: '{bare}', onError: () => {} });
-  const plainSent = new Map<string, number>();
-  const serving = plain.serve(
+  rayWorker.onLaunch = async ({ experiment }) => launchOf(experiment).resolve(performance.now());
+
+  const line = createLine({ redis, prefix: '{bare}', onError: () => {} });
+  resources.defer(() => line.close());
+  const started = new Map<string, (at: number) => void>();
+  const serving = line.serve(
     async (id) => {
-      bare.push(performance.now() - (plainSent.get(id) ?? Number.NaN));
+      started.get(id)?.(performance.now());
       return { done: true };
     },
     { concurrency: 64 },
   );
-  await bench.dispatcher({ leaseMs: 15_000, lookMs: 1_000, refreshMs: 2_000, reconcileMs: 5_000 });
-  await bench.reaches(await bench.submit({}), 'succeeded');
-  for (let index = 0; index < count; index += 1) {
-    const started = performance.now();
-    const id = newExperimentId();
-    if (index % 2 === 0) {
-      // The clock starts before the record is written: the submission's own time is in it.
-      const submitting = bench.submit({ steps: 1 }, { id });
-      sent.set(id, performance.now());
-      await submitting;
-    } else {
-      plainSent.set(id, performance.now());
-      await plain.join(id, 0);
-    }
-    await delay(Math.max(0, everyMs - (performance.now() - started)));
-  }
-  await until(() => launched.length === count / 2, 'all are launched');
-  console.log(summary('submit → Launch', launched));
-  console.log(summary('bare add → start', bare));
-  await serving.close(500);
-  await plain.close();
-  connected.disconnect();
-  await bench.stop();
+  resources.defer(() => serving.close(500));
+  await until(async () => (await store.clusters())[0]?.nodes.length, 'the cluster is seen');
+
+  return {
+    redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
+    /** Times of one submission, by `performance.now`. */
+    async submit(caller: number) {
+      const sent = performance.now();
+      const response = await fetch(`${url}/v1/experiments`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tokens[caller]}`, 'content-type': 'application/json' },
+        body: JSON.stringify(SPEC),
+      });
+      const answered = performance.now();
+      const { id } = (await response.json()) as { id: string };
+      if (response.status !== 202) throw new Error(`a submission was answered ${response.status}`);
+      return { sent, answered, launched: await launchOf(id).promise };
+    },
+    /** Milliseconds from add to start of one job. */
+    async add(): Promise<number> {
+      const id = newExperimentId();
+      const { promise, resolve } = Promise.withResolvers<number>();
+      started.set(id, resolve);
+      const at = performance.now();
+      await line.join(id, 0);
+      return (await promise) - at;
+    },
+  };
+}
+
+/** Starts a role as users do, ended by `resources`; gives what `ready` found in its messages. */
+async function startRole(
+  resources: AsyncDisposableStack,
+  role: 'api' | 'dispatcher',
+  { environment, ready }: { environment: NodeJS.ProcessEnv; ready: RegExp },
+): Promise<string> {
+  const child: ChildProcess = spawn(process.execPath, [CLI, role], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  resources.defer(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let said = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    const found = ready.exec(said);
+    if (found) resolve(found[1]!);
+  });
+  void ended.then(() => reject(new Error(`the ${role} has ended: ${said}`)));
+  return await promise;
 }
 
 if (import.meta.main) await run(process.argv.slice(2));

@@ -74,3 +74,15 @@ export function machine(): string {
   const [first] = cpus();
   return `${cpus().length} × ${first?.model.trim() ?? 'unknown'}, node ${process.version}, ${process.platform}`;
 }
+
+/** The value below which a share `q` of the values lies. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+}
+
+/** "median 1.2 (0.9–1.4, 5 rounds)". */
+export function spreadOf(values: readonly number[], figures: number): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(figures));
+  return `median ${quantile(values, 0.5).toFixed(figures)} (${least}–${most}, ${values.length} rounds)`;
+}

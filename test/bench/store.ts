@@ -26,7 +26,10 @@ interface Sample {
   ratio: number[];
 }
 
-/** `--rounds`, `--events` (appended per round and arm), `--depths` (waiting experiments, by comma), `--fsync`. */
+/**
+ * `--rounds`, `--events` (appended per round and arm), `--depths` (waiting experiments, by comma), `--fsync`, `--only`
+ * (`append` or `depth`).
+ */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -35,6 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
       events: { type: 'string', default: '6400' },
       depths: { type: 'string', default: '1000,100000' },
       fsync: { type: 'string', default: 'always' },
+      only: { type: 'string' },
     },
   });
   const rounds = Number(values.rounds);
@@ -46,8 +50,9 @@ export async function run(args: readonly string[]): Promise<void> {
     console.log(
       `node ${process.version}, redis ${version}, appendfsync ${appendfsync}, ${cpus().length} cores`,
     );
-    await benchAppend(redis, { rounds, events: Number(values.events) });
-    await benchDepth(server, redis, { rounds, depths: values.depths.split(',').map(Number) });
+    if (values.only !== 'depth') await benchAppend(redis, { rounds, events: Number(values.events) });
+    if (values.only !== 'append')
+      await benchDepth(server, redis, { rounds, depths: values.depths.split(',').map(Number) });
   } finally {
     redis.disconnect();
     await server.stop();
@@ -112,7 +117,7 @@ async function benchDepth(
   for (const depth of depths) {
     const own = new Redis(server.port, { maxRetriesPerRequest: null });
     const prefix = `bench-${depth}`;
-    const store = createStore({ redis: own, archive, prefix });
+    const store = createStore({ redis: own, archive, prefix, limits: { waitingOfProject: 1_000_000 } });
     const before = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     const ms = await timed(() => submitMany(store, depth));
     const after = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);

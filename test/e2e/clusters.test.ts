@@ -70,7 +70,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
 
   test('a ray-worker that cannot be reached is told with the port and what to do', async () => {
     const { code, stderr } = await add(tokenFile, '--advertise', '127.0.0.2:9');
-    assert.equal(code, 1);
+    assert.equal(code, 1, stderr);
     assert.match(stderr, /127\.0\.0\.2:9 cannot be reached from here/);
     await assert.rejects(view(), { code: 'cluster-not-found' });
   });

@@ -4,8 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { isFinal } from '../../src/core/states.ts';
+import type { SweepAccepted, SweepComparison, SweepDetail } from '../../src/schemas/sweep.ts';
 import type { BundleHead } from '../../src/verify/bundle.ts';
 import { reportDigest } from '../../src/verify/bundle.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
@@ -26,6 +28,14 @@ function offline(args: string[], cwd: string) {
     encoding: 'utf8',
   });
   return { status, stdout, stderr };
+}
+
+/** Asks until it holds; fails after a minute and a half. */
+async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 90_000; !(await holds()); ) {
+    if (Date.now() > deadline) throw new Error(`${what}: did not come`);
+    await delay(100);
+  }
 }
 
 describe('a training with a wrong signal', () => {
@@ -130,4 +140,51 @@ describe('a training with a wrong signal', () => {
       assert.match(verified.stdout, /: the same report as was stored/);
     });
   }
+
+  // Fails (the child runs on) where a look compares nothing, or its wish to stop is not carried out.
+  test('a child of a sweep that is worse than the median of the others is stopped early, once', async () => {
+    const metric = 'critic/advantages/max';
+    const { id } = await system.client.post<SweepAccepted>('/v1/sweeps', {
+      name: 'early stopping',
+      method: 'list',
+      spec: { engine: 'replay', gracePeriodSeconds: 2 },
+      axes: {
+        // Groups of one find less to compare: their largest advantage stays below 2, that of the others goes up to 5.6.
+        '/replay/fault': ['none', 'sample-std', 'groups-of-one'],
+        '/replay/batches': [60, 60, 500],
+        '/replay/delaySeconds': [0, 0, 0.5],
+      },
+      earlyStopping: { metric, goal: 'max', afterSteps: 3, everySteps: 1, minChildren: 2 },
+    });
+    const { children } = await system.client.get<SweepDetail>(`/v1/sweeps/${id}`);
+    const worst = children[2]!.experiment;
+    const over = async () => (await system.client.get<SweepDetail>(`/v1/sweeps/${id}`)).state === 'done';
+    await eventually('the end of the sweep', over);
+
+    const sweep = await system.client.get<SweepDetail>(`/v1/sweeps/${id}`);
+    assert.deepEqual(
+      sweep.children.map(({ state }) => state),
+      ['succeeded', 'succeeded', 'cancelled'],
+    );
+    assert.equal(sweep.stoppedEarly, 1);
+    const ended = await system.get(worst);
+    assert.equal(ended.stoppedBy?.rule, 'early-stopping');
+    const words =
+      /^early stopping: the best (\S+) by step (\d+) was 1\.9\d*, the median .* of 2 others 3\.\d+/;
+    const [, named, step] = words.exec(ended.reason) ?? [];
+    assert.ok(named === metric && Number(step) >= 3 && Number(step) <= 60, ended.reason);
+    assert.deepEqual(await processesOf(worst), []);
+    const history = await historyOf(system.client, worst);
+    assertWhole(history);
+    assert.equal(history.filter(({ event }) => event.type === 'rule').length, 1);
+    const { items } = await system.client.get<SweepComparison>(`/v1/sweeps/${id}/comparison`);
+    assert.deepEqual(
+      items.map(({ children: of, succeeded }) => [of, succeeded]),
+      [
+        [1, 1],
+        [1, 1],
+        [1, 0],
+      ],
+    );
+  });
 });

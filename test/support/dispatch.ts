@@ -55,7 +55,7 @@ export const AGREEING: Verifier = {
 export async function until<T>(
   condition: () => Promise<T | undefined | false | null> | T | undefined | false | null,
   what: string,
-  seconds = 20,
+  seconds = 60,
 ): Promise<T> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

@@ -2,10 +2,13 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { TOKEN } from './http-app.ts';
 import type { Scope } from './store.ts';
 
+/** An event that has not come by then will not: whoever waits for it fails with words, and does not hang. */
+const PATIENCE_MS = 60_000;
+
 /** An open stream of server-sent events, as a test reads it. */
 export interface OpenStream {
   response: Response;
-  /** The next event; undefined when the stream has ended. */
+  /** The next event; undefined when the stream has ended. Rejects, and closes the stream, where none comes. */
   next(): Promise<EventSourceMessage | undefined>;
   /** All events to the end of the stream. */
   rest(): Promise<EventSourceMessage[]>;
@@ -34,13 +37,22 @@ export async function openStream(
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
 
+  let last = 'nothing';
   async function next(): Promise<EventSourceMessage | undefined> {
-    while (waiting.length === 0) {
-      const chunk = await reader?.read();
-      if (chunk === undefined || chunk.done) return undefined;
-      parser.feed(chunk.value);
+    const late = new Error(`no event came in ${PATIENCE_MS / 1000} s; the last was ${last}`);
+    const timer = setTimeout(() => gone.abort(late), PATIENCE_MS);
+    try {
+      while (waiting.length === 0) {
+        const chunk = await reader?.read();
+        if (chunk === undefined || chunk.done) return undefined;
+        parser.feed(chunk.value);
+      }
+    } finally {
+      clearTimeout(timer);
     }
-    return waiting.shift();
+    const message = waiting.shift();
+    last = `${message?.event} ${message?.id ?? ''}`;
+    return message;
   }
 
   return {

@@ -163,11 +163,14 @@ export async function startFakeRayWorker({
   token = 'fake-token',
   cpus = 8,
   gpus = 0,
+  synced = true,
 }: {
   directory: string;
   token?: string;
   cpus?: number;
   gpus?: number;
+  /** False: the launch log is not synced, which would hold up this process at each launch. */
+  synced?: boolean;
 }): Promise<FakeRayWorker> {
   const attempts = new Map<string, Attempt>();
   const fences = new Map<string, Fence>();
@@ -186,7 +189,7 @@ export async function startFakeRayWorker({
     if ([...attempts.values()].some((other) => other.experiment === experiment && !other.ended))
       overlaps += 1;
     writeSync(log, `${JSON.stringify({ experiment, attempt })}\n`);
-    fsyncSync(log);
+    if (synced) fsyncSync(log);
     const record: Attempt = {
       experiment,
       attempt,

@@ -3,7 +3,7 @@ import type { Batch } from '../../src/verify/batch.ts';
 import { readBatchFile } from '../../src/verify/read.ts';
 
 /** Files of recorded batches in test/golden. */
-export const GOLDEN_FILES = [
+const GOLDEN_FILES = [
   'hgpo.json',
   'gigpo-grpo.json',
   'hgpo-large.json.gz',
@@ -14,7 +14,7 @@ export const GOLDEN_FILES = [
 const cache = new Map<string, Batch[]>();
 
 /** The batches of one golden file. */
-export function goldenBatches(file: (typeof GOLDEN_FILES)[number]): Batch[] {
+function goldenBatches(file: (typeof GOLDEN_FILES)[number]): Batch[] {
   const known = cache.get(file);
   if (known !== undefined) return known;
   const batches = readBatchFile(readFileSync(new URL(`../golden/${file}`, import.meta.url)), file);

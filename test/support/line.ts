@@ -1,4 +1,4 @@
-import { type Choice, type ChoiceInput, choose } from '../../src/queue/choose.ts';
+import { type Choice, type ChoiceInput, choose, plus } from '../../src/queue/choose.ts';
 import type { ChoiceCluster, Span } from '../../src/queue/choose-nodes.ts';
 import type { ProjectPolicy } from '../../src/queue/choose-quotas.ts';
 import type { ClusterNode, Reservation } from '../../src/store/cluster-store.ts';
@@ -34,6 +34,32 @@ export function waits(experiment: string, gpus: number, cpus = 1, more: Partial<
   };
 }
 
+/** Parts of a store as a test makes them up. */
+interface SituationParts {
+  clusters(): Promise<{ name: string }[]>;
+  reservations(cluster: string): Promise<unknown>;
+  projects(): Promise<unknown>;
+  pauses(): Promise<unknown>;
+  projectVersions(): Promise<unknown>;
+  lineWindow(perProject: number): Promise<unknown>;
+}
+
+/** The `situation` of a made-up store, put together from its parts. */
+export function situationFrom(store: SituationParts) {
+  return async (perProject: number) => {
+    const clusters = await store.clusters();
+    const held = clusters.map(async ({ name }) => [name, await store.reservations(name)] as const);
+    return {
+      clusters,
+      reservations: new Map(await Promise.all(held)),
+      projects: await store.projects(),
+      pauses: await store.pauses(),
+      projectVersions: await store.projectVersions(),
+      window: await store.lineWindow(perProject),
+    };
+  };
+}
+
 /** A time that is known exactly. */
 export const exactly = (ms: number): Span => ({ early: ms, likely: ms, late: ms });
 
@@ -50,6 +76,8 @@ export interface Running extends Reservation {
   cluster: string;
   ends: number;
   startedAt: number;
+  /** When the choice is told that it ends, where it is told. */
+  expected: Span;
 }
 
 /** What a step of a simulation was chosen from and what came of it. */
@@ -65,7 +93,8 @@ export interface Step {
 
 /**
  * Plays arrivals and ends in their true times; after each the choice is made and carried out, as a dispatcher does.
- * `known`: whether the choice is told the end and length of an experiment. Returns when each of them started, and those
+ * `known`: whether the choice is told the end and length of an experiment; `spanOf`: how exactly, exactly where it is left
+ * out. Returns when each of them started, and those
  * that still wait when nothing happens any more.
  */
 export function play({
@@ -73,6 +102,7 @@ export function play({
   arrivals,
   projects = new Map(),
   known,
+  spanOf = (_experiment, length) => exactly(length),
   until = Number.POSITIVE_INFINITY,
   check,
 }: {
@@ -80,6 +110,7 @@ export function play({
   arrivals: Arrival[];
   projects?: ReadonlyMap<string, ProjectPolicy>;
   known: (experiment: string) => boolean;
+  spanOf?: (experiment: string, length: number) => Span;
   until?: number;
   check?: (step: Step) => void;
 }): { started: Map<string, number>; waiting: Waiting[] } {
@@ -91,14 +122,18 @@ export function play({
   for (;;) {
     const now = Math.min(coming[0]?.at ?? Number.POSITIVE_INFINITY, ...running.map(({ ends }) => ends));
     if (now === Number.POSITIVE_INFINITY || now > until) return { started, waiting };
-    running = running.filter(({ ends }) => ends > now);
+    running = running
+      .filter(({ ends }) => ends > now)
+      .map((item) => ({ ...item, expected: notBefore(now, item.expected) }));
     while (coming[0] !== undefined && coming[0].at <= now) waiting = joined(waiting, coming.shift()!);
     const input: ChoiceInput = {
       ...{ waiting, clusters, projects, now },
       reservations: Map.groupBy(running, (item) => item.cluster),
-      ends: new Map(running.filter(isKnown).map(({ experiment, ends }) => [experiment, exactly(ends)])),
+      ends: new Map(running.filter(isKnown).map(({ experiment, expected }) => [experiment, expected])),
       lengths: new Map(
-        waiting.filter(isKnown).map(({ experiment }) => [experiment, exactly(lengthOf(experiment))]),
+        waiting
+          .filter(isKnown)
+          .map(({ experiment }) => [experiment, spanOf(experiment, lengthOf(experiment))]),
       ),
     };
     const choice = choose(input);
@@ -106,8 +141,15 @@ export function play({
     const projectOf = new Map(waiting.map(({ experiment, project }) => [experiment, project]));
     const starts = choice.start.map((start) => {
       started.set(start.experiment, now);
-      const ends = now + lengthOf(start.experiment);
-      return { ...start, project: projectOf.get(start.experiment)!, ends, startedAt: now };
+      const length = lengthOf(start.experiment);
+      const expected = plus(now, spanOf(start.experiment, length));
+      return {
+        ...start,
+        project: projectOf.get(start.experiment)!,
+        ends: now + length,
+        startedAt: now,
+        expected,
+      };
     });
     running = [...running, ...starts];
     waiting = waiting.filter(({ experiment }) => !started.has(experiment));
@@ -121,6 +163,11 @@ export function play({
   function lengthOf(experiment: string): number {
     return lengths.get(experiment)!;
   }
+}
+
+/** What is overdue ends now at the earliest. */
+function notBefore(now: number, { early, likely, late }: Span): Span {
+  return { early: Math.max(early, now), likely: Math.max(likely, now), late: Math.max(late, now) };
 }
 
 /** The line with one more, as the store keeps it: by priority, then by arrival. */

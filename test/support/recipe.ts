@@ -12,13 +12,13 @@ export type Rounding = (x: number) => number;
 export type Summation = (values: readonly number[]) => number;
 
 /** Left to right. */
-export const naiveIn =
+const naiveIn =
   (f: Rounding): Summation =>
   (values) =>
     values.reduce((sum, x) => f(sum + x), 0);
 
 /** Halves, recursively. */
-export const pairwiseIn = (f: Rounding): Summation => {
+const pairwiseIn = (f: Rounding): Summation => {
   const add: Summation = (values) => {
     if (values.length <= 2) return naiveIn(f)(values);
     const half = values.length >> 1;
@@ -28,7 +28,7 @@ export const pairwiseIn = (f: Rounding): Summation => {
 };
 
 /** Independent accumulators, added up at the end: vector registers. */
-export const lanesIn =
+const lanesIn =
   (f: Rounding, width: number): Summation =>
   (values) => {
     const sums = new Array<number>(width).fill(0);
@@ -39,7 +39,7 @@ export const lanesIn =
   };
 
 /** Any order, and any tree: takes two numbers by chance and puts their sum back. */
-export const randomTreeIn =
+const randomTreeIn =
   (f: Rounding, random: () => number): Summation =>
   (values) => {
     const rest = [...values];

@@ -202,12 +202,17 @@ async function spawnRole(
 }
 
 /** Processes whose environment names this experiment: its supervisors' drivers and their children. */
-export async function processesOf(experiment: string): Promise<number[]> {
+export function processesOf(experiment: string): Promise<number[]> {
+  return processesWith(`ECHELON_EXPERIMENT=${experiment}`);
+}
+
+/** Processes of the machine that have `NAME=value` in their environment. */
+export async function processesWith(variable: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const marked = await Promise.all(
     pids.map(async (pid) => {
       const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-      return environment.split('\0').includes(`ECHELON_EXPERIMENT=${experiment}`) ? Number(pid) : undefined;
+      return environment.split('\0').includes(variable) ? Number(pid) : undefined;
     }),
   );
   return marked.filter((pid) => pid !== undefined);

@@ -40,7 +40,7 @@ def test_in_a_network_namespace() -> None:
         command = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
     else:
         print("network namespaces are not permitted here: Ray runs without one")
-    done = subprocess.run(command, cwd=PACKAGE_ROOT, env=environment, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, cwd=PACKAGE_ROOT, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert "1 passed" in done.stdout, done.stdout[-2000:]
 
@@ -78,7 +78,7 @@ def start(address: str, state_dir: Path, *more: str) -> dict:
     for _ in range(10):
         done = subprocess.run(
             command, cwd=PACKAGE_ROOT, env={**os.environ, "RAY_ADDRESS": address}, capture_output=True, text=True,
-            timeout=120,
+            timeout=300,
         )
         if done.returncode == 0:
             return json.loads(done.stdout)

@@ -16,9 +16,11 @@ SETTINGS = RolloutSettings(environment_seed=7, training_seed=7, max_steps=12, hi
 def test_features_are_within_the_sizes_and_each_once(history_length):
     recent = ("You take the mug 1 from the bed 1.", *["Nothing happens."] * history_length)
     prompt = Prompt("put a clean mug in/on the bed.", recent)
+    put, go = command_features(("put mug 1 in/on bed 1", "go to bed 1"), prompt)
     for found, size in (
         (context_features(prompt), features.context_size(history_length)),
-        (command_features("put mug 1 in/on bed 1", prompt), features.command_size(history_length)),
+        (put, features.command_size(history_length)),
+        (go, features.command_size(history_length)),
     ):
         assert len(set(found)) == len(found) and 0 <= min(found) and max(found) < size
 

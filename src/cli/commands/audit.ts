@@ -48,13 +48,19 @@ async function entriesOf({ limit, caller, action, target, ...connection }: Optio
   return items;
 }
 
+/** The name, with the id behind it where that says more: a plain token's name is the start of its id. */
+function whoDid(name: string | null, caller: string | null): string {
+  if (caller === null || name === null) return caller ?? '-';
+  return caller.startsWith(name) ? caller : `${name} (${caller})`;
+}
+
 /** One line for each entry. */
 export function auditTable(entries: readonly AuditEntry[]): string {
   return table(
     ['TIME', 'WHO', 'WHAT', 'TARGET', 'OUTCOME', 'FROM', 'NOTE'],
     entries.map(({ at, caller, name, action, target, outcome, status, code, address, note }) => [
       new Date(at).toISOString().replace('T', ' ').slice(0, 19),
-      inert(caller === null ? '-' : `${name} (${caller})`),
+      inert(whoDid(name, caller)),
       inert(action),
       inert(target ?? '-'),
       outcome === 'done' ? outcome : inert(`${outcome} ${code ?? status}`),

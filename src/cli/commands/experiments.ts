@@ -6,7 +6,9 @@ import { secondsOf, wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
-import { readSpecFile } from '../spec-file.ts';
+import { resolvedYaml } from '../resolved-spec.ts';
+import { shortened } from '../shortened.ts';
+import { readSpecFile, requireKind } from '../spec-file.ts';
 import { logsCommand } from './logs.ts';
 import { startsIn } from './queue.ts';
 import { watchCommand, watchExperiment } from './watch.ts';
@@ -15,6 +17,8 @@ type Options = ConnectionOptions & { json?: boolean };
 
 /** What of a plan is shown. */
 interface Plan {
+  resolved: object;
+  defaults: string[];
   commandLine: string;
   checks: { severity: string; message: string; mend: string }[];
 }
@@ -39,7 +43,7 @@ function submit(output: Output): Command {
     .description('submit an experiment from a YAML or JSON file (-: standard input)')
     .argument('<file>')
     .option('--key <key>', 'Idempotency-Key: the same key and spec give the same experiment')
-    .option('--dry-run', 'show the resolved spec and the exact command line; submit nothing')
+    .option('--dry-run', 'show the spec with its defaults and the exact command line; submit nothing')
     .option('-w, --watch', 'follow it after submitting')
     .addHelpText(
       'after',
@@ -47,11 +51,14 @@ function submit(output: Output): Command {
     )
     .action(async (file: string, options: Options & { key?: string; watch?: boolean; dryRun?: boolean }) => {
       const [client, spec] = [await clientFor(options), await readSpecFile(file)];
+      requireKind(file, spec, 'experiment');
       if (options.dryRun) {
         const plan = await client.post<Plan>('/v1/plans', spec);
         for (const { severity, message, mend } of plan.checks)
           output.remark(`${severity}: ${message} ${mend}`);
-        return output.line(options.json ? json(plan) : plan.commandLine);
+        if (options.json) return output.line(json(plan));
+        output.line(inert(`${resolvedYaml(plan.resolved, plan.defaults)}\n\n${plan.commandLine}`));
+        return;
       }
       const headers = { 'idempotency-key': options.key ?? randomUUID() };
       const accepted = await client.post<Accepted>('/v1/experiments', spec, headers);
@@ -79,9 +86,7 @@ function list(output: Output): Command {
       const page = await listed(await clientFor(options), options);
       if (options.json) return output.line(json(page));
       if (page.items.length === 0) return output.line(nothingListed(options));
-      output.line(
-        table(['ID', 'NAME', 'STATE', 'STEP', 'SUCCESS', 'VERIFIED', 'WRONG', 'AGE'], page.items.map(row)),
-      );
+      output.line(listTable(page.items));
       if (page.next) output.remark('There are more; --limit shows them.');
     });
 }
@@ -131,11 +136,22 @@ function instant(text: string): number {
   return at;
 }
 
-function row(experiment: Experiment): (string | number)[] {
+/** A row for each; with its project, where they are of several. */
+function listTable(items: readonly Experiment[]): string {
+  const several = new Set(items.map(({ project }) => project)).size > 1;
+  const head = ['STATE', 'STEP', 'SUCCESS', 'VERIFIED', 'WRONG', 'AGE'];
+  return table(
+    ['ID', 'NAME', ...(several ? ['PROJECT'] : []), ...head],
+    items.map((one) => row(one, several)),
+  );
+}
+
+function row(experiment: Experiment, withProject: boolean): (string | number)[] {
   const { progress, verification } = experiment;
   return [
     experiment.id,
-    inert(experiment.name).slice(0, 40),
+    shortened(inert(experiment.name), 40),
+    ...(withProject ? [inert(experiment.project)] : []),
     `${coloredState(experiment.state)}${experiment.quarantined ? ' (quarantined)' : ''}`,
     progress.steps > 0 ? `${progress.step}/${progress.steps}` : '-',
     successRate(experiment),
@@ -180,10 +196,7 @@ function describe(experiment: ExperimentDetail): string {
     ['submitted', when(experiment.submittedAt)],
     ['started', when(experiment.startedAt)],
     ['ended', when(experiment.endedAt)],
-    [
-      'stage',
-      `${inert(progress.stage) || '-'}${progress.steps ? `, step ${progress.step} of ${progress.steps}` : ''}`,
-    ],
+    ['stage', stageOf(progress)],
     ['success', successRate(experiment)],
     ['estimator', experiment.fingerprint ?? '-'],
     ['custom code', experiment.customCode ? 'yes: its overrides load it' : 'none'],
@@ -196,6 +209,13 @@ function describe(experiment: ExperimentDetail): string {
     ['checkpoint', experiment.checkpoint ? `step ${experiment.checkpoint.step}` : '-'],
   ];
   return facts.map(([name, value]) => `${name.padEnd(13)} ${value}`).join('\n');
+}
+
+/** What it does and how far it has come; a trainer's stage may say both by itself. */
+function stageOf({ stage, step, steps }: Experiment['progress']): string {
+  const name = inert(stage) || '-';
+  const far = `step ${step} of ${steps}`;
+  return steps === 0 || name === far ? name : `${name}, ${far}`;
 }
 
 /** The last time that each rule fired; `echelon rules ID` shows all of it. */

@@ -13,6 +13,35 @@ interface AddOptions extends Options {
   expiresIn?: number;
 }
 
+interface CallerShown {
+  id: string;
+  name: string;
+  project: string | null;
+  scopes: string[];
+}
+
+/** `echelon whoami`: which API, as whom, and what may be done. */
+export function whoamiCommand(output: Output): Command {
+  return base('whoami')
+    .summary('say which API is talked to, as whom, and what you may do')
+    .description('say which API is talked to, as whom, what you see and what you may do')
+    .addHelpText('after', '\nExample:\n  echelon whoami --context lab')
+    .action(async (options: Options) => {
+      const client = await clientFor(options);
+      const caller = await client.get<CallerShown>('/v1/caller');
+      if (options.json) return output.line(json({ url: client.url, ...caller }));
+      const { id, name, project, scopes } = caller;
+      const facts = [
+        ['API', client.url],
+        ['name', inert(name)],
+        ['id', inert(id)],
+        ['project', inert(project ?? 'all')],
+        ['scopes', scopes.join(' ')],
+      ];
+      for (const [what, value] of facts) output.line(`${what!.padEnd(9)}${value}`);
+    });
+}
+
 /** `echelon keys`: list, make, rotate and revoke. */
 export function keysCommand(output: Output): Command {
   const command = base('keys')

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { MetricValue } from '../../core/events.ts';
+import { nearestName } from '../../schemas/nearest.ts';
 import type { MetricChart, MetricNames, MetricPoints } from '../../schemas/streams.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
@@ -39,9 +40,21 @@ export function metricsCommand(output: Output): Command {
       const chart = await client.get<MetricChart>(path, query);
       if (options.json) return output.line(json(chart));
       if (chart.series.length === 0)
-        throw new CliError(EXIT.notOk, `No such metrics; \`echelon metrics ${inert(id)}\` lists them.`);
+        throw new CliError(EXIT.notOk, await noSuch({ client, path, names, id }));
       output.line(chart.series.map(seriesTable).join('\n\n'));
     });
+}
+
+/** Why nothing is shown, with the name that was probably meant. */
+async function noSuch(input: { client: Client; path: string; names: string[]; id: string }): Promise<string> {
+  const { client, path, names, id } = input;
+  const { items } = await client.get<MetricNames>(`${path}/names`);
+  const near = nearestName(
+    names[0]!,
+    items.map(({ name }) => name),
+  );
+  const hint = near === undefined ? `\`echelon metrics ${id}\` lists them` : `did you mean ${near}?`;
+  return inert(`It has no metrics of that name; ${hint}`);
 }
 
 function seriesTable({ name, points }: MetricChart['series'][number]): string {

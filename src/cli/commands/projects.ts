@@ -16,6 +16,7 @@ interface ChangeOptions extends Options {
   keepBatches?: Count;
   keepStreams?: Count;
   keepRecords?: Count;
+  keepEventLogs?: Count;
 }
 
 /** `echelon projects`: list, make, change and remove. */
@@ -46,12 +47,14 @@ const pathOf = (name: string): string => `/v1/projects/${encodeURIComponent(name
 /** One line for each project. */
 export function projectTable(projects: readonly Project[]): string {
   return table(
-    ['NAME', 'WEIGHT', 'GPU QUOTA', 'BATCHES KEPT', 'STREAMS KEPT', 'RECORDS KEPT'],
+    ['NAME', 'WEIGHT', 'GPU QUOTA', 'BATCHES KEPT', 'STREAMS KEPT', 'RECORDS KEPT', 'EVENT LOGS KEPT'],
     projects.map(({ name, weight, gpuQuota, retention }) => [
       inert(name),
       weight,
       gpuQuota ?? 'none',
-      ...(['batchesDays', 'streamsDays', 'recordsDays'] as const).map((field) => kept(retention, field)),
+      ...(['batchesDays', 'streamsDays', 'recordsDays', 'eventLogsDays'] as const).map((field) =>
+        kept(retention, field),
+      ),
     ]),
   );
 }
@@ -68,7 +71,8 @@ const changes = (command: Command): Command =>
     .option('--gpu-quota <count>', 'GPUs at once at most; none: no limit', (text) => countOr('none', text))
     .option('--keep-batches <days>', 'how long bytes of batches are kept; ever', days)
     .option('--keep-streams <days>', 'how long events, logs, metrics and reports are kept; ever', days)
-    .option('--keep-records <days>', 'how long records are kept; ever', days);
+    .option('--keep-records <days>', 'how long records are kept; ever', days)
+    .option('--keep-event-logs <days>', 'how long clusters keep event logs, 7 at least; ever', days);
 
 function positive(text: string): number {
   const number = Number(text);
@@ -86,11 +90,12 @@ const days = (text: string): Count => countOr('ever', text);
 const orNull = (count: Count): number | null => (typeof count === 'number' ? count : null);
 
 function changeOf(options: ChangeOptions): ProjectChange {
-  const { weight, gpuQuota, keepBatches, keepStreams, keepRecords } = options;
+  const { weight, gpuQuota, keepBatches, keepStreams, keepRecords, keepEventLogs } = options;
   const retention = {
     ...(keepBatches !== undefined && { batchesDays: orNull(keepBatches) }),
     ...(keepStreams !== undefined && { streamsDays: orNull(keepStreams) }),
     ...(keepRecords !== undefined && { recordsDays: orNull(keepRecords) }),
+    ...(keepEventLogs !== undefined && { eventLogsDays: orNull(keepEventLogs) }),
   };
   return {
     ...(weight !== undefined && { weight }),

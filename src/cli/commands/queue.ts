@@ -3,6 +3,7 @@ import type { ExperimentDetail } from '../../schemas/api.ts';
 import { wholeNumber } from '../arguments.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
+import { shortened } from '../shortened.ts';
 
 type Options = ConnectionOptions & { json?: boolean; limit: number; reason?: string };
 
@@ -64,7 +65,7 @@ export function queueTable({ waiting }: Pick<QueueShown, 'waiting'>, now: number
     waiting.map((one) => [
       one.position,
       one.experiment,
-      inert(one.name).slice(0, 30),
+      shortened(inert(one.name), 30),
       inert(one.project),
       one.priority,
       one.gpus > 0 ? `${one.gpus} GPU, ${one.cpus} CPU` : `${one.cpus} CPU`,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
-import type { Accepted } from '../../schemas/api.ts';
+import type { Accepted, AttemptList } from '../../schemas/api.ts';
 import type { Artifact, ArtifactPage } from '../../schemas/records.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
@@ -13,9 +13,9 @@ type Options = ConnectionOptions & { json?: boolean };
 /** Asks the person at the terminal; undefined: there is none. */
 export type Ask = (question: string) => Promise<string | undefined>;
 
-/** What is done with experiments that are there already: rerun, rm, artifacts. */
+/** What is done with experiments that are there already: rerun, rm, attempts, artifacts. */
 export function recordCommands(output: Output, ask: Ask = askAtTerminal): Command[] {
-  return [rerun(output), remove(output, ask), artifacts(output)];
+  return [rerun(output), remove(output, ask), attempts(output), artifacts(output)];
 }
 
 const base = (name: string): Command =>
@@ -90,6 +90,33 @@ async function askAtTerminal(question: string): Promise<string | undefined> {
   } finally {
     terminal.close();
   }
+}
+
+function attempts(output: Output): Command {
+  return base('attempts')
+    .summary('list the attempts of an experiment, and how each ended')
+    .description('list the attempts of an experiment, where each ran and how it ended')
+    .argument('<id>')
+    .addHelpText('after', '\nExample:\n  echelon attempts exp-00cz8h3k7n2q4r5s6t7v')
+    .action(async (id: string, options: Options) => {
+      const client = await clientFor(options);
+      const list = await client.get<AttemptList>(`${pathOf(id)}/attempts`);
+      if (options.json) return output.line(json(list));
+      if (list.items.length === 0) return output.line('It has not been tried yet.');
+      const rows = list.items.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => [
+        ...[attempt, inert(cluster), new Date(claimedAt).toISOString()],
+        confirmedAt === null ? '-' : new Date(confirmedAt).toISOString(),
+        ...[lastSequence, endOf(ended)],
+      ]);
+      output.line(table(['ATTEMPT', 'CLUSTER', 'CLAIMED', 'LAUNCHED', 'EVENTS', 'ENDED'], rows));
+    });
+}
+
+/** How a driver ended, as its last event says. */
+function endOf(ended: unknown): string {
+  if (ended === null) return '-';
+  const { cause, message } = ended as { cause: string; message: string };
+  return inert(message === '' ? cause : `${cause}: ${message}`);
 }
 
 function artifacts(output: Output): Command {

@@ -24,9 +24,19 @@ export function retentionCommand(output: Output): Command {
       const answer = await client.get<RetentionPreview>(path);
       if (options.json) return output.line(json(answer));
       output.line(retentionTable(answer));
+      output.line(eventLogsLine(answer));
       if (answer.kept > 0) output.line(`${answer.kept} batches stay, because a rule keeps them.`);
     });
-  return new Command('retention').description('what is kept for how long').addCommand(preview);
+  return new Command('retention')
+    .description('what is kept for how long; alone, what would be deleted now')
+    .addCommand(preview, { isDefault: true });
+}
+
+/** What clusters keep, which has no size here. */
+function eventLogsLine({ eventLogs: { days, experiments, complete } }: RetentionPreview): string {
+  if (days === null) return 'Clusters keep event logs for ever.';
+  const forgotten = `${experiments}${complete ? '' : ' or more'}`;
+  return `Clusters keep event logs for ${days} d; those of ${forgotten} experiments go.`;
 }
 
 /** One line for each thing that retention deletes. */

@@ -40,7 +40,7 @@ function presetTable(): string {
 }
 
 /** A table of the rules, then a sentence for each time that one fired. */
-export function describeRules({ rules, stoppedBy }: ExperimentRules): string {
+function describeRules({ rules, stoppedBy }: ExperimentRules): string {
   if (rules.length === 0) return 'It has no rules.';
   const rows = rules.map(({ name, do: action, condition, fired }) => [
     inert(name),

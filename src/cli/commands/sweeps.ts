@@ -17,7 +17,8 @@ import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { coloredState, duration, inert, json, type Output, table } from '../output.ts';
-import { readSpecFile } from '../spec-file.ts';
+import { shortened } from '../shortened.ts';
+import { readSpecFile, requireKind } from '../spec-file.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
@@ -26,10 +27,15 @@ const WATCH_MS = 1_000;
 
 /** `echelon sweep submit|ls|get|compare|cancel|rerun`. */
 export function sweepCommand(output: Output): Command {
-  const command = new Command('sweep').description(
-    'run one spec with many values, and compare what came of it',
-  );
-  for (const part of [submit, list, get, compare, cancel, rerun]) command.addCommand(part(output));
+  const command = new Command('sweep')
+    .summary('run one spec with many values, and compare what came of it')
+    .description('run one spec with many values, and compare what came of it; alone, it lists the sweeps')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon sweep submit deploy/examples/sweep-estimators.yaml\n  echelon watch swp-00cz8h3k7n2q4r5s6t7v\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v',
+    )
+    .addCommand(list(output), { isDefault: true });
+  for (const part of [submit, get, compare, cancel, rerun]) command.addCommand(part(output));
   return command;
 }
 
@@ -52,6 +58,7 @@ function submit(output: Output): Command {
     )
     .action(async (file: string, options: Options & { key?: string; dryRun?: boolean; watch?: boolean }) => {
       const [client, request] = [await clientFor(options), await readSpecFile(file)];
+      requireKind(file, request, 'sweep');
       if (options.dryRun) {
         const preview = await client.post<SweepPreview>('/v1/sweeps/preview', request);
         return output.line(options.json ? json(preview) : describePreview(preview));
@@ -131,7 +138,7 @@ function list(output: Output): Command {
       if (page.items.length === 0) return output.line('No sweeps. `echelon sweep submit FILE` adds one.');
       const rows = page.items.map((sweep) => [
         sweep.id,
-        inert(sweep.name).slice(0, 40),
+        shortened(inert(sweep.name), 40),
         coloredState(sweep.state),
         sweep.count,
         progress(sweep),
@@ -173,7 +180,7 @@ function get(output: Output): Command {
 
 /** A value of an axis in a cell. */
 function shown(value: unknown): string {
-  return inert(valueInWords(value)).slice(0, 60);
+  return shortened(inert(valueInWords(value)), 60);
 }
 
 function compare(output: Output): Command {
@@ -195,8 +202,20 @@ function compare(output: Output): Command {
         limit: options.limit,
       });
       output.line(options.json ? json(comparison) : describeComparison(comparison));
-      if (comparison.next && !options.json) output.remark('There are more; --limit shows them.');
+      if (options.json) return;
+      if (comparison.next) output.remark('There are more; --limit shows them.');
+      const none = notReported(comparison);
+      if (none.length > 0)
+        output.remark(
+          inert(`No child reported ${none.join(', ')}; \`echelon metrics ID\` lists what one did.`),
+        );
     });
+}
+
+/** The metrics that no child has, though some have succeeded: probably written otherwise than the trainer does. */
+function notReported({ items, metrics }: SweepComparison): string[] {
+  if (items.every(({ succeeded }) => succeeded === 0)) return [];
+  return metrics.filter((name) => items.every(({ metrics: found }) => found[name]!.n === 0));
 }
 
 function describeComparison({ items, metrics }: SweepComparison): string {
@@ -256,6 +275,8 @@ function rerun(output: Output): Command {
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
       const answer = await client.post<SweepRerun>(`${pathOf(id)}/rerun-failed`, undefined);
-      output.line(options.json ? json(answer) : `${answer.rerun} children run again`);
+      if (options.json) return output.line(json(answer));
+      if (answer.rerun === 0) return output.line('No child has failed; nothing runs again.');
+      output.line(`${answer.rerun === 1 ? '1 child runs' : `${answer.rerun} children run`} again`);
     });
 }

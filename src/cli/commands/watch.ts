@@ -1,11 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import pc from 'picocolors';
 import type { ExperimentEvent, FeedEntry } from '../../core/events.ts';
+import { SWEEP_ID } from '../../core/sweep-ids.ts';
+import type { ExperimentDetail } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { coloredState, inert, type Output } from '../output.ts';
+import { shortened } from '../shortened.ts';
+import { startsIn } from './queue.ts';
+import { watchSweep } from './sweeps.ts';
+
+/** Time between two looks at why an experiment waits. */
+const LOOK_MS = 5_000;
 
 interface Options extends ConnectionOptions {
   json?: boolean;
@@ -13,21 +22,25 @@ interface Options extends ConnectionOptions {
   project?: string;
 }
 
-/** `echelon watch`: an experiment until it has ended, or what happens in a project. */
+/** `echelon watch`: an experiment or a sweep until it has ended, or what happens in a project. */
 export function watchCommand(output: Output): Command {
   return withConnection(new Command('watch'))
-    .summary('follow an experiment live, or what happens in a project')
+    .summary('follow an experiment or a sweep live, or a project')
     .description(
-      'follow an experiment live until it has ended; exit status 1 where it failed or a row is wrong. Without an id: what happens in a project, or in all of them, until it is interrupted',
+      'follow an experiment live until it has ended; exit status 1 where it failed or a row is wrong; a sweep: until every child has ended. Without an id: what happens in a project, or in all of them, until it is interrupted. Times are UTC',
     )
-    .argument('[id]')
+    .argument('[id]', 'of an experiment or a sweep')
     .addOption(new Option('--project <project>', 'without an id: only what happens in this project'))
     .option('--after <event>', 'resume behind this event id')
     .option('--json', 'print a JSON object for each event')
-    .addHelpText('after', '\nExample:\n  echelon watch exp-…\n  echelon watch --project default --json')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon watch exp-00cz8h3k7n2q4r5s6t7v\n  echelon watch swp-00cz8h3k7n2q4r5s6t7v\n  echelon watch --project default --json',
+    )
     .action(async (id: string | undefined, options: Options) => {
       const client = await clientFor(options);
       const [json, after] = [options.json ?? false, options.after];
+      if (id !== undefined && SWEEP_ID.test(id)) return await watchSweep({ client, id, output, json });
       if (id !== undefined) return await watchExperiment({ client, id, output, json, after });
       const { signal } = new AbortController();
       await watchFeed({ client, project: options.project, output, json, after, signal });
@@ -46,8 +59,8 @@ export async function watchFeed(options: {
   after?: string | undefined;
   signal: AbortSignal;
 }): Promise<void> {
-  const { client, project, output, signal } = options;
-  let { after } = options;
+  const { client, output, signal } = options;
+  let { project, after } = options;
   if (!options.json)
     output.remark(
       `What happens in ${project ?? 'all projects'} ${after === undefined ? 'from now on' : `behind ${after}`}; Ctrl-C ends it.`,
@@ -60,12 +73,13 @@ export async function watchFeed(options: {
       return;
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      if (error.code === 'forbidden' && project === undefined)
-        throw new CliError(
-          error.exitCode,
-          `${error.message} Name it: echelon watch --project NAME`,
-          error.code,
-        );
+      if (error.code === 'forbidden' && project === undefined) {
+        // A key that sees one project only.
+        project = (await client.get<{ project: string | null }>('/v1/caller')).project ?? undefined;
+        if (project === undefined) throw error;
+        if (!options.json) output.remark(`Your key sees the project ${project} alone.`);
+        continue;
+      }
       if (error.code !== 'history-trimmed') throw error;
       output.remark(`Events were missed: ${error.message}`);
       after = undefined;
@@ -78,7 +92,7 @@ function feedLine(entry: FeedEntry, withProject: boolean): string {
   const place = withProject ? `${entry.project}  ` : '';
   const what = event.type === 'sweep' ? sweepLine(event) : describe(event);
   const id = entry.experiment ?? entry.sweep ?? '';
-  return `${new Date(at).toISOString().slice(11, 19)}  ${place}${id}  ${inert(entry.name).slice(0, 40)}  ${what}`;
+  return `${new Date(at).toISOString().slice(11, 19)}  ${place}${id}  ${shortened(inert(entry.name), 40)}  ${what}`;
 }
 
 function sweepLine({ state, counts }: Extract<FeedEntry['event'], { type: 'sweep' }>): string {
@@ -96,19 +110,67 @@ export async function watchExperiment(options: {
   output: Output;
   json: boolean;
   after?: string | undefined;
+  lookMs?: number;
 }): Promise<void> {
-  const { client, id, output } = options;
-  if (!options.json) output.remark(`Following ${id}; Ctrl-C ends the following, not the experiment.`);
+  const { id, output } = options;
   const stop = new AbortController();
-  for await (const received of client.events(id, { after: options.after, signal: stop.signal })) {
+  if (!options.json) output.remark(`Following ${id}; Ctrl-C ends the following, not the experiment.`);
+  try {
+    await printEvents(options, stop.signal);
+  } finally {
+    stop.abort();
+  }
+  await judge(options);
+}
+
+/** While it waits: its place, the reason and the expected start, whenever place or reason change. */
+async function tellWhyItWaits(options: {
+  client: Client;
+  id: string;
+  output: Output;
+  lookMs?: number;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { client, id, output, lookMs = LOOK_MS, signal } = options;
+  let said = '';
+  while (!signal.aborted) {
+    // Where it cannot be asked, the stream of its events says why.
+    const experiment = await client.get<ExperimentDetail>(pathOf(id)).catch(() => undefined);
+    if (experiment === undefined || experiment.state !== 'queued' || signal.aborted) return;
+    const { position, waitReason, estimate } = experiment;
+    const why = `place ${position?.rank} of ${position?.length}: ${inert(waitReason ?? '')}`;
+    if (position !== null && waitReason !== null && why !== said) {
+      const start = estimate === null ? '' : `; starts in ${startsIn(estimate, Date.now())}`;
+      output.remark(`          waits at ${why}${start}`);
+      said = why;
+    }
+    await delay(lookMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+const pathOf = (id: string): string => `/v1/experiments/${encodeURIComponent(id)}`;
+
+async function printEvents(
+  options: Parameters<typeof watchExperiment>[0],
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, id, output } = options;
+  for await (const received of client.events(id, { after: options.after, signal })) {
     if (options.json) {
       output.line(JSON.stringify(received));
       continue;
     }
     const text = describe(received.event);
     if (text) output.line(`${new Date(received.at).toISOString().slice(11, 19)}  ${text}`);
+    const { event } = received;
+    if (event.type === 'state' && event.to === 'queued') void tellWhyItWaits({ ...options, signal });
   }
-  const experiment = await client.get<Experiment>(`/v1/experiments/${encodeURIComponent(id)}`);
+}
+
+/** Says what came of it; throws where that is not well. */
+async function judge(options: Parameters<typeof watchExperiment>[0]): Promise<void> {
+  const { client, id, output } = options;
+  const experiment = await client.get<Experiment>(pathOf(id));
   const { verification } = experiment;
   if (!options.json) output.remark(checkedInWords(id, verification));
   if (experiment.state !== 'succeeded')
@@ -116,7 +178,7 @@ export async function watchExperiment(options: {
   if (verification.wrong > 0 || verification.errors > 0) {
     throw new CliError(
       EXIT.notOk,
-      `${id}: the training signal was not right (${verification.wrong} wrong rows, ${verification.errors} error findings); \`echelon get ${id}\` says more`,
+      `${id}: the training signal was not right (${verification.wrong} wrong rows, ${verification.errors} error findings); \`echelon batches ${id} --not-ok\` says more`,
     );
   }
 }
@@ -142,7 +204,7 @@ function describe(event: ExperimentEvent): string | undefined {
       return event.ok
         ? `batch of step ${event.step}: ${event.rows} rows ${pc.green('ok')}${event.rounding ? `, ${event.rounding} by rounding` : ''}`
         : pc.red(
-            `batch of step ${event.step}: NOT ok: ${event.wrong} of ${event.rows} rows wrong ${event.errors.join(', ')}`,
+            `batch of step ${event.step}: NOT ok: ${event.wrong} of ${event.rows} rows wrong${event.errors.length > 0 ? ` (${event.errors.join(', ')})` : ''}`,
           );
     case 'rule':
       return pc.yellow(`${event.do === 'mark' ? 'marked' : event.do}: ${inert(event.reason)}`);

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import pc from 'picocolors';
+import type { ExperimentEvent } from '../../core/events.ts';
 import { isFinal } from '../../core/states.ts';
 import type { Accepted } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
@@ -88,13 +89,19 @@ async function followToEnd(client: Client, id: string, bars?: Bars): Promise<Exp
   const path = `/v1/experiments/${id}`;
   const stop = new AbortController();
   for await (const { event } of client.events(id, { signal: stop.signal })) {
-    if (event.type === 'log' || event.type === 'batch') continue;
+    if (!changesView(event)) continue;
     const experiment = await client.get<Experiment>(path);
     bars?.update(experiment);
     if (isFinal(experiment.state) && experiment.verification.status === 'complete') break;
   }
   stop.abort();
   return client.get<Experiment>(path);
+}
+
+/** Once a step is enough: what else comes with a step is seen with its verification. */
+function changesView(event: ExperimentEvent): boolean {
+  if (event.type === 'stage') return !/^step \d/.test(event.name);
+  return event.type === 'state' || event.type === 'verification';
 }
 
 async function showFault(client: Client, output: Output): Promise<DemoReport['fault']> {

@@ -79,8 +79,9 @@ export async function waitUntilReady<T>(options: {
     if (value !== undefined) return value;
     const why = over ?? (Date.now() > deadline ? `not ready after ${options.timeoutMs / 1000} s` : undefined);
     if (why)
-      throw new Error(
-        `${options.what} did not start (${why}). The end of its log:\n${tailOf(options.logFile)}`,
+      throw new CliError(
+        EXIT.notOk,
+        `${options.what} did not start (${why}). The end of its log, ${options.logFile}:\n${tailOf(options.logFile)}`,
       );
     await delay(50);
   }

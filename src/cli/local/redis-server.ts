@@ -10,7 +10,7 @@ import { type ServerProcess, startServer, waitUntilReady } from './processes.ts'
 const run = promisify(execFile);
 
 /** Names under which a Redis-compatible server may be installed, in order of preference. */
-export const REDIS_PROGRAMS = ['redis-server', 'valkey-server'];
+const REDIS_PROGRAMS = ['redis-server', 'valkey-server'];
 
 /** The first of {@link REDIS_PROGRAMS} that answers, with its version line; undefined where none does. */
 export async function findRedisServer(): Promise<{ program: string; version: string } | undefined> {

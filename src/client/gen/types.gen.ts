@@ -6,7 +6,7 @@ export type ClientOptions = {
 
 export type LocalSpec = {
     /**
-     * For people; without control characters
+     * For people; without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -216,7 +216,7 @@ export type LocalSpec = {
 
 export type ReplaySpec = {
     /**
-     * For people; without control characters
+     * For people; without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -374,7 +374,7 @@ export type ReplaySpec = {
 
 export type VerlAgentSpec = {
     /**
-     * For people; without control characters
+     * For people; without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -1131,6 +1131,27 @@ export type RetentionPreview = {
          */
         first: Array<string>;
     }>;
+    /**
+     * Event logs of ray-workers
+     */
+    eventLogs: {
+        /**
+         * The policy that holds; null: for ever
+         */
+        days: number | null;
+        /**
+         * Of experiments that ended before, in ms since 1970; null: of none
+         */
+        endedBefore: number | null;
+        /**
+         * How many lose what their clusters keep of them
+         */
+        experiments: number;
+        /**
+         * False: there may be more
+         */
+        complete: boolean;
+    };
     /**
      * Batches among these that stay, because a rule keeps them
      */
@@ -2128,7 +2149,7 @@ export type SweepComparison = {
                 min: number | null;
                 max: number | null;
                 /**
-                 * 95 % confidence interval of the mean by Student's t; null below two values
+                 * 95 % confidence interval of the mean by Student's t, that of a success rate cut at 0 and 1; null below two values
                  */
                 interval: {
                     low: number;
@@ -2339,7 +2360,7 @@ export type SweepPreview = {
 
 export type SweepRequest = {
     /**
-     * For people; without control characters
+     * For people; without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -2408,7 +2429,7 @@ export type SweepRerun = {
 
 export type SubmitPreset = {
     /**
-     * For people; without control characters
+     * For people; without characters that control, turn or take no room
      */
     name?: string;
     /**
@@ -2648,9 +2669,13 @@ export type Project = {
          */
         streamsDays?: number | null;
         /**
-         * Days after an experiment's end for which its record is kept (default null); null: for ever
+         * Days after an experiment's end for which its record is kept (default 730); null: for ever
          */
         recordsDays?: number | null;
+        /**
+         * Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record
+         */
+        eventLogsDays?: number | null;
     } | null;
     /**
      * Milliseconds since 1970; 0: it was always there
@@ -2680,9 +2705,13 @@ export type ProjectChange = {
          */
         streamsDays?: number | null;
         /**
-         * Days after an experiment's end for which its record is kept (default null); null: for ever
+         * Days after an experiment's end for which its record is kept (default 730); null: for ever
          */
         recordsDays?: number | null;
+        /**
+         * Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record
+         */
+        eventLogsDays?: number | null;
     } | null;
 };
 
@@ -2712,9 +2741,13 @@ export type ProjectInput = {
          */
         streamsDays?: number | null;
         /**
-         * Days after an experiment's end for which its record is kept (default null); null: for ever
+         * Days after an experiment's end for which its record is kept (default 730); null: for ever
          */
         recordsDays?: number | null;
+        /**
+         * Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record
+         */
+        eventLogsDays?: number | null;
     } | null;
 };
 
@@ -2729,7 +2762,7 @@ export type ApiKey = {
      */
     id: string;
     /**
-     * For people; without control characters
+     * For people; without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -2772,7 +2805,7 @@ export type ApiKey = {
 
 export type ApiKeyInput = {
     /**
-     * For people; without control characters
+     * For people; without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -3387,6 +3420,9 @@ export type ListExperimentsData = {
     body?: never;
     path?: never;
     query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
         cursor?: string;
         /**
          * 50 where it is left out
@@ -3494,7 +3530,7 @@ export type SubmitExperimentErrors = {
      */
     415: Problem;
     /**
-     * `rate-limited`: Too many requests
+     * `rate-limited`: Too many requests; `line-full`: The project has as many experiments waiting as it may
      */
     429: Problem;
     /**
@@ -3558,7 +3594,7 @@ export type RerunExperimentErrors = {
      */
     409: Problem;
     /**
-     * `rate-limited`: Too many requests
+     * `rate-limited`: Too many requests; `line-full`: The project has as many experiments waiting as it may
      */
     429: Problem;
     /**
@@ -3856,6 +3892,9 @@ export type ListSweepsData = {
     body?: never;
     path?: never;
     query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
         cursor?: string;
         /**
          * 50 where it is left out
@@ -3907,7 +3946,7 @@ export type ListSweepsResponse = ListSweepsResponses[keyof ListSweepsResponses];
 export type SubmitSweepData = {
     body: {
         /**
-         * For people; without control characters
+         * For people; without characters that control, turn or take no room
          */
         name: string;
         /**
@@ -4005,7 +4044,7 @@ export type SubmitSweepErrors = {
      */
     415: Problem;
     /**
-     * `rate-limited`: Too many requests
+     * `rate-limited`: Too many requests; `line-full`: The project has as many experiments waiting as it may
      */
     429: Problem;
     /**
@@ -4032,7 +4071,7 @@ export type SubmitSweepResponse = SubmitSweepResponses[keyof SubmitSweepResponse
 export type PreviewSweepData = {
     body: {
         /**
-         * For people; without control characters
+         * For people; without characters that control, turn or take no room
          */
         name: string;
         /**
@@ -4165,6 +4204,9 @@ export type GetSweepData = {
         id: string;
     };
     query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
         cursor?: string;
         /**
          * 50 where it is left out
@@ -4225,6 +4267,9 @@ export type CompareSweepData = {
         id: string;
     };
     query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
         cursor?: string;
         /**
          * 50 where it is left out
@@ -6010,7 +6055,7 @@ export type GetPresetResponse = GetPresetResponses[keyof GetPresetResponses];
 export type SubmitPresetData = {
     body: {
         /**
-         * For people; without control characters
+         * For people; without characters that control, turn or take no room
          */
         name?: string;
         /**
@@ -6081,7 +6126,7 @@ export type SubmitPresetErrors = {
      */
     415: Problem;
     /**
-     * `rate-limited`: Too many requests
+     * `rate-limited`: Too many requests; `line-full`: The project has as many experiments waiting as it may
      */
     429: Problem;
     /**
@@ -7036,9 +7081,13 @@ export type CreateProjectData = {
              */
             streamsDays?: number | null;
             /**
-             * Days after an experiment's end for which its record is kept (default null); null: for ever
+             * Days after an experiment's end for which its record is kept (default 730); null: for ever
              */
             recordsDays?: number | null;
+            /**
+             * Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record
+             */
+            eventLogsDays?: number | null;
         } | null;
     };
     headers?: {
@@ -7253,9 +7302,13 @@ export type ChangeProjectData = {
              */
             streamsDays?: number | null;
             /**
-             * Days after an experiment's end for which its record is kept (default null); null: for ever
+             * Days after an experiment's end for which its record is kept (default 730); null: for ever
              */
             recordsDays?: number | null;
+            /**
+             * Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record
+             */
+            eventLogsDays?: number | null;
         } | null;
     };
     headers?: {
@@ -7376,7 +7429,7 @@ export type ListKeysResponse = ListKeysResponses[keyof ListKeysResponses];
 export type CreateKeyData = {
     body: {
         /**
-         * For people; without control characters
+         * For people; without characters that control, turn or take no room
          */
         name: string;
         /**
@@ -7641,6 +7694,9 @@ export type ListAuditData = {
     body?: never;
     path?: never;
     query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
         cursor?: string;
         /**
          * 50 where it is left out

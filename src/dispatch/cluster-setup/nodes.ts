@@ -1,3 +1,4 @@
+import { plural } from '../../queue/choose-words.ts';
 import type { RayNode } from '../../ray/cluster.ts';
 import { SetupError } from './problems.ts';
 
@@ -25,5 +26,5 @@ export function headOf(nodes: readonly RayNode[]): RayNode {
 /** What the nodes have together. */
 export function sizeInWords(nodes: readonly RayNode[]): string {
   const sum = (resource: string) => nodes.reduce((all, node) => all + (node.resources[resource] ?? 0), 0);
-  return `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}, ${sum('GPU')} GPUs and ${sum('CPU')} CPUs`;
+  return `${plural(nodes.length, 'node')}, ${plural(sum('GPU'), 'GPU')} and ${plural(sum('CPU'), 'CPU')}`;
 }

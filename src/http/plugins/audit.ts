@@ -8,6 +8,10 @@ declare module 'fastify' {
     /** It is recorded though it is a GET. */
     audit?: true;
   }
+  interface FastifyRequest {
+    /** Its entry was written already, in one step with what it did. */
+    audited: boolean;
+  }
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -18,19 +22,23 @@ const TOKEN_IN_QUERY = /[?&](?:access_token|api_key|apikey|token|key|auth|author
 
 /**
  * Records every request that may change something once it is authorized, whatever comes of it, and every refusal (401,
- * 403) of any request. What a client is told was done is recorded: its entry is written before the answer leaves. Where the
- * store does not take it, the answer goes out all the same, and the entry is in the log of this process.
+ * 403) of any request. What a client is told was done is recorded: its entry is written before the answer leaves, or in
+ * one step with what was done (`audited`). Where the store does not take it, the answer goes out all the same, and the
+ * entry is in the log of this process.
  */
 export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
   const admit = createAdmission();
+  app.decorateRequest('audited', false);
 
   app.addHook('onSend', async (request, reply, payload) => {
+    if (request.audited) return;
     const refused = reply.statusCode === 401 || reply.statusCode === 403;
     if (!refused && !isChange(request, reply)) return;
     const refusedTo = reply.statusCode >= 400 ? (request.caller?.id ?? '') : undefined;
     const passedOver = refusedTo === undefined ? 0 : admit(refusedTo, clock.now());
     if (passedOver === undefined) return;
-    const entry = { ...entryOf(request, reply), code: codeOf(payload), note: noteOf(request, passedOver) };
+    const did = { status: reply.statusCode, target: targetOf(request, reply), code: codeOf(payload) };
+    const entry = auditEntry(request, did, passedOver);
     const written = (async () => store.audit(entry))().catch((err: unknown) => {
       log.error({ err, audit: entry }, 'an entry of the audit log was not stored');
     });
@@ -69,7 +77,15 @@ function isChange(request: FastifyRequest, reply: FastifyReply): boolean {
   return request.caller !== null && request.caller.id !== '';
 }
 
-function entryOf(request: FastifyRequest, reply: FastifyReply): Omit<AuditInput, 'code' | 'note'> {
+/**
+ * The entry of a request that is answered with this status, did this to `target` and, where it was refused, is told
+ * this `code`; `passedOver` refusals before it were not recorded.
+ */
+export function auditEntry(
+  request: FastifyRequest,
+  did: Pick<AuditInput, 'status' | 'target'> & { code?: string | null },
+  passedOver = 0,
+): AuditInput {
   const { caller } = request;
   const known = caller !== null && caller.id !== '';
   return {
@@ -77,11 +93,13 @@ function entryOf(request: FastifyRequest, reply: FastifyReply): Omit<AuditInput,
     name: known ? caller.name : null,
     project: known ? caller.project : null,
     action: actionOf(request),
-    target: targetOf(request, reply),
-    status: reply.statusCode,
-    outcome: outcomeOf(reply.statusCode),
+    target: did.target,
+    status: did.status,
+    outcome: outcomeOf(did.status),
     requestId: request.id,
     address: request.ip,
+    code: did.code ?? null,
+    note: noteOf(request, passedOver),
   };
 }
 

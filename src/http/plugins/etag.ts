@@ -1,16 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { EchelonError } from '../../core/errors.ts';
-import type { App } from '../deps.ts';
+import type { VersionedKind } from '../../store/records-store.ts';
+import { changedSince } from '../../store/versions.ts';
+import type { App, RouteDeps } from '../deps.ts';
 import { withHeaders, withProblems } from '../responses.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * On the GET of one record whose handler returns it: its answer carries an ETag, and PATCH and DELETE of the same
-     * path know `If-Match`.
+     * On the GET of one record whose handler returns it: its answer carries an ETag. Where PATCH and DELETE of the same
+     * path know `If-Match`, the kind of the record, whose id or name is the path's one parameter.
      */
-    etag?: boolean;
+    etag?: boolean | VersionedKind;
+  }
+  interface FastifyRequest {
+    /** The version of the record whose ETag fits `If-Match`: the handler's write names it. Undefined: any will do. */
+    readVersion: string | undefined;
   }
 }
 
@@ -35,10 +40,12 @@ const ETAG = { ETag: { type: 'string', description: 'Strong validator of this an
 
 /**
  * Conditional requests on records (RFC 9110, 13). `@fastify/etag` would tag every answer, errors and POSTs included,
- * and knows neither lists of tags nor `If-Match`. The record is read right before the change, not in one step with it:
- * this guards against deciding on what one read a while ago, while the steps of the store guard their own invariants.
+ * and knows neither lists of tags nor `If-Match`. With `If-Match` the version of the record is read before the record is,
+ * and the write is told it: the store refuses it in the step that would change a record of another version, so that of
+ * two changes with one ETag one is refused.
  */
-export function addEtags(app: App): void {
+export function addEtags(app: App, { store }: Pick<RouteDeps, 'store'>): void {
+  app.decorateRequest('readVersion', undefined);
   const reads = new Map<string, RouteOptions>();
   const changes = new Map<string, RouteOptions[]>();
   app.addHook('onRoute', (route) => {
@@ -46,10 +53,11 @@ export function addEtags(app: App): void {
     if (route.config?.etag && methods.includes('GET')) {
       reads.set(route.url, route);
       documentRead(route);
-      for (const change of changes.get(route.url) ?? []) documentChange(change);
+      for (const change of changes.get(route.url) ?? []) documentChange(change, route);
     } else if (methods.some((method) => CHANGING.includes(method))) {
       changes.set(route.url, [...(changes.get(route.url) ?? []), route]);
-      if (reads.has(route.url)) documentChange(route);
+      const read = reads.get(route.url);
+      if (read !== undefined) documentChange(route, read);
     }
   });
 
@@ -58,15 +66,13 @@ export function addEtags(app: App): void {
     if (wanted === undefined || !CHANGING.includes(request.method)) return;
     const read = reads.get(request.routeOptions.url ?? '');
     if (read === undefined) return;
+    const [name] = Object.values(request.params as Record<string, string>);
+    // Before the record: what changes between the two reads is then another version than this.
+    const version = await store.recordVersion(read.config?.etag as VersionedKind, name!);
     const record: unknown = await (read.handler as Handler).call(app, request, reply);
-    if (wanted.trim() === '*' || tagsOf(wanted).includes(etagOf(JSON.stringify(record)))) return;
-    throw new EchelonError(
-      'precondition-failed',
-      'It has changed since it was read: its ETag is another one now.',
-      {
-        problems: [{ field: 'if-match', message: 'read it again, and send the ETag of that answer' }],
-      },
-    );
+    if (wanted.trim() === '*') return;
+    if (!tagsOf(wanted).includes(etagOf(JSON.stringify(record)))) throw changedSince();
+    request.readVersion = version;
   });
 
   app.addHook('onSend', async (request, reply, payload) => {
@@ -114,7 +120,9 @@ function documentRead(route: RouteOptions): void {
   };
 }
 
-function documentChange(route: RouteOptions): void {
+function documentChange(route: RouteOptions, read: RouteOptions): void {
+  if (typeof read.config?.etag !== 'string')
+    throw new TypeError(`${route.url}: etag must name the kind of the record`);
   route.schema ??= {};
   const schema = route.schema as Documented;
   schema.headers = { type: 'object', properties: { ...schema.headers?.properties, ...IF_MATCH } } as object;

@@ -20,8 +20,9 @@ export function addValidation(app: App): void {
     if (schema.$ref?.startsWith('ExperimentSpec')) return specCheck;
     const validate = ajv.compile(schema);
     const texts = httpPart !== 'body';
+    const reads = texts && Object.values(schema.properties ?? {}).some(({ type }) => type !== 'string');
     return (input: unknown) => {
-      const value = texts ? readTexts(schema, input) : (input ?? {});
+      const value = reads ? readTexts(schema, input) : (input ?? {});
       if (validate(value)) return { value };
       return { error: invalid(toFieldProblems(validate.errors ?? [], schema), texts) };
     };

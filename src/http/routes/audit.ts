@@ -4,7 +4,7 @@ import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../store/audit.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
-import { strict } from './common.ts';
+import { PageQuery, strict } from './common.ts';
 
 /** Entries read from the store in one call, and looked at for one answer at most. */
 const READ = 500;
@@ -15,8 +15,7 @@ const text = (description: string) =>
 
 const Query = Type.Object(
   {
-    cursor: Type.Optional(Type.String({ maxLength: 1000 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
+    ...PageQuery,
     caller: text('Only what this key or token did, by its id'),
     action: text('Only this operation, e.g. cancelExperiment'),
     target: text('Only what was done to this id or name'),

@@ -36,7 +36,7 @@ function addReads(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/clusters/:name',
     {
-      config: { etag: true },
+      config: { etag: 'cluster' },
       schema: {
         operationId: 'getCluster',
         summary: 'One cluster',
@@ -155,7 +155,7 @@ function addRemove(app: App, deps: RouteDeps): void {
           `${name} runs ${what}${items.length > 5 ? `, and ${items.length - 5} more` : ''}. Drain it and wait, or cancel what runs.`,
         );
       }
-      const command = await beginCommand(deps, name, 'remove');
+      const command = await beginCommand(deps, name, 'remove', { ifVersion: request.readVersion });
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
   );

@@ -16,6 +16,12 @@ export const PageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
 };
 
+/** Names in a query, at most so many. */
+export function namesQuery(maxItems: number, description: string) {
+  // Values are split at commas, so that a longest length of one could not be said truly; headers bound them all.
+  return Type.Array(Type.String({ minLength: 1 }), { maxItems, description });
+}
+
 /** Path parameters of everything below an experiment. */
 export const ExperimentParams = Type.Object(
   { id: Type.String({ description: "The experiment's id" }) },

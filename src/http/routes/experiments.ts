@@ -1,25 +1,28 @@
+import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { STATES } from '../../core/states.ts';
+import type { Accepted } from '../../schemas/api.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
 import { validateSpec } from '../../schemas/validate-spec.ts';
 import type { ExperimentFilter } from '../../store/records-store.ts';
-import { acceptExperiment } from '../accept-experiment.ts';
+import { acceptExperiment, type Submission } from '../accept-experiment.ts';
 import { listedProject } from '../caller-projects.ts';
 import { withSilence } from '../cluster-views.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { experimentDetail } from '../experiment-detail.ts';
+import { auditEntry } from '../plugins/audit.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
-import { ExperimentParams, experimentOf, notFound, strict } from './common.ts';
+import { ExperimentParams, experimentOf, notFound, PageQuery, strict } from './common.ts';
 
 const SpecBody = Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' });
 
 /** What an accepted experiment is answered. */
-const accepted = {
+const ACCEPTED = {
   202: {
     description: 'Accepted; it waits in the line',
     headers: { Location: { type: 'string', description: 'Path of the experiment' } },
@@ -29,8 +32,7 @@ const accepted = {
 
 const ListQuery = Type.Object(
   {
-    cursor: Type.Optional(Type.String({ maxLength: 1000 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
+    ...PageQuery,
     state: Type.Optional(
       Type.Array(Type.Enum([...STATES], { type: 'string' }), {
         maxItems: STATES.length,
@@ -71,11 +73,27 @@ export function addExperiments(app: App, deps: RouteDeps): void {
   addCancel(app, deps);
 }
 
+/** Accepts what a request asks for; its entry of the audit log is written with it. */
+async function accept(
+  deps: RouteDeps,
+  request: FastifyRequest,
+  asked: Pick<Submission, 'spec' | 'rerunOf'>,
+): Promise<Accepted> {
+  const { accepted, created } = await acceptExperiment(deps, {
+    ...asked,
+    caller: request.caller,
+    key: idempotencyKey(request),
+    audit: (id) => auditEntry(request, { status: 202, target: id }),
+  });
+  request.audited = created;
+  return accepted;
+}
+
 function addSubmit(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/experiments',
     {
-      config: { idempotency: 'own' },
+      config: { idempotency: 'own', quick: true },
       schema: {
         operationId: 'submitExperiment',
         summary: 'Submit an experiment',
@@ -84,11 +102,12 @@ function addSubmit(app: App, deps: RouteDeps): void {
         tags: ['experiments'],
         body: SpecBody,
         response: {
-          ...accepted,
+          ...ACCEPTED,
           ...problems(
             'invalid-spec',
             'body-too-large',
             'unsupported-media-type',
+            'line-full',
             'store-full',
             'store-unfit',
           ),
@@ -96,8 +115,7 @@ function addSubmit(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { caller, body: spec } = request;
-      const answer = await acceptExperiment(deps, { caller, spec, key: idempotencyKey(request) });
+      const answer = await accept(deps, request, { spec: request.body });
       return reply.code(202).header('location', answer.self).send(answer);
     },
   );
@@ -115,18 +133,19 @@ function addRerun(app: App, deps: RouteDeps): void {
           'From the spec as it was submitted, checked and filled in as a new one is; it starts from the beginning, and `rerunOf` of the new one names the old one. Takes no body.',
         tags: ['experiments'],
         params: ExperimentParams,
-        response: { ...accepted, ...problems('not-found', 'invalid-spec', 'store-full', 'store-unfit') },
+        response: {
+          ...ACCEPTED,
+          ...problems('not-found', 'invalid-spec', 'line-full', 'store-full', 'store-unfit'),
+        },
       },
     },
     async (request, reply) => {
       if (request.body !== undefined)
         throw new EchelonError('invalid-request', 'This request takes no body.');
       const { id, submitted, project } = await experimentOf(deps.store, request, request.params.id);
-      const answer = await acceptExperiment(deps, {
-        caller: request.caller,
+      const answer = await accept(deps, request, {
         // Which project is meant where none is named depends on who asks.
         spec: { ...validateSpec(submitted), ...(project !== DEFAULT_PROJECT && { project }) },
-        key: idempotencyKey(request),
         rerunOf: id,
       });
       return reply.code(202).header('location', answer.self).send(answer);
@@ -150,7 +169,7 @@ function addDelete(app: App, { store }: RouteDeps): void {
     },
     async (request, reply) => {
       const { id, state } = await experimentOf(store, request, request.params.id);
-      const outcome = await store.deleteExperiment(id);
+      const outcome = await store.deleteExperiment(id, request.readVersion);
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'not-ended') {
         throw new EchelonError(
@@ -167,7 +186,7 @@ function addRead(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/experiments/:id',
     {
-      config: { etag: true },
+      config: { etag: 'experiment' },
       schema: {
         operationId: 'getExperiment',
         summary: 'One experiment',
@@ -176,7 +195,8 @@ function addRead(app: App, deps: RouteDeps): void {
         response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found') },
       },
     },
-    async (request) => experimentDetail(deps, await experimentOf(deps.store, request, request.params.id)),
+    async (request) =>
+      experimentDetail(deps, await experimentOf(deps.store, request, request.params.id), request.caller),
   );
 }
 
@@ -242,7 +262,7 @@ function addCancel(app: App, deps: RouteDeps): void {
           'The experiment has already ended; there is nothing to cancel.',
         );
       }
-      await experimentDetail(deps, await experimentOf(store, request, id)).then((answer) =>
+      await experimentDetail(deps, await experimentOf(store, request, id), request.caller).then((answer) =>
         reply.code(202).send(answer),
       );
       return reply;

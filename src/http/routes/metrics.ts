@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { readOn } from '../read-on.ts';
 import { problems } from '../responses.ts';
-import { AfterParam, ExperimentParams, experimentOf, streamPlace, strict } from './common.ts';
+import { AfterParam, ExperimentParams, experimentOf, namesQuery, streamPlace, strict } from './common.ts';
 
 /** Metric events in one answer at most. */
 const MOST_EVENTS = 2000;
@@ -19,12 +19,10 @@ const MOST_EXPERIMENTS = 20;
 const NAMES_AT_ONCE = 50;
 const LAST_STEP = 2 ** 32 - 1;
 
-// Values are split at commas, so that a longest length of one could not be said truly; headers bound them all.
-const Names = Type.Array(Type.String({ minLength: 1 }), {
-  maxItems: 100,
-  description:
-    'Only these metrics; separated by commas, or repeated. `actor/*`: those that begin with `actor/`',
-});
+const Names = namesQuery(
+  100,
+  'Only these metrics; separated by commas, or repeated. `actor/*`: those that begin with `actor/`',
+);
 const Step = (description: string) => Type.Integer({ minimum: 0, maximum: LAST_STEP, description });
 const ChartQuery = {
   from: Type.Optional(Step('Only from this step on')),
@@ -47,6 +45,13 @@ interface ChartRequest {
 
 /** Metrics over the steps: charts whose cost does not depend on the length of the run, names, and every point. */
 export function addMetrics(app: App, { store }: RouteDeps): void {
+  addChart(app, store);
+  addComparison(app, store);
+  addNames(app, store);
+  addPoints(app, store);
+}
+
+function addChart(app: App, store: Store): void {
   app.get(
     '/v1/experiments/:id/metrics',
     {
@@ -67,7 +72,9 @@ export function addMetrics(app: App, { store }: RouteDeps): void {
       return chart!;
     },
   );
+}
 
+function addComparison(app: App, store: Store): void {
   app.get(
     '/v1/metrics',
     {
@@ -100,7 +107,9 @@ export function addMetrics(app: App, { store }: RouteDeps): void {
       return { items: charts.map((chart, index) => ({ experiment: ids[index], ...chart })) };
     },
   );
+}
 
+function addNames(app: App, store: Store): void {
   app.get(
     '/v1/experiments/:id/metrics/names',
     {
@@ -117,8 +126,6 @@ export function addMetrics(app: App, { store }: RouteDeps): void {
       return { items: await store.metricNames(id) };
     },
   );
-
-  addPoints(app, store);
 }
 
 function addPoints(app: App, store: Store): void {

@@ -149,9 +149,9 @@ function addClusterChange(app: App, deps: RouteDeps): void {
         response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
       },
     },
-    async ({ params, body }) => {
+    async ({ params, body, readVersion }) => {
       const { name } = await clusterOf(store, params.name);
-      await store.setCluster(name, body);
+      await store.setCluster(name, body, readVersion);
       return clusterView(deps, await clusterOf(store, name));
     },
   );

@@ -42,6 +42,7 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
             'cluster-not-found',
             'body-too-large',
             'unsupported-media-type',
+            'line-full',
             'store-full',
             'store-unfit',
           ),

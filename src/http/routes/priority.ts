@@ -31,7 +31,7 @@ export function addPriority(app: App, deps: RouteDeps): void {
     async (request) => {
       const { id, state } = await experimentOf(store, request, request.params.id);
       const { priority } = request.body;
-      const outcome = await store.setPriority(id, priority);
+      const outcome = await store.setPriority(id, priority, request.readVersion);
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'not-waiting') {
         const now = state === 'queued' ? 'not queued any more' : state;
@@ -42,7 +42,7 @@ export function addPriority(app: App, deps: RouteDeps): void {
         log.warn({ err, experiment: id }, 'the job of an experiment keeps its old priority');
       });
       await Promise.race([moved, delay(MOVE_MS, undefined, { ref: false })]);
-      return experimentDetail(deps, await experimentOf(store, request, id));
+      return experimentDetail(deps, await experimentOf(store, request, id), request.caller);
     },
   );
 }

@@ -39,7 +39,7 @@ function addReads(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/projects/:name',
     {
-      config: { etag: true },
+      config: { etag: 'project' },
       schema: {
         operationId: 'getProject',
         summary: 'One project',
@@ -109,7 +109,7 @@ function addChange(app: App, { store }: RouteDeps): void {
     },
     async (request) => {
       const { name } = request.params;
-      const project = await store.changeProject(name, request.body);
+      const project = await store.changeProject(name, request.body, request.readVersion);
       if (project === undefined) throw projectNotFound(name);
       await store.wake('line');
       return project;
@@ -142,7 +142,7 @@ function addRemove(app: App, { store, clock }: RouteDeps): void {
     },
     async (request, reply) => {
       const { name } = request.params;
-      const removal = await store.removeProject(name, clock.now());
+      const removal = await store.removeProject(name, clock.now(), request.readVersion);
       if (removal === 'absent') {
         if ((await store.project(name)) === undefined) throw projectNotFound(name);
         throw new EchelonError('project-busy', `The project ${name} is always there.`);

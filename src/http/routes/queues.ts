@@ -6,6 +6,7 @@ import { seenClusters } from '../caller-projects.ts';
 import { clusterViews } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
+import { seenWords } from '../seen-words.ts';
 import { waitingFields } from '../waiting.ts';
 import { strict } from './common.ts';
 
@@ -49,23 +50,30 @@ async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Calle
     store.pressure(),
     clusterViews(deps),
   ]);
+  const seen = seenWords(store, caller);
+  const seenFields = async (one: Waiting) => {
+    const { estimate, noEstimate } = waitingFields(one);
+    return { estimate, noEstimate: await seen(noEstimate) };
+  };
   return {
     counts,
     accepting: pressure.accepting,
     length,
-    waiting: waiting.map((one, index) => ({
-      position: project === null ? index + 1 : (one.rank ?? index + 1),
-      experiment: one.experiment,
-      name: one.name,
-      project: one.project,
-      priority: one.priority,
-      cluster: one.cluster,
-      gpus: one.gpus,
-      cpus: one.cpus,
-      submittedAt: one.submittedAt,
-      reason: one.reason,
-      ...waitingFields(one),
-    })),
+    waiting: await Promise.all(
+      waiting.map(async (one, index) => ({
+        position: project === null ? index + 1 : (one.rank ?? index + 1),
+        experiment: one.experiment,
+        name: one.name,
+        project: one.project,
+        priority: one.priority,
+        cluster: one.cluster,
+        gpus: one.gpus,
+        cpus: one.cpus,
+        submittedAt: one.submittedAt,
+        reason: await seen(one.reason),
+        ...(await seenFields(one)),
+      })),
+    ),
     paused: pausedFor(caller, pauses),
     verificationBacklog: backlog,
     clusters: await seenClusters(store, caller, clusters),

@@ -1,12 +1,14 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { sees } from '../../core/scopes.ts';
-import { cutoffsOf, policyOf, RETENTION_STAGES } from '../../schemas/retention.ts';
+import { cutoffsOf, eventLogDaysOf, policyOf, RETENTION_STAGES } from '../../schemas/retention.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
 import { strict } from './common.ts';
 
 const Params = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
+
+const DAY_MS = 24 * 3600 * 1000;
 
 /** GET /v1/projects/:name/retention/preview. */
 export function addRetention(app: App, { store, clock }: RouteDeps): void {
@@ -40,8 +42,20 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
           return { what, days: policy[what], endedBefore, ...figures };
         }),
       );
+      const days = eventLogDaysOf(project.retention);
+      const endedBefore = days === null ? null : at - days * DAY_MS;
+      const figures =
+        endedBefore === null
+          ? { experiments: 0, complete: true }
+          : await store.forgettingFigures(name, endedBefore);
       const kept = stages[0]!.kept;
-      return { project: name, at, stages: stages.map(({ kept: _kept, ...stage }) => stage), kept };
+      return {
+        project: name,
+        at,
+        stages: stages.map(({ kept: _kept, ...stage }) => stage),
+        eventLogs: { days, endedBefore, ...figures },
+        kept,
+      };
     },
   );
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
@@ -12,25 +11,17 @@ import type { SweepChild, SweepRecord } from '../../store/sweep-store.ts';
 import { listedProject } from '../caller-projects.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { joinLine } from '../join-line.ts';
 import { requireScope } from '../plugins/auth.ts';
 import { problems } from '../responses.ts';
 import { combinationsOf, compareCombination, seedAxes } from '../sweep-comparison.ts';
-import { strict } from './common.ts';
+import { namesQuery, PageQuery, strict } from './common.ts';
 import { addSweepSubmit } from './sweep-submit.ts';
 
 /** Children read from the store in one call. */
 const PAGE = 500;
-/** A request waits this long for the jobs of children that run again; the reconciler adds what is missing. */
-const JOIN_MS = 200;
 
 const SweepParams = Type.Object({ id: Type.String({ description: "The sweep's id" }) }, strict);
-const Page = {
-  cursor: Type.Optional(Type.String({ maxLength: 1000 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
-};
-// Values are split at commas, so that a longest length of one could not be said truly; headers bound them all.
-const Names = Type.Array(Type.String({ minLength: 1 }), { maxItems: 16 });
-
 /** Everything under /v1/sweeps. */
 export function addSweeps(app: App, deps: RouteDeps): void {
   addSweepSubmit(app, deps);
@@ -76,7 +67,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
         summary: 'Sweeps, newest first',
         tags: ['sweeps'],
         querystring: Type.Object(
-          { ...Page, project: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) },
+          { ...PageQuery, project: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) },
           strict,
         ),
         response: { 200: { $ref: 'SweepPage#' }, ...problems('invalid-cursor') },
@@ -107,7 +98,7 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
         summary: 'One sweep, with a page of its children',
         tags: ['sweeps'],
         params: SweepParams,
-        querystring: Type.Object(Page, strict),
+        querystring: Type.Object(PageQuery, strict),
         response: { 200: { $ref: 'SweepDetail#' }, ...problems('not-found', 'invalid-cursor') },
       },
     },
@@ -142,17 +133,19 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
         params: SweepParams,
         querystring: Type.Object(
           {
-            ...Page,
-            metrics: Type.Optional({
-              ...Names,
-              description:
+            ...PageQuery,
+            metrics: Type.Optional(
+              namesQuery(
+                16,
                 'Where it is left out val/success_rate, and of a preset those with published figures',
-            }),
-            over: Type.Optional({
-              ...Names,
-              description:
+              ),
+            ),
+            over: Type.Optional(
+              namesQuery(
+                16,
                 'JSON pointers of the axes to aggregate over; those that end in seed where it is left out',
-            }),
+              ),
+            ),
           },
           strict,
         ),
@@ -247,7 +240,8 @@ function mayLoadCode({ spec, axes }: SweepRecord): boolean {
   return allowCustomCode === true || axes.some(({ pointer }) => pointer === '/allowCustomCode');
 }
 
-function addRerun(app: App, { store, line, log }: RouteDeps): void {
+function addRerun(app: App, deps: RouteDeps): void {
+  const { store } = deps;
   app.post(
     '/v1/sweeps/:id/rerun-failed',
     {
@@ -276,11 +270,7 @@ function addRerun(app: App, { store, line, log }: RouteDeps): void {
         const children = await store.sweepChildren(sweep, from, PAGE);
         const made = await store.rerunSweepChildren(sweep, children, makeChild);
         rerun += made.length;
-        const joining = Promise.all(made.map(({ experiment, priority }) => line.join(experiment, priority)));
-        const settled = joining.catch((err: unknown) => {
-          log.warn({ err, sweep: sweep.id }, 'no jobs yet for children; the reconciler adds them');
-        });
-        await Promise.race([settled, pause(JOIN_MS, undefined, { ref: false })]);
+        joinLine(deps, made);
       }
       return reply.code(202).send({ rerun, sweep: summary(await sweepOf(store, request, sweep.id)) });
     },

@@ -118,7 +118,8 @@ export function fieldDefaults(
     const [section, field] = path.split('.') as [string, string];
     const value = read(key);
     tree[section] ??= {};
-    tree[section][field] = form === 'same' ? value : value === null || (value as number) < 0 ? 0 : value;
+    const isUnset = value === null || (value as number) < 0;
+    tree[section][field] = form !== 'same' && isUnset ? 0 : value;
   }
   return tree;
 }

@@ -147,6 +147,7 @@ function tail({ modelSize, environment, phase }: Facts): Entries {
   const training = `qwen2.5_${modelSize}_${environment}_train`;
   const directory = evaluation ? '{evalExperimentName}' : experimentName({ modelSize, environment });
   const keepsOne = modelSize === '7b' && !alfworld && !evaluation;
+  const saveFrequency = keepsOne ? '80' : '40';
   return [
     ['env.env_name', alfworld ? 'alfworld/AlfredTWEnv' : 'Webshop'],
     ['env.resources_per_worker.num_cpus', '0.1'],
@@ -160,7 +161,7 @@ function tail({ modelSize, environment, phase }: Facts): Entries {
     ['trainer.experiment_name', evaluation ? evaluationName({ modelSize, environment }) : directory],
     ['trainer.n_gpus_per_node', modelSize === '7b' ? '4' : '2'],
     ['trainer.nnodes', '1'],
-    ['trainer.save_freq', evaluation ? '-1' : keepsOne ? '80' : '40'],
+    ['trainer.save_freq', evaluation ? '-1' : saveFrequency],
     ...when(keepsOne, ['trainer.max_actor_ckpt_to_keep', '1']),
     ['trainer.test_freq', evaluation && alfworld && modelSize === '7b' ? '-1' : '5'],
     ['trainer.total_epochs', '160'],

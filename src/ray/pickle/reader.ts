@@ -3,7 +3,7 @@ import { OP } from './opcodes.ts';
 import { PyDict, PyGlobal, PyObject, PyPersistentId, PyReadTuple } from './values.ts';
 
 /** More instructions than this in one pickle are refused: an object each would exhaust the memory. */
-export const MAX_INSTRUCTIONS = 10_000_000;
+const MAX_INSTRUCTIONS = 10_000_000;
 
 const HIGHEST_PROTOCOL = 5;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -260,17 +260,17 @@ function call(m: Machine): void {
 
 function append(m: Machine, items: readonly unknown[]): void {
   const target = m.top();
-  const list = Array.isArray(target) ? target : target instanceof PyObject ? target.appended : undefined;
-  if (list === undefined) throw m.error('items are appended to something that is no list');
+  const list = target instanceof PyObject ? target.appended : target;
+  if (!Array.isArray(list)) throw m.error('items are appended to something that is no list');
   for (const item of items) list.push(item);
 }
 
 function setItems(m: Machine, flat: readonly unknown[]): void {
   const target = m.top();
   if (flat.length % 2 !== 0) throw m.error('a key without a value');
-  const entries =
-    target instanceof PyDict ? target.entries : target instanceof PyObject ? target.items : undefined;
-  if (entries === undefined) throw m.error('items are set on something that is no dictionary');
+  if (!(target instanceof PyDict || target instanceof PyObject))
+    throw m.error('items are set on something that is no dictionary');
+  const entries = target instanceof PyDict ? target.entries : target.items;
   for (let index = 0; index < flat.length; index += 2) entries.push([flat[index], flat[index + 1]]);
 }
 

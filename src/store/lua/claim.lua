@@ -9,7 +9,7 @@
 -- Errors    {'not-waiting'}, also where its deadline has passed (it has failed then); 
 --           {'changed'}: the reservations of the cluster or the project are not those that the caller read, or
 --           nothing new may start
--- Events    state: queued -> launching, under the new attempt; PUBLISH wake 'line'
+-- Events    state: queued -> launching, under the new attempt. Nobody is woken: it makes room for no one.
 -- include time
 -- include state
 -- include limits
@@ -47,5 +47,4 @@ redis.call('HSET', root .. ':reserved:' .. cluster, id, ARGV[3])
 redis.call('HINCRBY', root .. ':versions', cluster, 1)
 redis.call('HINCRBY', root .. ':versions', project, 1)
 moveState(root, id, { from = 'queued', to = 'launching', attempt = attempt, reason = ARGV[8], now = now })
-redis.call('PUBLISH', root .. ':wake', 'line')
 return { 'claimed', attempt }

@@ -5,14 +5,18 @@
 -- ARGV      1 id, 2 project, 3 name, 4 method, 5 seed or '', 6 spec (JSON), 7 axes (JSON), 8 fingerprints (JSON),
 --           9 names of the idempotency key or '', 10 digest of the request, 11 '1' where new work is accepted,
 --           12 version of the record's layout, 13 early stopping (JSON) or '', 14 what children wait for (JSON: index of the
---           other by index) or '', then for each child its values (JSON), in order; those that wait come last
+--           other by index) or '',
+--           15 experiments of a project that may wait, then for each child its values (JSON), in order; those that wait
+--           come last
 -- Returns   {'ok', id, '1' created or '0'}
--- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted
+-- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
+--           {'no-project'}: its project was removed; {'line-full'}: too many of its project wait
 -- Events    PUBLISH wake 'sweep'
 --
 -- A repeated call (same id, or same key and digest) answers as the first did.
 -- include time
 -- include idempotency
+-- include admit
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
@@ -22,10 +26,12 @@ if digest then
   return { 'ok', earlier, earlier == id and '1' or '0' }
 end
 if redis.call('EXISTS', s) == 1 then return { 'ok', id, '1' } end
-if ARGV[11] ~= '1' then return { 'full' } end
-
-local first = 15
+local first = 16
 local count = #ARGV - first + 1
+local refusal = refused(root, { project = ARGV[2], count = count + childrenToCome(root, ARGV[2]), accepting = ARGV[11],
+  most = ARGV[15] })
+if refusal then return refusal end
+
 local seq = int(redis.call('INCR', root .. ':seq'))
 redis.call('HSET', s, 'version', ARGV[12], 'id', id, 'project', ARGV[2], 'name', ARGV[3], 'method', ARGV[4],
   'seed', ARGV[5], 'spec', ARGV[6], 'axes', ARGV[7], 'fingerprints', ARGV[8], 'count', int(count), 'expanded', '0',

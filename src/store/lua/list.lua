@@ -16,8 +16,9 @@ local below, wanted, effort = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local states, sweep, prefix, project = ARGV[4], ARGV[5], ARGV[6], ARGV[9]
 local from, before = tonumber(ARGV[7]), tonumber(ARGV[8])
 local everything = states .. sweep .. prefix .. project == '' and not from and not before
--- Read from an index at once: what is wanted and one more, where each one fits.
-local CHUNK = everything and wanted + 1 or 200
+-- Read at once: what is wanted and one more, where each one fits. Shared among the indexes: mostly they hold newer and
+-- older ones alike, and what is read beyond the chunk is read again.
+local CHUNK = math.max(20, math.ceil((everything and wanted + 1 or 200) / (#ARGV - 9)))
 
 -- The arrival of the first experiment that was submitted at `time` or later; nil: there is none.
 local function arrivalAt(time)

@@ -1,13 +1,16 @@
 #!lua flags=allow-oom
--- Removes a project to which nothing belongs.
+-- Removes a project to which nothing belongs. From then on until it is made again nothing new belongs to it, also not
+-- what was decided before ({root}:projects:removed).
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, 2 now (ms)
--- Returns   'removed' | 'absent' | 'experiments' | 'sweeps' | 'keys': what belongs to it still
+-- ARGV      1 name, 2 now (ms), 3 the version that it must have, or ''
+-- Returns   'removed' | 'absent' | 'changed-since' | 'experiments' | 'sweeps' | 'keys': what belongs to it still
 -- include access
+-- include version
 
 local root, name, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 if redis.call('HEXISTS', root .. ':projects', name) == 0 then return 'absent' end
+if not hasVersion(root, 'project', name, ARGV[3]) then return 'changed-since' end
 if redis.call('ZCARD', root .. ':project:' .. name) > 0 then return 'experiments' end
 if redis.call('ZCARD', root .. ':sweeps:' .. name) > 0 then return 'sweeps' end
 -- A key that outlived its project would see a later one of the same name.
@@ -17,6 +20,7 @@ for _, text in ipairs(redis.call('HVALS', root .. ':api-keys')) do
   if live and key.project == name then return 'keys' end
 end
 redis.call('HDEL', root .. ':projects', name)
+redis.call('SADD', root .. ':projects:removed', name)
 redis.call('HDEL', root .. ':paused', 'project:' .. name)
 redis.call('UNLINK', root .. ':feed:p:' .. name)
 accessChanged(root)

@@ -3,13 +3,16 @@
 -- is brought up to date.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, then in turn what is set ('labels', 'backfill') and its value (JSON); '' forgets it
--- Returns   1, or 0 where there is no such cluster
+-- ARGV      1 name, 2 the version that it must have, or '', then in turn what is set ('labels', 'backfill') and its
+--           value (JSON); '' forgets it
+-- Returns   1, or 0 where there is no such cluster, or 'changed-since': nothing was changed
 -- Events    PUBLISH wake 'line'
+-- include version
 
 local root, name = KEYS[1], ARGV[1]
 if redis.call('HEXISTS', root .. ':clusters', name) == 0 then return 0 end
-for i = 2, #ARGV, 2 do
+if not hasVersion(root, 'cluster', name, ARGV[2]) then return 'changed-since' end
+for i = 3, #ARGV, 2 do
   local field = ARGV[i] .. ':' .. name
   if ARGV[i + 1] == '' then
     redis.call('HDEL', root .. ':clusters:set', field)

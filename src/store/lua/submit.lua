@@ -1,13 +1,14 @@
 #!lua
--- Accepts an experiment: record, place in the line, indexes and first event in one step.
+-- Accepts an experiment: record, place in the line, indexes, first event and entry of the audit log in one step.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 id, 2 project, 3 name, 4 priority, 5 wanted cluster or '', 6 gpus, 7 cpus, 8 submitted (JSON),
---           9 resolved (JSON), 10 defaults (JSON), 11 fingerprint or '', 12 names of the idempotency key or '',
---           13 digest of the request, 14 '1' where new work is accepted, 15 version of the record's layout,
---           16 experiment that it runs again, or ''
+-- ARGV      1-10 its arguments (see include/create.lua), 11 project, 12 names of the idempotency key or '',
+--           13 digest of the request, 14 '1' where new work is accepted, 15 experiments of a project that may wait,
+--           16 version of the record's layout, 17 experiment that it runs again, or '', 18 its entry of the audit
+--           log (JSON) or '', 19 entries that are kept at most, 20 how long they are kept (ms)
 -- Returns   {'ok', id, '1' created or '0'}
--- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted
+-- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
+--           {'no-project'}: its project was removed meanwhile; {'line-full'}: too many of its project wait
 -- Events    state: null -> queued, under 0-1; PUBLISH wake 'line'
 --
 -- A repeated call (same id, or same key and digest) answers as the first did.
@@ -15,6 +16,8 @@
 -- include idempotency
 -- include state
 -- include create
+-- include audit
+-- include admit
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -24,12 +27,14 @@ if digest then
   return { 'ok', earlier, earlier == id and '1' or '0' }
 end
 if redis.call('EXISTS', x) == 1 then return { 'ok', id, '1' } end
-if ARGV[14] ~= '1' then return { 'full' } end
+local refusal = refused(root, { project = ARGV[11], count = 1, accepting = ARGV[14], most = ARGV[15] })
+if refusal then return refusal end
 
-createWaiting(root, { id = id, project = ARGV[2], name = ARGV[3], priority = ARGV[4], wanted = ARGV[5],
-  gpus = ARGV[6], cpus = ARGV[7], submitted = ARGV[8], resolved = ARGV[9], defaults = ARGV[10],
-  fingerprint = ARGV[11], version = ARGV[15], rerunOf = ARGV[16] ~= '' and ARGV[16] or nil,
-  reason = ARGV[16] ~= '' and 'run again' or 'submitted', now = nowMs() })
+local now = nowMs()
+local again = ARGV[17] ~= ''
+createWaiting(root, childAt(1, { project = ARGV[11], version = ARGV[16], rerunOf = again and ARGV[17] or nil,
+  reason = again and 'run again' or 'submitted', now = now }))
 rememberRequest(root, ARGV[12], ARGV[13], id)
+if ARGV[18] ~= '' then recordAudit(root, ARGV[18], ARGV[19], ARGV[20], now) end
 redis.call('PUBLISH', root .. ':wake', 'line')
 return { 'ok', id, '1' }

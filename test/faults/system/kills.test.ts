@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isFinal } from '../../../src/core/states.ts';
 import type { Experiment } from '../../../src/schemas/experiment.ts';
 import { assertWhole, historyOf } from '../../support/history.ts';
-import { processesOf, type RoleProcess, type System, startSystem } from '../../support/system.ts';
+import {
+  processesOf,
+  processesWith,
+  type RoleProcess,
+  type System,
+  startSystem,
+} from '../../support/system.ts';
 
 const LEASE_MS = 1500;
 
@@ -21,6 +26,7 @@ const SLOW = {
   evaluation: { games: 4 },
 };
 
+const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
 const atStep = (step: number) => (experiment: Experiment) =>
   experiment.state === 'running' && experiment.progress.step >= step;
@@ -36,9 +42,7 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
 
   /** Drivers of an experiment: the training's own process, not what it started on Ray. */
   const driverOf = (id: string): Promise<number[]> =>
-    processesOf(id).then((pids) =>
-      pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engines.local')),
-    );
+    processesOf(id).then((pids) => pids.filter((pid) => commandLine(pid).includes('engines.local')));
 
   async function assertSucceededOnce(id: string): Promise<void> {
     const experiment = await system.until(id, 'the end', ended, 90_000);
@@ -95,10 +99,10 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
     const { id } = await system.submit(SLOW);
     await system.until(id, 'step 2', atStep(2));
     const [driver] = await driverOf(id);
-    const actors = execFileSync('pgrep', ['-f', 'ray::RayWorker'], { encoding: 'utf8' })
-      .trim()
-      .split('\n')
-      .map(Number);
+    // Other tests may have a Ray of their own at the same time.
+    const ofThisRay = await processesWith(`RAY_AUTH_TOKEN=${system.stack.cluster.rayToken}`);
+    const actors = ofThisRay.filter((pid) => commandLine(pid).includes('ray::RayWorker'));
+    assert.ok(actors.length > 0, 'no actor was found');
     for (const pid of actors) process.kill(pid, 'SIGKILL');
     await system.until(id, 'step 8', atStep(8));
     assert.deepEqual(await driverOf(id), [driver]);

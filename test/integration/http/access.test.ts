@@ -258,6 +258,16 @@ describe('for a key of one project, what belongs to another is not there', () =>
       if (statusCode === 200) seen += 1;
     }
     assert.ok(seen >= 5);
+    // Why its own waits is said of the whole line.
+    const { id: own } = await store.submit(submitInput({ project: 'mine' }));
+    const words = { reason: `waits behind ${waiting}`, unknown: `${held} is in the way`, estimate: null };
+    await store.noteWaiting(new Map([[own, { ...words, rank: 2 }]]));
+    for (const url of ['/v1/queues', `/v1/experiments/${own}`]) {
+      const { body } = await call('GET', url, { token: mine.token });
+      assert.match(body, /waits behind an experiment of another project/);
+      assert.ok(!body.includes(waiting) && !body.includes(held), url);
+    }
+    await store.cancel(own, '');
     const project = (path: string) => app.inject({ url: path, headers: headersOf(mine.token) });
     for (const list of ['experiments', 'sweeps']) {
       const [theirs, none] = [

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { NumberedEvent, StreamEntry } from '../../../src/core/events.ts';
 import { entryId } from '../../../src/core/ids.ts';
 import type { Lease } from '../../../src/store/lease-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { WakeTopic } from '../../../src/store/wake-hub.ts';
+import { until } from '../../support/dispatch.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 /** No follower of these tests is helped by looking again after a while: wake-ups alone must do. */
@@ -201,21 +204,31 @@ describe('follow', () => {
     await closed.done;
   });
 
+  /* Seen to fail where a hub keeps one listener of a channel only, and where `wake` publishes nothing. */
   test('wake-ups reach every listener of every process', async (t) => {
     const one = await storeFor(t);
     const two = await storeFor(t, { server: one.server });
-    const heard = Promise.withResolvers<void>();
-    const topics: string[] = [];
-    const stop = await two.store.onWake((topic) => {
-      topics.push(topic);
-      if (topics.filter((heardTopic) => heardTopic === 'cancel').length === 2) heard.resolve();
-    });
-    const lease = await running(one.store);
-    await one.store.cancel(lease.experiment, '');
-    await one.store.wake('cancel');
-    await heard.promise;
-    assert.ok(topics.includes('line'));
-    await stop();
-    assert.deepEqual(await one.redis.pubsub('CHANNELS'), []);
+    // Topics that there are not: a listener is called with all that there are whenever it may have missed some.
+    const marks = ['first mark', 'second mark'] as unknown as WakeTopic[];
+    const listeners = await Promise.all([one, two, two].map(({ store }) => listening(store, marks)));
+    for (const mark of marks) await one.store.wake(mark);
+    for (const listener of listeners) assert.deepEqual(await listener.heard, marks);
+    for (const listener of listeners) await listener.stop();
+    await until(
+      async () => ((await one.redis.pubsub('CHANNELS')) as string[]).length === 0,
+      'nobody listens any more',
+    );
   });
 });
+
+/** What of `marks` a new listener hears, until it has heard the last of them or time is up. */
+async function listening(store: Store, marks: readonly WakeTopic[]) {
+  const topics: WakeTopic[] = [];
+  const all = Promise.withResolvers<void>();
+  const stop = await store.onWake((topic) => {
+    if (marks.includes(topic)) topics.push(topic);
+    if (topic === marks.at(-1)) all.resolve();
+  });
+  const heard = Promise.race([all.promise, delay(GIVE_UP_MS, undefined, { ref: false })]).then(() => topics);
+  return { heard, stop };
+}

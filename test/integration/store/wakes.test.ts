@@ -60,14 +60,14 @@ test('what an experiment goes through wakes whoever goes on with it', async (t) 
   const { id } = await store.submit(submitInput());
   assert.deepEqual(await woken(), ['line'], 'submit');
   const lease = await claimed(store, id);
-  assert.deepEqual(await woken(), ['line'], 'claim');
+  assert.deepEqual(await woken(), [], 'claim');
   await store.confirm(lease);
   await store.append(lease, [batch()]);
   assert.deepEqual(await woken(), ['batch'], 'append');
   await store.release([{ ...lease, token: 'of another' }]);
   assert.deepEqual(await woken(), [], 'release of what is not held');
   await store.release([lease]);
-  assert.deepEqual(await woken(), ['line'], 'release');
+  assert.deepEqual(await woken(), ['lease', 'line'], 'release');
   await store.cancel(id, 'enough');
   assert.deepEqual(await woken(), ['cancel'], 'cancel of what runs');
   await store.end(lease, { to: 'cancelled', reason: 'done' });

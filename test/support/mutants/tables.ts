@@ -8,7 +8,7 @@ import { type Catch, MUTANTS, tryMutant } from './all.ts';
 const COMMAND = 'npm run bench -- mutants --write';
 
 /** Relative changes on the sharpness curve. */
-export const CHANGES = [1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2] as const;
+const CHANGES = [1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2] as const;
 
 /** One point of the curve. */
 export interface SharpnessPoint {
@@ -18,7 +18,7 @@ export interface SharpnessPoint {
 }
 
 /** Over all golden rows whose true value is not 0: how many are called wrong after a relative change, up and down. */
-export function sharpnessCurve(): SharpnessPoint[] {
+function sharpnessCurve(): SharpnessPoint[] {
   const judges = allGoldenBatches().flatMap((batch) => {
     const judge = createJudge(batch);
     return 'model' in judge ? [{ batch, judge }] : [];
@@ -42,7 +42,7 @@ export function sharpnessCurve(): SharpnessPoint[] {
 }
 
 /** Clean batches and what the verifier says of them, summed. */
-export function cleanSummary(): {
+function cleanSummary(): {
   batches: number;
   rows: number;
   wrong: number;

@@ -37,16 +37,28 @@ test('a problem document becomes one error with every field', async (t) => {
     const problem = {
       code: 'invalid-spec',
       detail: 'The spec is not valid.',
-      problems: [{ field: '/estimator/nam', message: 'unknown' }],
+      problems: [
+        { field: '/estimator/nam', message: 'unknown' },
+        { field: '', message: 'must be an object' },
+      ],
     };
     response.writeHead(400, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
   });
   await assert.rejects(createClient({ url, token: 't' }).get('/'), (error: unknown) => {
     assert.ok(error instanceof CliError);
     assert.deepEqual([error.exitCode, error.code], [EXIT.refused, 'invalid-spec']);
-    assert.equal(error.message, 'The spec is not valid.\n  /estimator/nam: unknown');
+    assert.equal(error.message, 'The spec is not valid.\n  /estimator/nam: unknown\n  must be an object');
     return true;
   });
+});
+
+test("a sweep's id where an experiment's is wanted is said to be one", async (t) => {
+  const url = await serving(t, (_, response) => {
+    response.writeHead(404).end(JSON.stringify({ code: 'not-found', detail: 'There is no experiment.' }));
+  });
+  const client = createClient({ url, token: 't' });
+  await assert.rejects(client.get('/v1/experiments/swp-00cz8h3k7n2q4r5s6t7v/logs'), /id of a sweep/);
+  await assert.rejects(client.get('/v1/experiments/exp-00cz8h3k7n2q4r5s6t7v'), /experiment\.$/);
 });
 
 test('nobody there is said with the address and what to do', async () => {

@@ -45,6 +45,11 @@ test("the running stack's token is never sent to another address", async () => {
   assert.equal((await clientFor({ stateDir, url: 'http://elsewhere/', token: 't' })).url, 'http://elsewhere');
 });
 
+test('an address without a scheme is wrong usage, whatever the token', async () => {
+  for (const url of ['127.0.0.1:7077', 'localhost', 'ftp://x', 'http://'])
+    await assert.rejects(clientFor({ stateDir, url }), ends(EXIT.usage));
+});
+
 test('when it stops, the file goes', async () => {
   await removeConnection(stateDir);
   await removeConnection(stateDir);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { coloredState, duration, inert, json, successRate, table } from '../../../src/cli/output.ts';
 import type { State } from '../../../src/core/states.ts';
@@ -25,19 +27,34 @@ test('durations are said in the unit that fits', () => {
     '2.1 d',
     '0 s',
   ]);
+  const [hour, day] = [3_600_000, 86_400_000];
+  assert.deepEqual([2 * hour, 90 * day, 90 * day - 1].map(duration), ['2 h', '90 d', '90 d']);
+});
+
+// Fails where a remark is written at once: the pipe holds 64 kB, and the rest of the answer waits for whoever reads.
+test('a remark comes behind the answer, however slowly that is read', async () => {
+  const output = new URL('../../../src/cli/output.ts', import.meta.url);
+  const script = `import { terminal } from ${JSON.stringify(output)};
+    terminal.line('x'.repeat(8_000_000)); terminal.remark('There are more'); terminal.remark('and a second');`;
+  const child = spawn('sh', ['-c', '"$0" --input-type=module -e "$1" 2>&1', process.execPath, script]);
+  assert.match((await text(child.stdout)).slice(-60), /x\nThere are more\nand a second\n$/);
 });
 
 test('foreign text cannot steer the terminal', () => {
   assert.equal(inert('a\u001b[31mb\u202ec\rd\u0000'), 'a\\u001b[31mb\\u202ec\\u000dd\\u0000');
+  // Nor hide in it: no width, another line, tags.
+  assert.equal(inert('a\u200bb\u2028c\ufeffd\u{e0041}'), 'a\\u200bb\\u2028c\\ufeffd\\u{e0041}');
+  assert.equal(inert('👩\u200d🔬'), '👩\u200d🔬');
   assert.equal(inert('tab\tand\nline, ümlaut, 字'), 'tab\tand\nline, ümlaut, 字');
 });
 
-test('success is that of rollouts while it trains, that on held-out games once it has ended', () => {
+test('success is that of rollouts, that on held-out games once it has succeeded', () => {
   const rate = (state: State, metrics: Record<string, number | string>) =>
     successRate({ state, progress: { stage: '', step: 0, steps: 0, metrics } });
   const both = { 'val/success_rate': 0.834, 'episode/success_rate': 0.5 };
   assert.equal(rate('running', both), '50 %');
   assert.equal(rate('succeeded', both), '83 %');
+  assert.equal(rate('cancelled', both), '50 %');
   assert.equal(rate('running', { 'val/success_rate': 0.1 }), '10 %');
   assert.equal(rate('running', { 'episode/success_rate': 'NaN' }), '-');
   assert.equal(rate('queued', {}), '-');

@@ -19,7 +19,7 @@ const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
 const WITHOUT_API = new Set(
   [
     ['demo', 'up', 'down', 'doctor', 'api', 'dispatcher'],
-    ['verify', 'explain', 'estimate', 'compare', 'plan', 'recipes', 'presets'],
+    ['verify', 'explain', 'estimate', 'compare', 'plan', 'recipes', 'presets', 'help', 'completion'],
     ['config ls', 'config set', 'config use', 'config rm'],
     ['ray status', 'ray call', 'ray actors', 'ray kill'],
   ].flat(),
@@ -211,5 +211,22 @@ test('the exit status says what became of it', async (t) => {
     const { status, err } = await echelon(['get', 'exp-00cz8h3k7n2q4r5s6t7v', ...connection], home);
     assert.equal(status, 4, err);
     assert.match(err, /^echelon: .*exp-00cz8h3k7n2q4r5s6t7v/);
+  });
+  await t.test('4: refused in words that would steer the terminal', async () => {
+    const words = JSON.stringify({ detail: '\u001b[2Jall is well\u202e', code: 'forbidden' });
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () =>
+        socket.end(
+          `HTTP/1.1 403 Forbidden\r\ncontent-length: ${Buffer.byteLength(words)}\r\nconnection: close\r\n\r\n${words}`,
+        ),
+      );
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const { status, err } = await echelon(['ls', '--url', `http://127.0.0.1:${port}`, '--token', 'x'], home);
+    server.close();
+    assert.equal(status, 4, err);
+    assert.equal(err.split('\n', 1)[0], 'echelon: \\u001b[2Jall is well\\u202e');
   });
 });

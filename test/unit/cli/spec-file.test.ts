@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CliError, EXIT } from '../../../src/cli/exit.ts';
-import { readSpecFile } from '../../../src/cli/spec-file.ts';
+import { readSpecFile, requireKind } from '../../../src/cli/spec-file.ts';
 
 let directory: string;
 before(async () => {
@@ -53,5 +53,26 @@ test('a bomb of aliases is not expanded', async () => {
 });
 
 test('a file that is not there is refused by its name', async () => {
-  await assert.rejects(readSpecFile(join(directory, 'none.yaml')), refused(/Cannot read .*none\.yaml/));
+  await assert.rejects(
+    readSpecFile(join(directory, 'none.yaml')),
+    refused(/Cannot read .*none\.yaml: there is no such file$/),
+  );
+  await assert.rejects(readSpecFile(directory), refused(/it is a directory$/));
+});
+
+test('a file with nothing in it is said to be empty', async () => {
+  await assert.rejects(reading(''), refused(/spec\.yaml is empty/));
+  await assert.rejects(reading('# soon\n'), refused(/spec\.yaml is empty/));
+});
+
+test('a sweep is not taken for an experiment, nor the reverse; the API judges the rest', () => {
+  const [experiment, sweep] = [{ engine: 'local' }, { spec: {}, axes: {} }];
+  assert.throws(() => requireKind('s.yaml', sweep, 'experiment'), refused(/echelon sweep submit s\.yaml/));
+  assert.throws(() => requireKind('e.yaml', experiment, 'sweep'), refused(/echelon submit e\.yaml/));
+  for (const other of [null, 'text', [], {}]) {
+    requireKind('x', other, 'sweep');
+    requireKind('x', other, 'experiment');
+  }
+  requireKind('e', experiment, 'experiment');
+  requireKind('s', sweep, 'sweep');
 });

@@ -57,6 +57,23 @@ describe('a loop', () => {
     assert.deepEqual(told, ['test failed: broken']);
   });
 
+  // Fails where a poke does not wait: each end of a burst would ask the cluster anew.
+  test('with a rest, pokes in it come together to one time at its end', async () => {
+    const begun: number[] = [];
+    const loop = createLoop({
+      ...{ name: 'test', everyMs: NEVER_MS, restMs: 30, log: QUIET },
+      run: async () => void begun.push(performance.now()),
+    });
+    loop.start();
+    for (let poke = 0; poke < 5; poke += 1) {
+      loop.poke();
+      await new Promise(setImmediate);
+    }
+    await until(() => begun.length === 2, 'it begins once more');
+    assert.ok(begun[1]! - begun[0]! >= 28, 'not before the rest is over');
+    await loop.stop();
+  });
+
   test('does nothing before its start', async () => {
     const loop = createLoop({ name: 't', everyMs: 1, log: QUIET, run: async () => assert.fail() });
     loop.poke();

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { createLook, inWords, type LookStore } from '../../../src/dispatch/placement-look.ts';
 import type { Waiting } from '../../../src/store/line-store.ts';
 import type { Pace } from '../../../src/store/queue-store.ts';
-import { node, waits } from '../../support/line.ts';
+import { node, situationFrom, waits } from '../../support/line.ts';
 
 function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, backfill = false } = {}) {
   const asked: number[] = [];
   const state = { now: 0, paces: 0, pauses: new Map(), pace: undefined as Pace | undefined };
   const projects = [...new Set(waiting.map(({ project }) => project))];
-  const store: Partial<Record<keyof LookStore, unknown>> = {
+  const store = {
     clusters: async () => [
       {
         ...{ name: 'c', address: '', token: '', ca: null, backfill, generation: null, lastSeenAt: 0 },
@@ -39,7 +39,8 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
       return { waiting: waiting.filter((item) => shown.includes(item)), truncated: new Set(truncated) };
     },
   };
-  const look = createLook({ store: store as unknown as LookStore, now: () => state.now, staleMs: 1e6 });
+  const all = { ...store, situation: situationFrom(store) };
+  const look = createLook({ store: all as unknown as LookStore, now: () => state.now, staleMs: 1e6 });
   return { look, asked, state };
 }
 

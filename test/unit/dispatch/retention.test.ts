@@ -9,6 +9,7 @@ import { QUIET, until } from '../../support/dispatch.ts';
 
 const DAY = 24 * 3600 * 1000;
 const NOW = 1000 * DAY;
+const RECORD = { project: 'default', endedAt: NOW - 8 * DAY };
 
 /** A store of which only retention asks: what is due by stage and project, and what was done. */
 function fakeStore(setup: {
@@ -16,9 +17,10 @@ function fakeStore(setup: {
   finished?: string[];
   held?: boolean;
   broken?: string[];
+  long?: string[];
   forgetting?: Awaited<ReturnType<RetentionDeps['store']['takeForgetting']>>;
 }) {
-  const { due = {}, finished = [], held = true, broken = [], forgetting = [] } = setup;
+  const { due = {}, finished = [], held = true, broken = [], long = [], forgetting = [] } = setup;
   const did: string[] = [];
   const asked: Record<string, number> = {};
   const swept: string[] = [];
@@ -30,10 +32,30 @@ function fakeStore(setup: {
       did.push(`archive ${id}`);
       return 'archived';
     },
+    longStreams: async () => long,
+    async rollStream(id) {
+      if (broken.includes(id)) throw new Error('broken');
+      did.push(`roll ${id}`);
+      return 1;
+    },
     seedArchiving: async (cursor) => ({ added: 0, next: cursor === null ? 'x' : null }),
     holdRetention: async () => held,
     projects: async () => [
-      newProject({ name: 'default' }, 0),
+      newProject({ name: 'default', retention: { recordsDays: null } }, 0),
+      newProject(
+        {
+          name: 'long',
+          retention: { eventLogsDays: 30, batchesDays: null, streamsDays: null, recordsDays: null },
+        },
+        0,
+      ),
+      newProject(
+        {
+          name: 'ever',
+          retention: { eventLogsDays: null, batchesDays: null, streamsDays: null, recordsDays: null },
+        },
+        0,
+      ),
       newProject({ name: 'short', retention: { batchesDays: 1, streamsDays: 2, recordsDays: 3 } }, 0),
     ],
     async due(stage, project, { endedBefore, limit }) {
@@ -47,6 +69,9 @@ function fakeStore(setup: {
       return 'expired';
     },
     takeForgetting: async ({ limit }) => forgetting.splice(0, limit),
+    async forgetLater(ids, { laterMs, afterMs }) {
+      did.push(...ids.map((id) => `later ${id} ${laterMs / DAY} ${afterMs / DAY}`));
+    },
     async forgotten(ids) {
       did.push(...ids.map((id) => `forgotten ${id}`));
     },
@@ -99,6 +124,12 @@ describe('retention', () => {
     assert.ok(!fake.did.includes('archive exp-7'));
   });
 
+  test('archives the oldest of each long stream of what runs', async () => {
+    const fake = fakeStore({ long: ['exp-a', 'exp-b', 'exp-c'], broken: ['exp-b'] });
+    await once(fake, () => fake.swept.length > 0);
+    assert.deepEqual(fake.did, ['roll exp-a', 'roll exp-c']);
+  });
+
   test('does not turn round for ever where the first ones fail', async () => {
     const ids = Array.from({ length: 60 }, (_v, at) => `exp-d${at}`);
     const fake = fakeStore({ due: { 'batches default': ids }, broken: ids });
@@ -108,22 +139,28 @@ describe('retention', () => {
 
   test('what clusters keep of an experiment goes from each one that is known, until each has answered', async () => {
     const forgetting = [
-      { id: 'exp-a', attempts: new Map([['lab', 2]]) },
+      { id: 'exp-a', record: { ...RECORD, attempts: new Map([['lab', 2]]) } },
       {
         id: 'exp-b',
-        attempts: new Map([
-          ['lab', 1],
-          ['away', 3],
-        ]),
+        record: {
+          ...RECORD,
+          attempts: new Map([
+            ['lab', 1],
+            ['away', 3],
+          ]),
+        },
       },
       {
         id: 'exp-c',
-        attempts: new Map([
-          ['gone', 1],
-          ['old', 4],
-        ]),
+        record: {
+          ...RECORD,
+          attempts: new Map([
+            ['gone', 1],
+            ['old', 4],
+          ]),
+        },
       },
-      { id: 'exp-d', attempts: null },
+      { id: 'exp-d', record: null },
     ];
     const fake = fakeStore({ forgetting });
     const asked: string[] = [];
@@ -142,6 +179,33 @@ describe('retention', () => {
     assert.deepEqual(fake.did, ['forgotten exp-a', 'forgotten exp-c', 'forgotten exp-d']);
     const every = 2 ** 32 - 1;
     assert.deepEqual(asked, ['lab exp-a 2', 'lab exp-b 1', `lab exp-d ${every}`, `away exp-d ${every}`]);
+  });
+
+  /* Fails without the look at the project. */
+  test('what clusters keep stays for as long as the project says', async () => {
+    const attempts = new Map([['lab', 1]]);
+    const of = (id: string, project: string, daysAgo: number) => ({
+      ...{ id, record: { project, endedAt: NOW - daysAgo * DAY, attempts } },
+    });
+    const forgetting = [
+      of('exp-a', 'default', 8),
+      of('exp-b', 'long', 29),
+      of('exp-c', 'long', 31),
+      of('exp-d', 'ever', 900),
+      of('exp-e', 'short', 8),
+      { id: 'exp-f', record: null },
+    ];
+    const fake = fakeStore({ forgetting });
+    const forget = async () => ({ forgotten: 1 });
+    await once(
+      fake,
+      () => 'records short' in fake.asked,
+      async () => ({ forget }),
+    );
+    assert.deepEqual(fake.did, [
+      ...['later exp-b 1 7', 'later exp-d 1 7'],
+      ...['exp-a', 'exp-c', 'exp-e', 'exp-f'].map((id) => `forgotten ${id}`),
+    ]);
   });
 
   /* Fails without the question who holds it. */

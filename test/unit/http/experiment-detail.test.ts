@@ -10,6 +10,7 @@ test('one that waits is shown with its place, its reason and when it is expected
     const { position, waitReason, estimate, noEstimate } = await experimentDetail(
       { store, clock: Date },
       (await store.get(id))!,
+      { project: null },
     );
     return { position, waitReason, estimate, noEstimate };
   };

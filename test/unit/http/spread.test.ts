@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { spreadOf, studentQuantile } from '../../../src/http/spread.ts';
+import { RATE, spreadOf, studentQuantile } from '../../../src/http/spread.ts';
 
 test('few values: what cannot be said is null', () => {
   assert.deepEqual(spreadOf([]), { mean: null, std: null, n: 0, min: null, max: null, interval: null });
@@ -21,6 +21,15 @@ test('the interval of three seeds is that of Student, not of Gauss', () => {
   // t(2) = 4.302653; 0.1 / sqrt(3) times that.
   assert.ok(Math.abs(interval!.low - 0.5515862) < 1e-6);
   assert.ok(Math.abs(interval!.high - 1.0484138) < 1e-6);
+});
+
+test('the interval of a rate ends at 0 and 1', () => {
+  const wide = spreadOf([0.7, 0.9]);
+  assert.ok(wide.interval!.low < 0 && wide.interval!.high > 1);
+  assert.deepEqual(spreadOf([0.7, 0.9], RATE), { ...wide, interval: { low: 0, high: 1 } });
+  assert.deepEqual(spreadOf([70, 90], RATE), spreadOf([70, 90]));
+  const high = spreadOf([0.7, 0.8, 0.9], RATE).interval!;
+  assert.ok(Math.abs(high.low - 0.5515862) < 1e-6 && high.high === 1);
 });
 
 test("quantiles of Student's t", () => {

@@ -99,6 +99,36 @@ describe('sendEvents', () => {
     assert.ok(taken * text.length < 64 * 1024 * 1024, `${taken} entries`);
   });
 
+  // Fails, by its time, where only a full buffer is looked at.
+  test('cuts a client of whom little waits, and nothing else comes', { timeout: 30_000 }, async (t) => {
+    const { port, end } = await serve(t, {
+      ...{ stallMs: 100, heartbeatMs: 10, bufferBytes: 64 * 1024 * 1024 },
+      async *entries(signal) {
+        // More than the two kernels' buffers hold, less than the stream's own.
+        for (let sequence = 1; sequence <= 32; sequence++) yield entry(sequence, 'x'.repeat(1024 * 1024));
+        await untilAborted(signal);
+      },
+    });
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    assert.deepEqual(await end, { end: 'stalled' });
+  });
+
+  test('tells clients to come back at different moments', async (t) => {
+    const { url } = await serve(t, { entries: async function* () {} });
+    const texts = await Promise.all(Array.from({ length: 20 }, async () => await (await fetch(url)).text()));
+    const waits = texts.map((text) => Number(/^retry: (\d+)$/m.exec(text)?.[1]));
+    assert.ok(
+      waits.every((wait) => wait >= 1000 && wait < 4000),
+      String(waits),
+    );
+    assert.ok(new Set(waits).size > 5, String(waits));
+  });
+
   test('stops taking entries when the client goes away', async (t) => {
     let aborted = false;
     const { url, end } = await serve(t, {

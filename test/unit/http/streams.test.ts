@@ -92,3 +92,27 @@ test('the stream of a revoked key ends and says why', { timeout: 30_000 }, async
   assert.equal(last?.event, 'closed');
   assert.deepEqual(JSON.parse(last.data), { reason: 'the key was revoked' });
 });
+
+test('one process has so many streams at once, whoever asks, and a closed one makes room', async (t) => {
+  const { app, call } = await appFor(t, { store, limits: { streams: 2, allStreams: 3 } });
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  const { experiment } = await running(store);
+  const path = `/v1/experiments/${experiment}/events`;
+  const keys = await Promise.all([makeKey(store), makeKey(store)]);
+  const streams = [
+    await openStream(t, origin + path),
+    await openStream(t, origin + path),
+    await openStream(t, origin + path, { authorization: `Bearer ${keys[0]!.token}` }),
+  ];
+  const { token } = keys[1]!;
+  const refused = await call('GET', path, { token });
+  assert.equal(refused.statusCode, 429);
+  assert.match(refused.json().detail, /its most/);
+  assert.equal(refused.headers['retry-after'], '1');
+  await streams[0]!.close();
+  for (let tries = 0; ; tries++) {
+    const { response } = await openStream(t, origin + path, { authorization: `Bearer ${token}` });
+    if (response.status === 200) break;
+    assert.ok(tries < 1000);
+  }
+});

@@ -69,3 +69,15 @@ test('a row counts succeeded children in metrics, all in rows and seconds', () =
   assert.deepEqual([row.gpuSeconds, row.cpuSeconds], [32, 16]);
   assert.equal(row.reference, null);
 });
+
+test('the interval of a success rate lies within 0 and 1, that of any other metric where it may', () => {
+  const names = ['val/success_rate', 'val/pick_success_rate', 'success_rate', 'loss', 'success_rate/std'];
+  const found = [0.7, 0.9].map((value) =>
+    figures({ metrics: Object.fromEntries(names.map((name) => [name, value])) }),
+  );
+  const group = { values: {}, children: [child(0, [0, 0]), child(1, [0, 1])] };
+  const { metrics } = compareCombination(group, found, { metrics: names, now: 0 });
+  const within = names.filter((name) => metrics[name]!.interval!.high <= 1);
+  assert.deepEqual(within, ['val/success_rate', 'val/pick_success_rate', 'success_rate']);
+  assert.deepEqual(metrics.success_rate!.interval, { low: 0, high: 1 });
+});

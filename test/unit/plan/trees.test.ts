@@ -8,6 +8,14 @@ test('merging goes to any depth, takes arrays whole and changes nothing', () => 
   assert.deepEqual(defaults, { a: { b: 1, c: [1, 2] }, d: null });
 });
 
+test('what comes from the defaults can be changed without changing them', () => {
+  const defaults = { list: [{ a: [1] }], tree: { b: { c: 1 } } };
+  const merged = merge(defaults, {}) as { list: { a: number[] }[]; tree: { b: { c: number } } };
+  merged.list[0]!.a.push(2);
+  merged.tree.b.c = 2;
+  assert.deepEqual(defaults, { list: [{ a: [1] }], tree: { b: { c: 1 } } });
+});
+
 test('names what was not given', () => {
   assert.deepEqual(missingFrom({ a: { b: 1 } }, { a: { b: 1, c: [1] }, d: null }), ['/a/c', '/d']);
 });

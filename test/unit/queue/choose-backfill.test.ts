@@ -47,6 +47,40 @@ test('nodes that the head cannot use, or will not wait for, are free', () => {
   assert.equal(of.allows(waits('x', 1), m, null), true);
 });
 
+/** a frees 4 GPUs around 8, b 6 of 8 around 20; the head needs 8. */
+function two(late: number) {
+  const [one] = openClusters({
+    clusters: [cluster('c', [node('b', 8, 16), node('a', 8, 16)])],
+    reservations: new Map([['c', [held('o', 'a', 4), held('u', 'b', 6)]]]),
+    ends: new Map([
+      ['o', { early: 5, likely: 8, late }],
+      ['u', { early: 12, likely: 20, late: 30 }],
+    ]),
+  });
+  const [b, a] = one!.nodes;
+  return { b: b!, a: a!, of: createBackfill(waits('head', 8), one!.nodes, 0) };
+}
+
+/* Fails where the bounds are not those of the latest end here and the earliest there. */
+test('a node is free where another surely has room for the head before it has', () => {
+  const sure = two(12);
+  assert.equal(sure.of.head?.node, sure.a);
+  assert.equal(sure.of.allows(waits('x', 2), sure.b, null), true);
+  const unsure = two(13);
+  assert.equal(unsure.of.allows(waits('x', 2), unsure.b, null), false);
+  assert.equal(unsure.of.allows(waits('x', 2), unsure.a, null), false, 'the one that it waits for');
+  // What starts there is over, or passed by: it takes nothing of what is left beside the head.
+  sure.of.take(waits('x', 2), sure.b, null);
+  assert.equal(sure.of.allows(waits('y', 2), sure.b, null), true);
+});
+
+/* Fails where a likely end is compared in place of the latest, or with a likely start of the head. */
+test('one that may be over too late does not start', () => {
+  const { a, of } = two(12);
+  assert.equal(of.allows(waits('x', 4), a, { early: 1, likely: 2, late: 5 }), true);
+  assert.equal(of.allows(waits('x', 4), a, { early: 1, likely: 2, late: 5.1 }), false);
+});
+
 test('where no end is known, only what the head does not need may be taken', () => {
   const { n, m, small, of } = guard([]);
   assert.equal(of.head, null);

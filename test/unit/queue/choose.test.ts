@@ -82,6 +82,19 @@ describe('choose', () => {
   });
 
   // Fails where what is held is counted on the nodes: a cluster that is not seen has none.
+  /* Fails where who waits for room does not count, or who cannot start whatever happens does. */
+  test('gives the next turn to another project where one waits for room, not where it is passed over', () => {
+    const q = waits('q1', 8, 1, { project: 'q' });
+    const order = (first: Waiting) =>
+      choose({
+        waiting: [first, waits('p2', 8), q],
+        clusters: [cluster('a', [node('n', 8, 64)])],
+        reservations: new Map([['a', [{ experiment: 'r', node: 'n', gpus: 4, cpus: 1, project: 'r' }]]]),
+      }).order.map(({ experiment }) => experiment);
+    assert.deepEqual(order(waits('p1', 8)), ['p1', 'q1', 'p2']);
+    assert.deepEqual(order(waits('p1', 9)), ['p1', 'p2', 'q1']);
+  });
+
   test('counts for a quota also what is held on nodes that are not seen', () => {
     const clusters = [cluster('a', [node('n', 4, 16)]), cluster('silent', [], { answering: false })];
     const held = { experiment: 'o', node: 'm', gpus: 4, cpus: 1, project: 'p' };

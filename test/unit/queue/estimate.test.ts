@@ -58,6 +58,53 @@ test('one that waits for its quota starts when its project gives GPUs back', () 
   assert.deepEqual([found.get('x')?.at, found.get('z')?.at], [exactly(90), exactly(90)]);
 });
 
+/* Fails where GPUs of others count for the quota, or where it is looked at only once it is known to be free. */
+test('a quota is waited for although there is room, and what others give back does not help', () => {
+  const found = estimates({
+    waiting: [waits('x', 2), waits('y', 3)],
+    clusters: [cluster('a', [node('n', 32, 64)])],
+    reservations: new Map([['a', [held('o', 4, { project: 'p' }), held('r', 4, { project: 'q' })]]]),
+    projects: new Map([['p', { weight: 1, gpuQuota: 4 }]]),
+    ends: new Map([
+      ['o', { early: 80, likely: 90, late: 95 }],
+      ['r', exactly(10)],
+    ]),
+    lengths: new Map([['x', exactly(5)]]),
+    now: 1,
+  });
+  assert.deepEqual(found.get('x')?.at, { early: 80, likely: 90, late: 95 });
+  assert.deepEqual(found.get('y')?.at, { early: 85, likely: 95, late: 100 }, 'behind x');
+});
+
+/* Fails where what has ended gives back no CPUs. */
+test('experiments without GPUs follow each other on the CPUs', () => {
+  const found = estimates({
+    waiting: [waits('x', 0, 4), waits('y', 0, 4)],
+    clusters: [cluster('a', [node('n', 0, 4)])],
+    reservations: new Map([['a', [held('o', 0, { cpus: 4 })]]]),
+    ends: new Map([['o', exactly(10)]]),
+    lengths: new Map([['x', exactly(7)]]),
+  });
+  assert.deepEqual([found.get('x')?.at, found.get('y')?.at], [exactly(10), exactly(17)]);
+});
+
+/* Fails where bounds are compared in place of what is most likely. */
+test('of two clusters the one counts that most likely has room first', () => {
+  const found = estimates({
+    waiting: [waits('x', 8)],
+    clusters: [cluster('a', NODE), cluster('b', NODE)],
+    reservations: new Map([
+      ['a', [held('o', 8)]],
+      ['b', [held('u', 8)]],
+    ]),
+    ends: new Map([
+      ['o', { early: 5, likely: 20, late: 30 }],
+      ['u', { early: 15, likely: 18, late: 40 }],
+    ]),
+  });
+  assert.deepEqual(found.get('x')?.at, { early: 15, likely: 18, late: 40 });
+});
+
 // The times are those that the simulation of the same line then really has, where all is known and nobody overtakes.
 test('where all lengths are known, experiments start when it was said', () => {
   const random = createRandom(7);

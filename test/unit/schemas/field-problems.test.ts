@@ -18,6 +18,12 @@ const schema = Type.Object(
     inner: Type.Optional(Type.Object({ deep: Type.Optional(Type.Integer()) }, strict)),
     list: Type.Optional(Type.Array(Type.Integer())),
     empty: Type.Optional(Type.Object({}, strict)),
+    range: Type.Optional(
+      Type.Union([
+        Type.Array(Type.Integer()),
+        Type.Object({ min: Type.Number(), log: Type.Optional(Type.Boolean()) }, strict),
+      ]),
+    ),
   },
   strict,
 );
@@ -42,6 +48,12 @@ test('says what was expected and what came', () => {
   });
 });
 
+test('tells an object of a choice by its keys, and the one that came', () => {
+  assert.deepEqual(problems({ count: 1, range: { uniform: [1, 2] } }), {
+    '/range': 'must be an array, or an object {min, log?}, but an object {uniform} came',
+  });
+});
+
 test('tells the choice of a union or an enum once, with the nearest', () => {
   assert.deepEqual(problems({ count: 1, kind: 'tow', colour: 'blue' }), {
     '/kind': 'must be one of "one", "two", but the string "tow" came; did you mean two?',
@@ -54,8 +66,9 @@ test('tells where an unknown key belongs', () => {
     '/cuont': 'is not a known key; did you mean count?',
     '/deep': 'is not a known key here; did you mean /inner/deep?',
     '/xyzzyplugh':
-      'is not a known key; known here: count, ratio, most, kind, colour, on, word, inner, list, empty',
-    '/a~1b': 'is not a known key; known here: count, ratio, most, kind, colour, on, word, inner, list, empty',
+      'is not a known key; known here: count, ratio, most, kind, colour, on, word, inner, list, empty, range',
+    '/a~1b':
+      'is not a known key; known here: count, ratio, most, kind, colour, on, word, inner, list, empty, range',
     '/empty/a': 'is not a known key; none is known here',
   });
 });

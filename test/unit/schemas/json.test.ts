@@ -59,15 +59,17 @@ describe('parseJson', () => {
   });
 
   test('refuses numbers that a double cannot hold, and only those', () => {
-    assert.deepEqual(fieldsOf('[1e400,-1e400,-0,-0.0,9007199254740993,1e300]'), [
+    assert.deepEqual(fieldsOf('[1e400,-1e400,-0,-0.0,9007199254740993,1e300,1e-400,-0.01e-999]'), [
       '/0',
       '/1',
       '/2',
       '/3',
       '/4',
       '/5',
+      '/6',
+      '/7',
     ]);
-    assert.deepEqual(fieldsOf('[0,1e-400,9007199254740991,-9007199254740991,0.1,1E2]'), []);
+    assert.deepEqual(fieldsOf('[0,0.0e9,1e-300,5e-324,9007199254740991,-9007199254740991,0.1,1E2]'), []);
   });
 
   test('refuses depth beyond the limit and nothing less', () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Value } from 'typebox/value';
-import { cutoffsOf, DEFAULT_RETENTION, policyOf, Retention } from '../../../src/schemas/retention.ts';
+import {
+  cutoffsOf,
+  DEFAULT_RETENTION,
+  eventLogDaysOf,
+  policyOf,
+  Retention,
+} from '../../../src/schemas/retention.ts';
 
 test('a project that says nothing has the defaults', () => {
   const { batchesDays, streamsDays, recordsDays } = DEFAULT_RETENTION;
@@ -34,4 +40,13 @@ test('a policy names whole days and nothing else', () => {
   for (const bad of [{ batchesDays: -1 }, { streamsDays: 1.5 }, { recordsDays: '1' }, { batchDays: 1 }]) {
     assert.ok(!Value.Check(Retention, bad), JSON.stringify(bad));
   }
+});
+
+test('event logs stay on clusters for a week at least, and go with the record', () => {
+  assert.equal(eventLogDaysOf(null), 7);
+  assert.equal(eventLogDaysOf({ eventLogsDays: 30 }), 30);
+  assert.equal(eventLogDaysOf({ eventLogsDays: null, recordsDays: null }), null);
+  assert.equal(eventLogDaysOf({ eventLogsDays: null, recordsDays: 20 }), 20);
+  assert.equal(eventLogDaysOf({ recordsDays: 1 }), 7);
+  assert.ok(!Value.Check(Retention, { eventLogsDays: 6 }));
 });

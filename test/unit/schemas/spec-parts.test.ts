@@ -18,7 +18,21 @@ test('every engine has the common fields, and closed objects', () => {
 
 test('a label has no control characters, a name is fit for a path', () => {
   assert.ok(patternOf(Label).test('HGPO, K=2 – größer'));
-  assert.ok(!patternOf(Label).test('a\nb'));
+  for (const bad of [
+    '\n',
+    '\u0085',
+    '\u009b',
+    '\u061c',
+    '\u200b',
+    '\u200f',
+    '\u2028',
+    '\u202e',
+    '\u2066',
+    '\ufeff',
+  ])
+    assert.ok(!patternOf(Label).test(`a${bad}b`), JSON.stringify(bad));
+  // Joined letters and joined signs are written with these two.
+  assert.ok(patternOf(Label).test('می\u200cخواهم 👩\u200d🔬'));
   for (const bad of ['-a', 'a-', 'A', 'a/b', '..', '']) assert.ok(!patternOf(Name).test(bad), bad);
   assert.ok(patternOf(Name).test('a-1'));
 });

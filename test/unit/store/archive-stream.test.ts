@@ -175,6 +175,109 @@ describe('a finished stream in the archive', () => {
   });
 });
 
+describe('a long stream that goes on', () => {
+  const LIVE = 24 * 1024;
+  const lines = (sequence: number): NumberedEvent => ({
+    ...{ sequence, at: sequence },
+    event: { type: 'log', source: 'stdout', lines: [`line ${sequence} ${'x'.repeat(400)}`], cutBytes: 0 },
+  });
+
+  /** One that runs and has reported logs, with a batch whose parts lie far apart; its batch has no report yet. */
+  async function long(t: Scope, archive?: Archive) {
+    const limits = { liveBytes: LIVE, inlineBytes: 256, pageEntries: 4 };
+    const all = await storeFor(t, { limits, ...(archive && { archive }) });
+    const lease = await running(all.store);
+    const parts = batchEvents(0, 1, [LONG, SHORT, SHORT]).map(({ event, data }, at) => ({
+      ...{ sequence: 10 + at * 90, at: 1, event },
+      ...(data && { data }),
+    }));
+    const events = Array.from({ length: 200 }, (_v, at) => lines(at + 1));
+    for (const part of parts) events[part.sequence - 1] = part;
+    await all.store.append(lease, events);
+    await all.store.dropSignals(lease.experiment);
+    return { ...all, lease, id: lease.experiment };
+  }
+
+  async function seen(store: Store, id: string) {
+    const all = await store.read(id, undefined, 1000);
+    const behind = await Promise.all(all.map(({ id: after }) => store.read(id, after, 1000)));
+    const tails = await Promise.all([1, 5, 50, 150, 1000].map((size) => store.tail(id, size)));
+    const bytes = await Promise.all((await store.batches(id)).map((record) => store.batchBytes(record)));
+    return { all, behind, tails, bytes: bytes.map((one) => Buffer.from(one)) };
+  }
+
+  /* Fails where the batch is read from the archive alone, or from the stream alone, and without the trim. */
+  test('keeps its newest entries in Redis, and reads, tails and gives its batches as before', async (t) => {
+    const { store, redis, lease, id } = await long(t);
+    const before = await seen(store, id);
+    assert.equal(before.bytes.length, 1);
+    assert.deepEqual(await store.longStreams(), [id]);
+    assert.ok((await store.rollStream(id)) > 1);
+    assert.ok(Number(await redis.memory('USAGE', keys.events(id))) <= LIVE);
+    assert.ok((await redis.xlen(keys.events(id))) > 0);
+    assert.deepEqual(await store.longStreams(), []);
+    assert.equal(await store.rollStream(id), 0);
+    assert.deepEqual(await seen(store, id), before);
+
+    await store.append(lease, [201, 202].map(lines));
+    await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+    const [record] = await store.takePending(1, 60_000);
+    await store.report(record!, verdict(1), { ok: true });
+    await store.dropSignals(id);
+    const ended = await everything(store, id);
+    assert.equal(await store.archiveStream(id), 'archived');
+    assert.equal(await redis.xlen(keys.events(id)), 0);
+    assert.deepEqual(await everything(store, id), ended);
+    assert.equal(await redis.hget(keys.experiment(id), 'longBytes'), String(LONG.length));
+  });
+
+  /* Fails without the look at the cursor in roll-stream.lua. */
+  test('keeps what its rules have not looked at', async (t) => {
+    const { store, lease, id } = await long(t);
+    const metrics = { type: 'metrics', step: 1, values: { x: 1 } } as const;
+    await store.append(lease, [{ sequence: 201, at: 1, event: metrics }]);
+    assert.equal(await store.rollStream(id), 0);
+    const page = await store.readSignals(id, 195);
+    const done = { experiment: id, cursor: page.cursor, memory: {}, due: null, fired: [], stop: null };
+    await store.advanceRules({ ...done, last: page.last });
+    assert.ok((await store.rollStream(id)) > 0);
+    const rest = await store.readSignals(id, 1000);
+    assert.deepEqual(
+      rest.entries.map(({ event }) => event.type),
+      ['metrics'],
+    );
+    assert.equal(rest.cursor, page.last);
+  });
+
+  /* Fails without the comparison of the index in roll-stream.lua. */
+  test('moves each entry once where another does it at the same time', async (t) => {
+    const directory = await archiveFor(t);
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const archive: Archive = {
+      ...directory,
+      async put(...args) {
+        await directory.put(...args);
+        const other = meanwhile;
+        meanwhile = undefined;
+        await other?.();
+      },
+    };
+    const { store, id } = await long(t, archive);
+    const before = await seen(store, id);
+    meanwhile = () => store.rollStream(id);
+    assert.equal(await store.rollStream(id), 0);
+    assert.deepEqual(await seen(store, id), before);
+  });
+
+  /* Fails without `allow-oom` in the first line of roll-stream.lua. */
+  test('gives memory back where there is none left', async (t) => {
+    const { store, redis, lease, id } = await long(t);
+    await redis.config('SET', 'maxmemory', '1mb');
+    await assert.rejects(store.append(lease, [lines(201)]), { code: 'store-full' });
+    assert.ok((await store.rollStream(id)) > 0);
+  });
+});
+
 describe('what is archived', () => {
   test('only what has ended and has all its reports, in its time', async (t) => {
     const { store } = await small(t);

@@ -59,3 +59,24 @@ test('reading a stream does not carry the bytes of its batches', async (t) => {
   assert.equal((await store.read(lease.experiment, undefined, 100)).length, 23);
   assert.ok((await sent()) - before < 60_000);
 });
+
+/* Seen to fail where a follower looks again behind a page that was not full. */
+test('a follower reads once for each wake-up', async (t) => {
+  const { store, redis } = await storeFor(t, { limits: { followPollMs: 1e9 } });
+  const lease = await running(store);
+  const stop = new AbortController();
+  const follower = store.follow(lease.experiment, undefined, stop.signal)[Symbol.asyncIterator]();
+  for (let before = 0; before < 3; before++) await follower.next();
+  const reads = async () => Number(/cmdstat_xrange:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+  const log: NumberedEvent['event'] = { type: 'log', source: 'stdout', lines: ['one'], cutBytes: 0 };
+  const before = await reads();
+  for (let sequence = 1; sequence <= 20; sequence++) {
+    const next = follower.next();
+    await store.append(lease, [{ sequence, at: 0, event: log }]);
+    await next;
+  }
+  // Its subscription, when it came to be, may have woken it once too.
+  assert.ok((await reads()) - before <= 21);
+  stop.abort();
+  await follower.return?.();
+});

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { newExperimentId } from '../../../src/core/ids.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import { storedKey } from '../../support/access.ts';
-import { storeFor, submitInput } from '../../support/store.ts';
+import { coded, storeFor, submitInput } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 const { store } = await storeFor({ after });
@@ -53,6 +53,19 @@ test('a project to which something belongs is not removed', async () => {
   assert.equal(await store.removeProject('with-sweep', 1), 'sweeps');
   assert.equal(await store.removeProject('with-key', 99), 'keys');
   assert.equal(await store.removeProject('with-key', 100), 'removed');
+});
+
+// Fails without the look at what was removed in create-sweep.lua.
+test('a project that was removed takes nothing, not even what was judged before, until it is made again', async () => {
+  const input = sweepInput(sweepRequest(1), { project: 'short' });
+  await make('short');
+  assert.equal(await store.removeProject('short', 1), 'removed');
+  await assert.rejects(store.createSweep(input), coded('invalid-spec'));
+  await assert.rejects(store.submit(submitInput({ project: 'short' })), coded('invalid-spec'));
+  assert.equal(await store.isIn('short', input.id), false);
+  await make('short');
+  assert.equal((await store.createSweep(input)).created, true);
+  assert.equal(await store.removeProject('short', 1), 'sweeps');
 });
 
 test('isIn knows the project of an experiment and of a sweep', async () => {

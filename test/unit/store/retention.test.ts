@@ -260,3 +260,25 @@ describe('what an earlier version ended', () => {
     assert.deepEqual(taken.sort(), ids.slice(1, 3).sort());
   });
 });
+
+describe('what clusters keep', () => {
+  test('is looked at again later where it is kept for longer, and counted by project', async (t) => {
+    const { store } = await watched(t);
+    const { id } = await archived(store);
+    const now = { limit: 10, leaseMs: 60_000, afterMs: 0 };
+    const [taken] = await store.takeForgetting(now);
+    assert.equal(taken?.id, id);
+    assert.equal(taken.record?.project, 'default');
+    assert.deepEqual([...taken.record.attempts], [['local', 1]]);
+    await store.forgetLater([id, 'exp-00000000000000000000'], { laterMs: 3_600_000, afterMs: 0 });
+    assert.deepEqual(await store.takeForgetting({ ...now, afterMs: -1_800_000 }), []);
+    assert.deepEqual(await store.forgettingFigures('default', LATER), { experiments: 1, complete: true });
+    assert.equal((await store.forgettingFigures('default', 1)).experiments, 0);
+    assert.equal((await store.forgettingFigures('other', LATER)).experiments, 0);
+    await store.forgetLater([id], { laterMs: -60_000, afterMs: 0 });
+    assert.deepEqual((await store.takeForgetting(now)).length, 1);
+    await store.forgotten([id]);
+    await store.forgetLater([id], { laterMs: -60_000, afterMs: 0 });
+    assert.deepEqual(await store.takeForgetting(now), [], 'what is forgotten does not come back');
+  });
+});

@@ -36,6 +36,7 @@ test('what rules may look at is taken by one, and stays until they were moved on
   const log = { type: 'log' as const, source: 'stdout' as const, lines: ['a'], cutBytes: 0 };
   await store.append(lease, [{ sequence: 1, at: 1, event: log }]);
   assert.deepEqual((await store.takeSignals(10, 60_000)).ids, []);
+  assert.equal(await store.rulesBacklog(), 0);
   await store.append(lease, [
     { sequence: 2, at: 7, event: { type: 'metrics', step: 4, values: { x: 'NaN' } } },
   ]);
@@ -43,6 +44,7 @@ test('what rules may look at is taken by one, and stays until they were moved on
   assert.deepEqual(taken.ids, [lease.experiment]);
   assert.ok(Math.abs(taken.now - Date.now()) < 60_000);
   assert.deepEqual((await store.takeSignals(10, 60_000)).ids, []);
+  assert.equal(await store.rulesBacklog(), 1);
 
   const page = await store.readSignals(lease.experiment, 100);
   assert.deepEqual(
@@ -57,7 +59,9 @@ test('what rules may look at is taken by one, and stays until they were moved on
   assert.deepEqual((await store.takeSignals(10, 60_000)).ids, [lease.experiment]);
   const next = await store.readSignals(lease.experiment, 100);
   assert.deepEqual([next.cursor, next.memory, next.entries.length], [page.last, { seen: 1 }, 1]);
+  assert.equal(await store.rulesBacklog(), 1);
   await store.advanceRules(advanceOf(next));
+  assert.equal(await store.rulesBacklog(), 0);
   assert.deepEqual((await store.takeSignals(10, 0)).ids, []);
 });
 

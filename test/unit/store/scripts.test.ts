@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { loadScripts, SCRIPT_NAMES, scriptText } from '../../../src/store/scripts.ts';
@@ -36,6 +37,19 @@ describe('scripts', () => {
     }
   });
 
+  /* Fails where a script takes the audit log up by itself, or where the one way to it does more than add and let go. */
+  test('the audit log is only added to, in one place', async () => {
+    const files = (await readdir(FOLDER, { recursive: true })).filter((name) => name.endsWith('.lua'));
+    const named: string[] = [];
+    for (const name of files)
+      if ((await readFile(new URL(name, FOLDER), 'utf8')).includes(':audit')) named.push(name);
+    assert.deepEqual(named, ['include/audit.lua']);
+    const text = await readFile(new URL('include/audit.lua', FOLDER), 'utf8');
+    const calls = [...text.matchAll(/redis\.call\('([A-Z]+)', log/g)].map(([, command]) => command);
+    assert.deepEqual(calls, ['XADD', 'XTRIM']);
+    assert.equal([...text.matchAll(/redis\.call/g)].length, calls.length);
+  });
+
   test('they are known again after the server forgot them, and take bytes', async (t) => {
     const server = await redisFor(t);
     const redis = new Redis(server.port);
@@ -49,4 +63,28 @@ describe('scripts', () => {
     await run('put-cluster', ['b', wide]);
     assert.deepEqual(await redis.hgetBuffer('{p}:clusters', 'b'), Buffer.from([0, 255]));
   });
+});
+
+test('what is asked for in one turn goes out in one write, and is answered one by one', async (t) => {
+  const { port } = await redisFor(t);
+  const redis = new Redis(port, { lazyConnect: true });
+  t.after(() => redis.disconnect());
+  await redis.connect();
+  const run = loadScripts(redis, '{writes}');
+  const writes: number[] = [];
+  const { stream } = redis as unknown as { stream: Writable & Required<Pick<Writable, '_writev'>> };
+  const [one, many] = [stream._write.bind(stream), stream._writev.bind(stream)];
+  stream._write = (chunk, encoding, done) => {
+    writes.push(1);
+    one(chunk, encoding, done);
+  };
+  stream._writev = (chunks, done) => {
+    writes.push(chunks.length);
+    many(chunks, done);
+  };
+  const ask = (name: string) => run('read', [name, '0-0', 10, 1000]);
+  const answers = await Promise.all(['a', 'b', 'c', 'd'].map(ask));
+  assert.equal(answers.length, 4);
+  // Fails, with four writes, where each goes out by itself.
+  assert.deepEqual(writes, [4]);
 });

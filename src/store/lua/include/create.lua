@@ -27,10 +27,11 @@ local function createWaiting(root, new)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
   redis.call('ZADD', root .. ':line', int(seq - new.priority * 4398046511104), id)
   noteLimits(root, id, new.resolved)
-  moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = new.reason, now = new.now })
+  moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = new.reason, now = new.now,
+    place = { int(seq), new.project, new.sweep or false, new.name, new.priority } })
 end
 
--- The arguments of an experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,
+-- The arguments of a new experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,
 -- defaults, fingerprint.
 local CHILD_SIZE = 10
 local function childAt(at, more)

@@ -50,10 +50,11 @@ local function countInSweep(root, sweep, change)
 end
 
 -- Moves an experiment between states: record, indexes, its sweep's counts, event, notice to followers.
--- change: from (false for none), to, attempt (string), reason, now (ms)
+-- change: from (false for none), to, attempt (string), reason, now (ms); place: seq, project, sweep or false, name and
+--         priority, where who moves it has them at hand
 local function moveState(root, id, change)
   local x = root .. ':x:' .. id
-  local place = redis.call('HMGET', x, 'seq', 'project', 'sweep', 'name', 'priority')
+  local place = change.place or redis.call('HMGET', x, 'seq', 'project', 'sweep', 'name', 'priority')
   if change.from == 'queued' then leaveLine(root, id, place[2]) end
   if change.to == 'queued' then standInLine(root, id, place[2], placeInLine(place[1], place[5])) end
   if change.from then
@@ -79,10 +80,11 @@ local function moveState(root, id, change)
   end
 end
 
--- Gives back what an experiment holds of its cluster, if it holds anything.
+-- Gives back what an experiment holds of its cluster, if it holds anything. A claim that was decided before that holds
+-- all the same, as if it had come first: so this is counted beside the version that claims name.
 local function freeReservation(root, id, cluster)
   if not cluster then return end
   if redis.call('HDEL', root .. ':reserved:' .. cluster, id) == 1 then
-    redis.call('HINCRBY', root .. ':versions', cluster, 1)
+    redis.call('HINCRBY', root .. ':versions', 'freed:' .. cluster, 1)
   end
 end

@@ -34,3 +34,8 @@ test('what others sent is inert', () => {
   assert.ok(!text.includes('\u001b[2J'));
   assert.match(text, /1970-01-01 00:00:00 +- +cancelExperiment +\\u001b\[2J +refused unauthenticated/);
 });
+
+test("an id that begins with the name stands alone, and a caller's name is kept", () => {
+  const token = { ...ENTRY, caller: 'token-d9d2749e6b8591db', name: 'token-d9d274' };
+  assert.match(auditTable([token]), / {2}token-d9d2749e6b8591db {2}/);
+});

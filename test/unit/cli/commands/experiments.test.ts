@@ -7,7 +7,7 @@ import { experimentCommands } from '../../../../src/cli/commands/experiments.ts'
 import { EXIT } from '../../../../src/cli/exit.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
-import { claimed } from '../../../support/store.ts';
+import { claimed, submitInput } from '../../../support/store.ts';
 
 describe('commands on experiments', () => {
   let api: Awaited<ReturnType<typeof apiFor>>;
@@ -59,7 +59,9 @@ describe('commands on experiments', () => {
   test('a dry run shows the exact command and submits nothing', async () => {
     const before = (await api.store.counts()).queued;
     const { output } = await run('submit', file, '--dry-run');
-    assert.match(output.lines[0]!, /-m echelon_rayworker\.engines\.replay .*fault=none/);
+    assert.match(output.lines[0]!, /^engine: replay$/m);
+    assert.match(output.lines[0]!, /^maxAttempts: 3 # default$/m);
+    assert.match(output.lines[0]!, /\n\npython -m echelon_rayworker\.engines\.replay fault=none /);
     assert.equal((await api.store.counts()).queued, before);
   });
 
@@ -79,6 +81,15 @@ describe('commands on experiments', () => {
     assert.equal((await ids('--limit', '3')).length, 3);
     assert.match((await run('ls', '--name', 'from b')).output.lines[0]!, /No experiments fit/);
     await assert.rejects(run('ls', '--since', 'yesterday'), /90min, 12h, 7d/);
+  });
+
+  test('ls tells the project where it is not the same for all', async () => {
+    const listed = async (...args: string[]) => (await run('ls', ...args)).output.lines[0]!;
+    await run('submit', file);
+    assert.doesNotMatch(await listed(), /PROJECT/);
+    await api.store.submit(submitInput({ project: 'vision', name: 'theirs' }));
+    assert.match(await listed(), /NAME +PROJECT +STATE.*\nexp-\w+ +theirs +vision +queued/);
+    assert.doesNotMatch(await listed('--project', 'vision'), /PROJECT/);
   });
 
   test('a list that is longer than the limit says so', async () => {

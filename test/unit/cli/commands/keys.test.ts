@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createClient } from '../../../../src/cli/client.ts';
-import { keysCommand, keyTable, seconds } from '../../../../src/cli/commands/keys.ts';
+import { keysCommand, keyTable, seconds, whoamiCommand } from '../../../../src/cli/commands/keys.ts';
 import { storedKey } from '../../../support/access.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 
@@ -47,4 +47,20 @@ test('times are read', () => {
 test('a table shows what a key is', () => {
   const { digest: _digest, previousDigest: _previous, ...key } = storedKey({ project: 'a', expiresAt: 5 });
   assert.match(keyTable([{ ...key, lastUsedAt: null }], 10_000), /a key +a +read +expired +never +10 s/);
+});
+
+test('a person learns which API it is, who they are there, and what they may do', async () => {
+  const made = await run('add', 'ci', '--scope', 'read', '--json');
+  const { token } = made.output.json<{ token: string }>();
+  const output = keptOutput();
+  const as = (...more: string[]) =>
+    runCommand([whoamiCommand(output)], ['whoami', '--url', client.url, '--token', token, ...more]);
+  await as();
+  assert.match(
+    output.lines.join('\n'),
+    new RegExp(`^API +${client.url}\nname +ci\n.*project +all\nscopes +read$`, 's'),
+  );
+  output.lines.length = 0;
+  await as('--json');
+  assert.deepEqual(output.json<{ scopes: string[] }>().scopes, ['read']);
 });

@@ -25,8 +25,8 @@ async function recorded() {
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  const { exitCode } = await runCommand([metricsCommand(output)], ['metrics', ...argv, ...api.connection]);
-  return { exitCode, output, text: output.lines.join('\n') };
+  const ended = await runCommand([metricsCommand(output)], ['metrics', ...argv, ...api.connection]);
+  return { ...ended, output, text: output.lines.join('\n') };
 }
 
 describe('echelon metrics', () => {
@@ -47,7 +47,8 @@ describe('echelon metrics', () => {
       series[0]?.points.map(({ first }) => first),
       [1, 4 / 3],
     );
-    assert.equal((await run(id, 'none')).exitCode, EXIT.notOk);
+    assert.equal((await run(id, 'nothing-like-it')).exitCode, EXIT.notOk);
+    assert.match((await run(id, 'actor/kll')).error!.message, /did you mean actor\/kl\?/);
   });
 
   test('prints every value at full precision', async () => {

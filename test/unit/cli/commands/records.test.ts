@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Ask, recordCommands } from '../../../../src/cli/commands/records.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
+import type { AttemptEvent } from '../../../../src/core/events.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
@@ -67,6 +68,24 @@ describe('commands on experiments that are there', () => {
     assert.deepEqual(output.lines, [`${first} deleted`, `${second} deleted`]);
     const again = await run(['rm', '--yes', '--json', waiting]);
     assert.equal(again.output.json<{ deleted: boolean }[]>()[0]!.deleted, false);
+  });
+
+  test('attempts tells where each ran and how it ended, inert', async () => {
+    const lease = await running(api.store);
+    const end: Extract<AttemptEvent, { type: 'ended' }> = {
+      type: 'ended',
+      cause: 'failed',
+      exitCode: 1,
+      signal: 0,
+      message: 'no room\u001b[2J',
+      lastLines: [],
+    };
+    await api.store.append(lease, [{ sequence: 1, at: 0, event: end }]);
+    const shown = await run(['attempts', lease.experiment]);
+    assert.match(shown.output.lines[0]!, /\n1 +\S+ +2\S+Z +2\S+Z +1 +failed: no room\\u001b\[2J$/);
+    const asJson = await run(['attempts', lease.experiment, '--json']);
+    assert.equal(asJson.output.json<{ items: unknown[] }>().items.length, 1);
+    assert.match((await run(['attempts', await submitted()])).output.lines[0]!, /not been tried/);
   });
 
   test('artifacts lists checkpoints, paths inert', async () => {

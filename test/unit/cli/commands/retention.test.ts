@@ -13,7 +13,9 @@ async function run(...argv: string[]) {
 
 test('shows the policy of a project, and that nothing is due', async () => {
   const { output } = await run('preview');
-  assert.match(output.lines.join('\n'), /bytes of batches +30 d +0 +0 B\n.* 90 d .*\nrecords +ever +0/);
+  assert.match(output.lines.join('\n'), /bytes of batches +30 d +0 +0 B\n.* 90 d .*\nrecords +730 d +0/);
+  assert.match(output.lines.join('\n'), /Clusters keep event logs for 7 d; those of 0 experiments go\./);
+  assert.deepEqual((await run()).output.lines, output.lines);
   assert.equal((await run('preview', '--json')).output.json<RetentionPreview>().project, 'default');
 });
 

@@ -39,7 +39,13 @@ test('a sweep is submitted once for a key, listed, shown, compared, cancelled', 
   const shown = (await echelon('get', first.id)).output.lines.join('\n');
   assert.match(shown, /\/replay\/batches\n0 +exp-\w+ +queued +1\n1 +exp-\w+ +queued +2/);
   assert.match((await echelon('compare', first.id, '-m', 'm')).output.lines.join('\n'), /1 +0\/1 +- +0/);
-  assert.equal((await echelon('rerun', first.id)).output.lines[0], '0 children run again');
+  assert.equal(
+    (await echelon('rerun', first.id)).output.lines[0],
+    'No child has failed; nothing runs again.',
+  );
+  const alone = keptOutput();
+  await runCommand([sweepCommand(alone)], ['sweep', ...connection]);
+  assert.match(alone.lines.join('\n'), new RegExp(first.id));
   assert.match((await echelon('cancel', first.id)).output.lines[0]!, / cancelled: 2 cancelled$/);
 });
 
@@ -59,6 +65,10 @@ test('a watch ends with the last child, and says whether all succeeded', async (
     const ended = await watching;
     assert.equal(ended?.constructor, expected);
     assert.equal(output.lines.at(-1), `${id}  2 ${to}`);
+    const compared = await echelon('compare', id, '-m', 'val/succes');
+    const remarked = to === 'succeeded' ? [/No child reported val\/succes;/] : [];
+    assert.equal(compared.output.remarks.length, remarked.length);
+    for (const what of remarked) assert.match(compared.output.remarks[0]!, what);
   }
 });
 

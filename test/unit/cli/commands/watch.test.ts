@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchExperiment, watchFeed } from '../../../../src/cli/commands/watch.ts';
+import { createClient } from '../../../../src/cli/client.ts';
+import { watchCommand, watchExperiment, watchFeed } from '../../../../src/cli/commands/watch.ts';
 import { CliError, EXIT } from '../../../../src/cli/exit.ts';
 import type { ControllerEvent } from '../../../../src/core/events.ts';
-import { apiFor, keptOutput } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { running, submitInput } from '../../../support/store.ts';
 
 async function ended(t: { after(release: () => Promise<void>): void }, wrong: number) {
@@ -83,7 +84,7 @@ test('a wrong row is an end with exit status 1', async (t) => {
     (error: unknown) =>
       error instanceof CliError && error.exitCode === EXIT.notOk && /2 wrong rows/.test(error.message),
   );
-  assert.match(output.lines.join('\n'), /NOT ok: 2 of 4 rows wrong/);
+  assert.match(output.lines.join('\n'), /NOT ok: 2 of 4 rows wrong \(wrong-rows\)$/m);
 });
 
 test('as JSON every event is a line, and a resumed watch shows only what is new', async (t) => {
@@ -145,4 +146,60 @@ test('a feed that was trimmed goes on from now, and says so', async (t) => {
   });
   assert.equal(calls, 2);
   assert.match(output.remarks[1]!, /missed: not kept/);
+});
+
+// Where nothing is said, nothing moves the story on: bounded, so that this fails with words.
+test('of one that waits, it says where and why, once, and again when that changes', {
+  timeout: 60_000,
+}, async (t) => {
+  const { store, client } = await apiFor(t);
+  const { id } = await store.submit(submitInput({ gpus: 4 }));
+  await store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
+  const output = keptOutput();
+  const said = (reason: string) => output.remarks.filter((text) => text.includes(reason)).length;
+  const steps = [
+    () => store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs; none is free', rank: 1 }]])),
+    () => store.cancel(id, 'enough'),
+  ];
+  // What was said moves the story on; two looks at the same reason say it once.
+  const remark = (text: string) => {
+    output.remarks.push(text);
+    if (text.includes('waits at')) void steps.shift()?.();
+  };
+  await assert.rejects(
+    watchExperiment({ client, id, output: { ...output, remark }, json: false, lookMs: 1 }),
+    /cancelled: enough/,
+  );
+  assert.equal(said('waits at place 1 of 1: needs 4 GPUs'), 2, output.remarks.join('\n'));
+  assert.equal(said('none is free'), 1);
+});
+
+test('a sweep is followed by its id too', async (t) => {
+  const { connection } = await apiFor(t);
+  const output = keptOutput();
+  const ended = await runCommand(
+    [watchCommand(output)],
+    ['watch', 'swp-00cz8h3k7n2q4r5s6t7v', ...connection],
+  );
+  assert.match(ended.error!.message, /There is no sweep swp-/);
+});
+
+test('a key of one project watches that one, without being told its name', async (t) => {
+  const { store, client } = await apiFor(t);
+  await client.post('/v1/projects', { name: 'vision' });
+  await store.submit(submitInput({ project: 'vision', name: 'theirs' }));
+  const { token } = await client.post<{ token: string }>('/v1/keys', {
+    ...{ name: 'k', scopes: ['read'], project: 'vision' },
+  });
+  const bound = createClient({ url: client.url, token });
+  const stop = new AbortController();
+  const output = keptOutput();
+  const line = (text = '') => {
+    output.line(text);
+    stop.abort();
+  };
+  const common = { client: bound, project: undefined, json: false, after: '0', signal: stop.signal };
+  await watchFeed({ ...common, output: { ...output, line } });
+  assert.match(output.lines[0]!, /theirs/);
+  assert.match(output.remarks.join('\n'), /project vision alone/);
 });

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { CliError, EXIT } from '../../../../src/cli/exit.ts';
 import { freePort, startServer, waitUntilReady } from '../../../../src/cli/local/processes.ts';
 
 let directory: string;
@@ -78,7 +79,12 @@ test('a server that ends before it is ready is said with the end of its log', as
     what: 'It',
     probe: async () => undefined,
   });
-  await assert.rejects(waiting, /It did not start \(exit code 2\)[\s\S]*no such option/);
+  await assert.rejects(waiting, (error: unknown) => {
+    // Said without a stack: what is at fault is not our code.
+    assert.ok(error instanceof CliError && error.exitCode === EXIT.notOk);
+    assert.match(error.message, /It did not start \(exit code 2\).* its log, \/.*:\n[\s\S]*no such option/);
+    return true;
+  });
 });
 
 test('a free port can be listened on', async () => {

@@ -5,7 +5,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import { makeKey } from '../../../support/access.ts';
 import { until } from '../../../support/dispatch.ts';
 import { appFor, REPLAY, TOKEN } from '../../../support/http-app.ts';
-import { storeFor } from '../../../support/store.ts';
+import { storeFor, submitInput } from '../../../support/store.ts';
 
 const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store, limits: { failedSignIns: 10_000 } });
@@ -39,6 +39,19 @@ describe('the audit log', () => {
     assert.deepEqual([again.code, again.status, again.target], ['already-final', 409, id]);
     const all = JSON.stringify(await store.auditLog(100, undefined));
     for (const secret of ['PRIVATE', token.slice(-43), TOKEN]) assert.ok(!all.includes(secret));
+  });
+
+  test('has a submission once, and its repetition as one that was asked for again', async () => {
+    const asked = async () =>
+      (await store.auditLog(1000, undefined))
+        .filter(({ target }) => target === id)
+        .map(({ action }) => action);
+    const headers = { 'idempotency-key': 'audited' };
+    const { id } = (await call('POST', '/v1/experiments', { body: REPLAY, headers })).json();
+    // Twice where the step in the store writes it and the answer does too.
+    assert.deepEqual(await asked(), ['submitExperiment']);
+    await call('POST', '/v1/experiments', { body: REPLAY, headers });
+    assert.deepEqual(await asked(), ['submitExperiment', 'submitExperiment']);
   });
 
   test('has no reading, no dry run and no unknown path', async () => {
@@ -103,8 +116,9 @@ test('the answer waits for its entry', async () => {
     await written.promise;
   });
   const { call: send } = await appFor({ after }, { store: slow, limits: { storeTimeoutMs: 60_000 } });
+  const { id } = await store.submit(submitInput());
   let answered = false;
-  const answer = send('POST', '/v1/experiments', { body: REPLAY }).then(() => {
+  const answer = send('POST', `/v1/experiments/${id}/cancel`).then(() => {
     answered = true;
   });
   await asked.promise;
@@ -120,7 +134,8 @@ test('an entry that cannot be stored is logged, and the answer goes out', async 
     throw new Error('away');
   });
   const { call: send, logged } = await appFor({ after }, { store: broken });
-  assert.equal((await send('POST', '/v1/experiments', { body: REPLAY })).statusCode, 202);
+  const { id } = await store.submit(submitInput());
+  assert.equal((await send('POST', `/v1/experiments/${id}/cancel`)).statusCode, 202);
   const line = logged.find(({ audit }) => audit !== undefined);
-  assert.equal((line?.audit as AuditEntry | undefined)?.action, 'submitExperiment');
+  assert.equal((line?.audit as AuditEntry | undefined)?.action, 'cancelExperiment');
 });

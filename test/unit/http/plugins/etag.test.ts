@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { etagOf } from '../../../../src/http/plugins/etag.ts';
 import { appFor, REPLAY } from '../../../support/http-app.ts';
-import { storeFor } from '../../../support/store.ts';
+import { storeFor, submitInput } from '../../../support/store.ts';
 
-const { store } = await storeFor({ after });
+const { store, redis } = await storeFor({ after });
 const { app, call } = await appFor({ after }, { store });
 const { id } = (await call('POST', '/v1/experiments', { body: REPLAY })).json();
 const path = `/v1/experiments/${id}`;
@@ -46,6 +46,111 @@ describe('a record', () => {
     const done = await call('DELETE', path, { headers: { 'if-match': `"other", ${etag}` } });
     assert.equal(done.statusCode, 204, done.body);
     assert.equal((await call('GET', path, { headers: { 'if-none-match': '*' } })).statusCode, 404);
+  });
+});
+
+describe('of two changes with one ETag', async () => {
+  const WRITES = [
+    'setPriority',
+    'deleteExperiment',
+    'setCluster',
+    'createCommand',
+    'changeProject',
+    'removeProject',
+  ];
+
+  // An app where something else is carried out behind the comparison of ETags, right before the write of the request.
+  let meanwhile: () => Promise<unknown> = async () => {};
+  const late = new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (!WRITES.includes(String(name))) return member;
+      return async (...args: unknown[]) => {
+        await meanwhile();
+        return (member as (...args: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+  const racing = await appFor({ after }, { store: late });
+
+  async function project(name: string): Promise<string> {
+    await call('POST', '/v1/projects', { body: { name } });
+    return `/v1/projects/${name}`;
+  }
+
+  async function cluster(name: string): Promise<string> {
+    await store.putCluster({
+      ...{ name, address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
+      ...{ generation: null, lastSeenAt: null, nodes: [] },
+    });
+    return `/v1/clusters/${name}`;
+  }
+
+  async function waiting(): Promise<string> {
+    const input = submitInput();
+    await store.submit(input);
+    return `/v1/experiments/${input.id}`;
+  }
+
+  async function ended(): Promise<string> {
+    const path = await waiting();
+    await call('POST', `${path}/cancel`);
+    return path;
+  }
+
+  const named = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+  const CASES = {
+    'PATCH of an experiment': {
+      ...{ make: waiting, method: 'PATCH', body: { priority: 5 } },
+      other: (path: string) => store.setPriority(named(path), 3),
+    },
+    'DELETE of an experiment': {
+      ...{ make: ended, method: 'DELETE' },
+      other: (path: string) => redis.hset(`{echelon}:x:${named(path)}`, 'reason', 'another'),
+    },
+    'PATCH of a project': {
+      ...{ make: () => project('a'), method: 'PATCH', body: { weight: 5 } },
+      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+    },
+    'PATCH of the project that is always there': {
+      ...{ make: async () => '/v1/projects/default', method: 'PATCH', body: { weight: 5 } },
+      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+    },
+    'DELETE of a project': {
+      ...{ make: () => project('b'), method: 'DELETE' },
+      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+    },
+    'PATCH of a cluster': {
+      ...{ make: () => cluster('c'), method: 'PATCH', body: { labels: { gpu: 'h100' } } },
+      other: (path: string) => store.setCluster(named(path), { backfill: true }),
+    },
+    'DELETE of a cluster': {
+      ...{ make: () => cluster('d'), method: 'DELETE' },
+      other: (path: string) => store.setCluster(named(path), { backfill: true }),
+    },
+  };
+
+  // Each fails without the look at the version in its step of the store.
+  for (const [title, { make, method, other, ...sent }] of Object.entries(CASES)) {
+    test(`one is refused: ${title}`, async () => {
+      const path = await make();
+      const etag = String((await call('GET', path)).headers.etag);
+      meanwhile = () => other(path);
+      const lost = await racing.call(method, path, { ...sent, headers: { 'if-match': etag } });
+      assert.deepEqual([lost.statusCode, lost.json().code], [412, 'precondition-failed'], lost.body);
+
+      const now = await call('GET', path);
+      assert.equal(now.statusCode, 200);
+      assert.notEqual(now.headers.etag, etag);
+      const won = await call(method, path, { ...sent, headers: { 'if-match': String(now.headers.etag) } });
+      assert.ok(won.statusCode < 300, won.body);
+    });
+  }
+
+  test('a change without If-Match is carried out', async () => {
+    const path = await waiting();
+    meanwhile = () => store.setPriority(named(path), 3);
+    assert.equal((await racing.call('PATCH', path, { body: { priority: 5 } })).json().priority, 5);
   });
 });
 

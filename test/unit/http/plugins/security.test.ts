@@ -25,6 +25,15 @@ test('answers under its own names only', async () => {
   }
 });
 
+test('refuses two session cookies: which of them counts is a matter of taste', async () => {
+  const cookie = 'echelon_session=a; other=1;  echelon_session=b';
+  const cookies = await call('GET', '/login', { headers: { cookie } });
+  assert.equal(cookies.statusCode, 400);
+  assert.match(cookies.json().detail, /more than one session cookie/);
+  const others = { cookie: 'a=1; a=2; echelon_session=x; echelon_session_2=y' };
+  assert.equal((await call('GET', '/login', { headers: others })).statusCode, 200);
+});
+
 test('every answer keeps browsers from doing more than show our pages', async () => {
   for (const path of ['/login', '/docs', '/queues', '/openapi.json', '/v1/nothing', '/healthz']) {
     const { headers } = await call('GET', path);

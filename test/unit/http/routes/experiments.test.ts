@@ -104,6 +104,15 @@ describe('POST /v1/experiments', () => {
   });
 });
 
+test('POST /v1/experiments says when too many of a project wait', async (t) => {
+  const { store: small } = await storeFor(t, { limits: { waitingOfProject: 1 } });
+  const { call: ask } = await appFor(t, { store: small });
+  assert.equal((await ask('POST', '/v1/experiments', { body: REPLAY })).statusCode, 202);
+  const refused = await ask('POST', '/v1/experiments', { body: REPLAY });
+  assert.deepEqual([refused.statusCode, refused.json().code], [429, 'line-full']);
+  assert.equal(refused.headers['retry-after'], '1');
+});
+
 describe('GET /v1/experiments/:id', () => {
   test('tells the place in the line, and 404 for what is not there', async () => {
     const id = await submit({ ...REPLAY, priority: -100 });

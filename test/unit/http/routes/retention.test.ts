@@ -10,7 +10,9 @@ const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store, now: () => Date.now() + 40 * DAY });
 
 test('the preview names what goes, by the policy of the project', async () => {
-  await store.createProject(newProject({ name: 'vision', retention: { streamsDays: 20 } }, 1));
+  await store.createProject(
+    newProject({ name: 'vision', retention: { streamsDays: 20, eventLogsDays: 30 } }, 1),
+  );
   const { id } = await store.submit(submitInput({ project: 'vision' }));
   const { id: other } = await store.submit(submitInput());
   for (const one of [id, other]) {
@@ -28,17 +30,19 @@ test('the preview names what goes, by the policy of the project', async () => {
     [
       ['batches', 20, 1, [id]],
       ['streams', 20, 1, [id]],
-      ['records', null, 0, []],
+      ['records', 730, 0, []],
     ],
   );
   assert.ok(preview.stages[1].bytes > 0);
+  const { eventLogs } = preview;
+  assert.deepEqual([eventLogs.days, eventLogs.experiments, eventLogs.complete], [30, 1, true]);
   const ofDefault = (await call('GET', '/v1/projects/default/retention/preview')).json();
   assert.deepEqual(
     ofDefault.stages.map((stage: { days: number; experiments: number }) => [stage.days, stage.experiments]),
     [
       [30, 1],
       [90, 0],
-      [null, 0],
+      [730, 0],
     ],
   );
   assert.equal((await store.read(id, undefined, 10)).length, 2, 'a preview deletes nothing');

@@ -87,6 +87,14 @@ describe('GET /v1/experiments/:id/verification', () => {
   });
 });
 
+test('an explanation that never comes is given up in time', { timeout: 20_000 }, async (t) => {
+  const never = new Promise<never>(() => {});
+  const app = await appFor(t, { store, explain: () => never, limits: { handlerTimeoutMs: 300 } });
+  // Fails, by its own time limit, where routes are not given the one of handlers.
+  const answer = await app.call('GET', `${url}/explain?batch=2&row=1`);
+  assert.deepEqual([answer.statusCode, answer.json().code], [500, 'internal']);
+});
+
 describe('GET /v1/experiments/:id/explain', () => {
   test("hands the recorded batch's bytes and the row to the verifier", async () => {
     const answer = (await call('GET', `${url}/explain?batch=2&row=1`)).json();

@@ -100,17 +100,21 @@ def context_features(prompt: Prompt) -> list[int]:
 
 
 @lru_cache(maxsize=10_000)
-def _command_words(command: str) -> tuple[int, ...]:
-    return tuple(_ID[word] for word in _known(command))
+def _words(offered: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(_ID[word] for word in _known(command)) for command in offered)
 
 
-@lru_cache(maxsize=200_000)
-def _shared(command: str, part: int | None, text: str) -> int:
-    return shared_words(command.partition(" ")[0], part, len(_content(command) & _content(text)))
+@lru_cache(maxsize=50_000)
+def _shared(offered: tuple[str, ...], part: int | None, text: str) -> tuple[int, ...]:
+    return tuple(
+        shared_words(command.partition(" ")[0], part, len(_content(command) & _content(text)))
+        for command in offered
+    )
 
 
-def command_features(command: str, prompt: Prompt) -> list[int]:
-    """Indices, each once, of the command's features that are on under this prompt."""
-    features = [*_command_words(command), _shared(command, None, prompt.task)]
-    features += [_shared(command, part, text) for part, text in enumerate(prompt.recent)]
-    return features
+def command_features(offered: tuple[str, ...], prompt: Prompt) -> list[tuple[int, ...]]:
+    """Indices, each once, of the features that are on under this prompt, for each of the commands."""
+    shared = [_shared(offered, part, text) for part, text in enumerate(prompt.recent)]
+    return [
+        (*words, *counts) for words, *counts in zip(_words(offered), _shared(offered, None, prompt.task), *shared)
+    ]

@@ -80,12 +80,18 @@ class Game:
         self.holding = ""
         self.at = chance.choice(rooms)  # a room or a receptacle
         self.done = False
+        self._admissible: tuple[str, ...] | None = None  # None: not worked out since the last step
 
     def first_observation(self) -> str:
         return f"{self._look()} Your task is to: {self.task.text()}"
 
-    def admissible(self) -> list[str]:
+    def admissible(self) -> tuple[str, ...]:
         """Every command that does something now."""
+        if self._admissible is None:
+            self._admissible = tuple(sorted(self._commands()))
+        return self._admissible
+
+    def _commands(self) -> list[str]:
         commands = [f"go to {place}" for place in self._reachable()]
         if self.at in self.contents:
             if self.holding:
@@ -94,9 +100,9 @@ class Game:
                 commands += [self._command("take", thing) for thing in self.contents[self.at]]
         elif self.at in APPLIANCES and self.holding:
             commands.append(self._command(APPLIANCES[self.at][0], self.holding))
-        return sorted(commands)
+        return commands
 
-    def offered(self) -> list[str]:
+    def offered(self) -> tuple[str, ...]:
         """What an agent may choose from: what is admissible and, at the task's target, to put its thing there.
 
         That stands there whether or not it is possible, so that the list does not tell whether one holds the thing;
@@ -104,12 +110,13 @@ class Game:
         """
         if self.at != self.task.target:
             return self.admissible()
-        return sorted({*self.admissible(), self._command("put", self.task.thing)})
+        return tuple(sorted({*self.admissible(), self._command("put", self.task.thing)}))
 
     def step(self, command: str) -> tuple[str, float, bool]:
         """Returns the observation, the reward, and whether the command was admissible."""
         if self.done or command not in self.admissible():
             return NOTHING_HAPPENS, 0.0, False
+        self._admissible = None
         verb, _, rest = command.partition(" ")
         if verb == "go":
             self.at = rest.removeprefix("to ").removesuffix(" 1")

@@ -11,6 +11,8 @@ what, nor what to make of its history.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
+from typing import Sequence
 
 import numpy as np
 
@@ -54,22 +56,23 @@ class Choices:
         return len(self.context_start) - 1
 
 
-def _starts(lengths: list[int]) -> np.ndarray:
-    starts = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
-
-
-def assemble(contexts: list[list[int]], commands: list[list[list[int]]]) -> Choices:
+def assemble(contexts: list[list[int]], offered: list[list[Sequence[int]]]) -> Choices:
     """From the features of each row's prompt and of each of its candidates."""
-    candidates = [features for offered in commands for features in offered]
+    candidates = [*chain.from_iterable(offered)]
     return Choices(
-        context=np.array([index for features in contexts for index in features], np.int16),
-        context_start=_starts([len(features) for features in contexts]),
-        candidate_start=_starts([len(offered) for offered in commands]),
-        command=np.array([index for features in candidates for index in features], np.int16),
-        command_start=_starts([len(features) for features in candidates]),
+        context=np.fromiter(chain.from_iterable(contexts), np.int16),
+        context_start=_starts(contexts),
+        candidate_start=_starts(offered),
+        command=np.fromiter(chain.from_iterable(candidates), np.int16),
+        command_start=_starts(candidates),
     )
+
+
+def _starts(lists: Sequence[Sequence]) -> np.ndarray:
+    """Where each begins when all stand one after another, and the end."""
+    starts = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum(np.fromiter(map(len, lists), np.int32, len(lists)), out=starts[1:])
+    return starts
 
 
 def _dense(index: np.ndarray, start: np.ndarray, size: int) -> np.ndarray:

@@ -26,7 +26,7 @@ class Trajectory:
     valid: list[bool] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
     context: list[list[int]] = field(default_factory=list)
-    candidates: list[list[list[int]]] = field(default_factory=list)
+    candidates: list[list[tuple[int, ...]]] = field(default_factory=list)
     picks: list[int] = field(default_factory=list)
 
     @property
@@ -48,9 +48,7 @@ def play(
         prompts = [Prompt(task[index], recent[index]) for index in active]
         offers = [games[index].offered() for index in active]
         context = [context_features(prompt) for prompt in prompts]
-        candidates = [
-            [command_features(command, prompt) for command in offered] for prompt, offered in zip(prompts, offers)
-        ]
+        candidates = [command_features(offered, prompt) for offered, prompt in zip(offers, prompts)]
         choices = densify(assemble(context, candidates), weights)
         chosen = sample(log_probabilities(weights, choices, temperature), choices.start, uniforms[active, step])
         for place, index in enumerate(active):

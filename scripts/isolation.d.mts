@@ -1,0 +1,1 @@
+export function isolation(python: string): [string, ...string[]] | undefined;

@@ -1,0 +1,57 @@
+import { globSync } from 'node:fs';
+
+/** A part of the tests that runs by one command. */
+export interface Suite {
+  readonly name: string;
+  readonly files: string;
+  /** How many of its files run at once; those that start Ray, one by one. */
+  readonly concurrency?: number;
+  /** For pytest: which marks its tests have. */
+  readonly marked?: string;
+}
+
+/** The longest first, so that none of them is the last to begin. */
+export const SUITES: readonly Suite[] = [
+  { name: 'unit', files: 'test/unit/**/*.test.ts', concurrency: 2 },
+  { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts' },
+  { name: 'python-ray', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'ray' },
+  { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'not ray' },
+  { name: 'faults', files: 'test/faults/**/*.test.ts' },
+  { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
+  { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
+  { name: 'contract', files: 'test/contract/!(ray-python)/**/*.test.ts' },
+  { name: 'full', files: 'test/full/**/*.test.ts' },
+];
+
+const TEST_TIMEOUT_MS = 180_000;
+
+/** The command of a suite; undefined where it has no files. A suite of Node writes the tests that fail to `failed`. */
+export function commandOf(suite: Suite, failed: string): [string, ...string[]] | undefined {
+  const files = globSync(suite.files).sort();
+  if (files.length === 0) return undefined;
+  if (suite.marked !== undefined) {
+    const options = ['-rfEs', '-m', suite.marked, '--rootdir', 'deploy/ray-worker'];
+    return ['.venv/bin/python', '-m', 'pytest', ...options, ...files];
+  }
+  return [
+    process.execPath,
+    ...['--test', `--test-timeout=${TEST_TIMEOUT_MS}`],
+    `--test-concurrency=${suite.concurrency ?? 1}`,
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...['--test-reporter=./scripts/test/failed-tests.ts', `--test-reporter-destination=${failed}`],
+    ...files,
+  ];
+}
+
+/** The environment of a suite, beside that of the process. */
+export function environmentOf(suite: Suite): Record<string, string> {
+  return {
+    // CI=true makes libraries colour their output, which the tests compare.
+    NO_COLOR: '1',
+    // Every file is a process of its own that loads the same modules: stripped and compiled once, not hundreds of times.
+    NODE_COMPILE_CACHE: '.cache/node-compile',
+    // Ray makes its processes nice: beside other suites they would starve.
+    RAY_worker_niceness: '0',
+    ...(suite.marked !== undefined && { PYTHONPATH: 'deploy/ray-worker' }),
+  };
+}

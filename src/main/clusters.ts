@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SettingsError } from '../config/settings.ts';
+import { newCommandId } from '../core/ids.ts';
+import type { AddRequest, AddSecret } from '../dispatch/cluster-commands.ts';
+import { isCommandOver } from '../schemas/clusters.ts';
+import type { Store } from '../store/store.ts';
+
+/** A cluster that is made known at start. */
+export interface KnownCluster {
+  name: string;
+  /** host:port of its ray-worker. */
+  address: string;
+  token: string;
+}
+
+/** A Ray cluster that is added at start, as `echelon clusters add` would; its dispatcher is in the same process. */
+export interface RayCluster {
+  name: string;
+  /** ray://host:port */
+  rayAddress: string;
+  rayToken: string;
+  sharedRoot: string;
+}
+
+/** Writes what is known of the clusters; what the store knows of them besides stays. */
+export async function makeKnown(store: Store, clusters: KnownCluster[]): Promise<void> {
+  const known = new Map((await store.clusters()).map((cluster) => [cluster.name, cluster]));
+  for (const { name, address, token } of clusters) {
+    const before = known.get(name);
+    await store.putCluster({
+      ...{ backfill: false, generation: null, lastSeenAt: null, nodes: [], ca: null },
+      ...before,
+      ...{ name, address, token },
+    });
+  }
+}
+
+/** Adds clusters as a person would: by a command that a dispatcher carries out. Throws what it found. */
+export async function addRayClusters(store: Store, clusters: RayCluster[]): Promise<void> {
+  await Promise.all(clusters.map((cluster) => addRayCluster(store, cluster)));
+}
+
+async function addRayCluster(store: Store, cluster: RayCluster): Promise<void> {
+  const { name, rayAddress, rayToken, sharedRoot } = cluster;
+  const id = newCommandId();
+  const request: AddRequest = {
+    ...{ address: rayAddress, sharedRoot, node: null, port: null, advertise: null, backfill: false },
+  };
+  const secret: AddSecret = { token: rayToken, tls: null };
+  await store.createCommand({ id, cluster: name, kind: 'add', request, secret: JSON.stringify(secret) });
+  for (;;) {
+    const command = await store.command(id);
+    if (command && isCommandOver(command)) {
+      if (command.state === 'succeeded') return;
+      const found = command.problems.find(({ severity }) => severity === 'error');
+      throw new Error(`The cluster ${name} could not be added: ${found?.message} ${found?.mend}`);
+    }
+    await delay(50);
+  }
+}
+
+/**
+ * The clusters that `--cluster name=address` and `--cluster-token-file` name; the token files are in the order of the
+ * clusters. Throws {@link SettingsError} where they do not go together.
+ */
+export async function namedClusters(options: {
+  cluster?: string[];
+  clusterTokenFile?: string[];
+}): Promise<KnownCluster[]> {
+  const { cluster = [], clusterTokenFile: files = [] } = options;
+  if (cluster.length !== files.length)
+    throw new SettingsError(
+      'each --cluster name=host:port goes with one --cluster-token-file, in the same order',
+    );
+  return await Promise.all(
+    cluster.map(async (text, at) => {
+      const [name, address] = text.split('=', 2);
+      if (!name || !address) throw new SettingsError(`--cluster takes name=host:port, not "${text}"`);
+      return { name, address, token: (await readFile(files[at]!, 'utf8')).trim() };
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { type Settings, SettingsError } from '../config/settings.ts';
+import { EchelonError } from '../core/errors.ts';
+import { createLog, type Log } from '../observe/log.ts';
+import type { Archive } from '../store/archive.ts';
+import { createDirectoryArchive } from '../store/archive-directory.ts';
+import { createS3Archive } from '../store/archive-s3.ts';
+import { createStore } from '../store/create-store.ts';
+import type { Store } from '../store/store.ts';
+
+/** Where Redis is: a Unix socket, or a URL. */
+export type RedisPlace = { path: string } | { url: string };
+
+/** What a connection is made with; `resources` closes it. */
+export interface Connections {
+  place: RedisPlace;
+  settings: Settings;
+  log: Log;
+  resources: AsyncDisposableStack;
+}
+
+/** Where `settings` say that Redis is. Throws {@link SettingsError} where they do not. */
+export function redisPlace({ redisUrl }: Settings): RedisPlace {
+  if (redisUrl === null)
+    throw new SettingsError(
+      'REDIS_URL is not set; only `echelon up` and `echelon demo` start a Redis of their own',
+    );
+  return { url: redisUrl };
+}
+
+/** A connection of its own, for commands that fail at once where Redis is away. */
+export function openRedis(connections: Connections): Redis {
+  return connect(connections, { maxRetriesPerRequest: 1, enableOfflineQueue: false });
+}
+
+interface Haste {
+  commandTimeout?: number;
+  maxRetriesPerRequest: number;
+  enableOfflineQueue?: boolean;
+}
+
+function connect({ place, settings, log, resources }: Connections, haste: Haste): Redis {
+  // A password in the address wins, since the address is read first.
+  const password = settings.redisPassword === null ? {} : { password: settings.redisPassword };
+  // For ioredis a path to a socket and a URL are both a place in its first argument.
+  const redis = new Redis('path' in place ? place.path : place.url, { ...password, ...haste });
+  resources.defer(() => redis.disconnect());
+  // ioredis reconnects by itself; without a listener the first error would end the process.
+  redis.on('error', (error) => log.debug({ err: error }, 'redis connection'));
+  return redis;
+}
+
+/** A command that gets no answer in this time fails, so that a request is answered within a second. */
+const COMMAND_TIMEOUT_MS = 800;
+
+/** The store; an {@link EchelonError} where its Redis does not answer, or would lose what it accepts. */
+export async function openStore(connections: Connections): Promise<Store> {
+  const { settings, log, resources } = connections;
+  const redis = connect(connections, { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 });
+  const store = createStore({
+    redis,
+    archive: await openArchive(settings),
+    prefix: settings.redisPrefix,
+  });
+  resources.defer(() => store.close());
+  try {
+    await store.checkFitness();
+  } catch (error) {
+    if (!settings.allowUnfitRedis || !(error instanceof EchelonError) || error.code !== 'store-unfit')
+      throw error;
+    log.warn({ err: error }, 'this Redis may lose what was accepted');
+  }
+  return store;
+}
+
+/** Throws an {@link EchelonError} where the Redis of `settings` does not answer, or would lose what it accepts. */
+export async function checkStore(settings: Settings): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const log = createLog({ level: 'silent', name: 'check' });
+  await openStore({ place: redisPlace(settings), settings, log, resources });
+}
+
+/** Keeps nothing; what is asked of it at start shows whether the bucket may be used. */
+const NOBODY = 'start-of-a-process';
+
+async function openArchive(settings: Settings): Promise<Archive> {
+  const { archiveUrl, archiveAccessKey: accessKey, archiveSecretKey: secretKey } = settings;
+  if (archiveUrl !== null && accessKey !== null && secretKey !== null) {
+    const archive = createS3Archive({ ...archiveUrl, accessKey, secretKey });
+    await archive.remove(NOBODY);
+    return archive;
+  }
+  const directory = settings.archiveDir ?? join(settings.stateDir, 'archive');
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  return createDirectoryArchive(directory);
+}

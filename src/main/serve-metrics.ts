@@ -1,0 +1,62 @@
+import type { Settings } from '../config/settings.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { startMetricsServer } from '../observe/metrics-server.ts';
+import { SHOWN_EXPERIMENTS, type StoreFigures } from '../observe/store-gauges.ts';
+import { projectFigures } from '../queue/project-figures.ts';
+import type { Store } from '../store/store.ts';
+
+/** Serves `/metrics` where the settings name a port for it; closed by `resources`. */
+export async function serveMetrics({
+  settings,
+  metrics,
+  store,
+  resources,
+}: {
+  settings: Settings;
+  metrics: Metrics;
+  store: Store;
+  resources: AsyncDisposableStack;
+}): Promise<void> {
+  if (settings.metricsPort === 0) return;
+  const { metricsHost: host, metricsPort: port } = settings;
+  const server = await startMetricsServer({ host, port, metrics, ready: () => store.pressure() });
+  resources.defer(() => server.close());
+}
+
+/** What the store says of the whole system, for one scrape. */
+export async function readFigures(store: Store): Promise<StoreFigures> {
+  const [experiments, line, verificationBacklog, leases, memory, clusters, running] = await Promise.all([
+    store.counts(),
+    store.position(''),
+    store.backlog(),
+    store.leases(),
+    store.pressure(),
+    store.clusters(),
+    store.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
+  ]);
+  const [projects, pauses, archiveBacklog, rulesBacklog] = await Promise.all([
+    store.projects(),
+    store.pauses(),
+    store.archiveBacklog(),
+    store.rulesBacklog(),
+  ]);
+  const reservations = await Promise.all(clusters.map(({ name }) => store.reservations(name)));
+  return {
+    experiments,
+    queueLength: line.length,
+    verificationBacklog,
+    archiveBacklog,
+    rulesBacklog,
+    leases,
+    memory,
+    clusters: clusters.map(({ name, lastSeenAt, nodes }, at) => ({
+      ...{ name, lastSeenAt, nodes },
+      reserved: reservations[at]?.items ?? [],
+    })),
+    projects: projectFigures({
+      ...{ clusters, projects, paused: pauses.projects },
+      held: reservations.flatMap(({ items }) => items),
+    }),
+    running: running.items.map(({ id, progress }) => ({ id, ...progress })),
+  };
+}

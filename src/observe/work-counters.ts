@@ -1,0 +1,119 @@
+import { Histogram, type Registry } from 'prom-client';
+import { counter } from './instruments.ts';
+
+/** A report, as far as it is counted. */
+interface ReportFigures {
+  rows: number;
+  exact: number;
+  rounding: number;
+  wrong: number;
+  unverifiable: number;
+  errors: readonly string[];
+  ok: boolean;
+}
+
+/** An answered request. `route`: its pattern, never its path; `stream`: it was an event stream. */
+interface AnswerFigures {
+  method: string;
+  route: string;
+  status: number;
+  seconds: number;
+  stream: boolean;
+}
+
+/** Told of what this process does, as it is done. */
+export interface WorkCounters {
+  answered(answer: AnswerFigures): void;
+  appended(work: { seconds: number; events: number; droppedRows: number; ok: boolean }): void;
+  reported(report: ReportFigures): void;
+  verified(seconds: number): void;
+  claimed(): void;
+  takenOver(attempts: number): void;
+  ended(to: string): void;
+  /** Rules that were recorded, by what each does; whether the experiment was stopped by them. */
+  ruled(found: { actions: readonly string[]; stopped: boolean }): void;
+}
+
+// Known beforehand, so that their counts are shown from 0 on: Prometheus sees no increase in a first value.
+const ROW_OUTCOMES = ['exact', 'rounding', 'wrong', 'unverifiable'] as const;
+const RULE_ACTIONS = ['mark', 'stop', 'stop-at-checkpoint'];
+
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+const VERIFY_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
+
+/** What this process does, counted as it is done. */
+export function createWorkCounters(registry: Registry): WorkCounters {
+  const registers = [registry];
+  const requests = new Histogram({
+    name: 'echelon_http_request_duration_seconds',
+    help: 'Answered requests, event streams left out',
+    labelNames: ['method', 'route', 'status'],
+    buckets: REQUEST_SECONDS,
+    registers,
+  });
+  const streams = counter(registry, 'echelon_http_streams_ended_total', 'Event streams that have ended');
+  const appends = new Histogram({
+    name: 'echelon_append_duration_seconds',
+    help: 'Appends of events to streams, until they are on disk',
+    labelNames: ['outcome'],
+    buckets: APPEND_SECONDS,
+    registers,
+  });
+  const events = counter(registry, 'echelon_append_events_total', 'Events given to appends that succeeded');
+  const dropped = counter(
+    registry,
+    'echelon_rows_dropped_total',
+    'Rows of batches that were dropped at their source (visible gaps)',
+  );
+  const rows = counter(registry, 'echelon_verification_rows_total', 'Rows of reports, by outcome', [
+    'outcome',
+  ]);
+  const batches = counter(registry, 'echelon_verification_batches_total', 'Reports, by verdict', ['verdict']);
+  const findings = counter(registry, 'echelon_verification_errors_total', 'Errors of provenance in reports', [
+    'code',
+  ]);
+  const verifications = new Histogram({
+    name: 'echelon_verification_duration_seconds',
+    help: 'Verifications of one batch',
+    buckets: VERIFY_SECONDS,
+    registers,
+  });
+  const claims = counter(registry, 'echelon_attempts_claimed_total', 'Attempts claimed by this dispatcher');
+  const takeovers = counter(
+    registry,
+    'echelon_attempts_taken_over_total',
+    'Attempts taken from dispatchers that let their leases expire',
+  );
+  const ends = counter(registry, 'echelon_attempts_ended_total', 'Attempts ended, by where that led', ['to']);
+  const rules = counter(registry, 'echelon_rules_fired_total', 'Rules that fired, by what each does', ['do']);
+  const stops = counter(registry, 'echelon_rules_stopped_total', 'Experiments stopped by rules');
+  for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, 0);
+  for (const action of RULE_ACTIONS) rules.inc({ do: action }, 0);
+
+  return {
+    answered({ method, route, status, seconds, stream }) {
+      if (stream) streams.inc();
+      else requests.observe({ method, route, status: String(status) }, seconds);
+    },
+    appended({ seconds, events: count, droppedRows, ok }) {
+      appends.observe({ outcome: ok ? 'ok' : 'failed' }, seconds);
+      if (!ok) return;
+      events.inc(count);
+      dropped.inc(droppedRows);
+    },
+    reported(report) {
+      for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, report[outcome]);
+      batches.inc({ verdict: report.ok ? 'ok' : 'not-ok' });
+      for (const code of report.errors) findings.inc({ code });
+    },
+    verified: (seconds) => verifications.observe(seconds),
+    claimed: () => claims.inc(),
+    takenOver: (attempts) => takeovers.inc(attempts),
+    ended: (to) => ends.inc({ to }),
+    ruled({ actions, stopped }) {
+      for (const action of actions) rules.inc({ do: action });
+      if (stopped) stops.inc();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+#!lua flags=allow-oom
+-- Takes the oldest entries of a stream that goes on out of Redis, once they are in the archive: what an experiment
+-- reports stays bounded in memory, however long it runs.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 experiment, 2 id of the last entry that was archived, 3 index of all archived segments, 4 the index as it
+--           was, 5 bytes of batch parts that these entries refer to
+-- Returns   'rolled' | 'changed': another did it | 'waiting': rules have not looked at all of these, or nothing comes
+--           behind them | 'gone'
+
+local root, id = KEYS[1], ARGV[1]
+local x = root .. ':x:' .. id
+local record = redis.call('HMGET', x, 'state', 'segments')
+if not record[1] then return 'gone' end
+if (record[2] or '') ~= ARGV[4] then return 'changed' end
+local events = x .. ':events'
+if redis.call('ZSCORE', root .. ':signals', id) then
+  local cursor = redis.call('HGET', x .. ':rules', 'cursor') or ''
+  local from = cursor == '' and '-' or ('(' .. cursor)
+  -- A cursor behind the last entry makes a range that is empty, or none.
+  if #redis.call('XRANGE', events, from, ARGV[2], 'COUNT', 1) > 0 then return 'waiting' end
+end
+local next = redis.call('XRANGE', events, '(' .. ARGV[2], '+', 'COUNT', 1)[1]
+if not next then return 'waiting' end
+redis.call('HSET', x, 'version', '2', 'segments', ARGV[3])
+redis.call('HINCRBY', x, 'longBytes', ARGV[5])
+redis.call('XTRIM', events, 'MINID', next[1])
+return 'rolled'

@@ -1,0 +1,52 @@
+#!lua flags=no-writes
+-- All that the next start is chosen from, as it is at one moment: clusters, what is reserved, projects, pauses, and the
+-- beginning of each project's line.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 how many of each project's line, 2 how many of the line together at most, then the names of the fields
+--           that are read of each
+-- Returns   {seconds since 1970, clusters, seen, draining, set (of clusters), projects, pauses, versions,
+--           reservations ({cluster, what is reserved, ...}),
+--           '' or, where the line has more than ARGV[2] or its parts do not agree with the whole, why it is left out,
+--           projects of which more wait, {experiment, place, fields, ...}}; hashes as lists of name and value
+
+local root, limit, most = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local fields = {}
+for i = 3, #ARGV do fields[#fields + 1] = ARGV[i] end
+
+local function hash(name) return redis.call('HGETALL', root .. ':' .. name) end
+
+local clusters, reserved = hash('clusters'), {}
+for i = 1, #clusters, 2 do
+  reserved[#reserved + 1] = clusters[i]
+  reserved[#reserved + 1] = hash('reserved:' .. clusters[i])
+end
+
+local truncated, places, counted, length = {}, {}, 0, 0
+for _, project in ipairs(redis.call('SMEMBERS', root .. ':lines')) do
+  local line = root .. ':line:' .. project
+  local found = redis.call('ZRANGE', line, 0, limit - 1, 'WITHSCORES')
+  local count = 2 * limit > #found and #found / 2 or redis.call('ZCARD', line)
+  counted = counted + count
+  if 2 * count > #found then truncated[#truncated + 1] = project end
+  places[#places + 1] = found
+  length = length + #found / 2
+end
+
+local why, rows = '', {}
+if counted ~= redis.call('ZCARD', root .. ':line') then
+  why = 'parts'
+elseif length > most then
+  why = 'long'
+else
+  for _, found in ipairs(places) do
+    for i = 1, #found, 2 do
+      rows[#rows + 1] = found[i]
+      rows[#rows + 1] = found[i + 1]
+      rows[#rows + 1] = redis.call('HMGET', root .. ':x:' .. found[i], unpack(fields))
+    end
+  end
+end
+
+return { redis.call('TIME')[1], clusters, hash('clusters:seen'), redis.call('SMEMBERS', root .. ':clusters:draining'),
+  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), reserved, why, truncated, rows }

@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+import { choose } from '../../src/queue/choose.ts';
+import { estimate } from '../../src/queue/estimate.ts';
+import { cluster, exactly, node, waits } from '../support/line.ts';
+import { machine, spreadOf } from './rounds.ts';
+
+/*
+ * The estimates of a long line, as a dispatcher makes them about once a second on the thread that also launches: 16 nodes
+ * of 8 GPUs that are full, five projects, and experiments of 1 to 8 GPUs that wait.
+ */
+
+const NODES = 16;
+const PROJECTS = 5;
+const MINUTE = 60_000;
+
+/** `--waiting N` (10000), `--rounds N` (9). */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { waiting: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '9' } },
+  });
+  const input = fullCluster(Number(values.waiting));
+  const times: { choice: number[]; estimates: number[] } = { choice: [], estimates: [] };
+  for (let round = -1; round < Number(values.rounds); round += 1) {
+    const start = performance.now();
+    const choice = choose(input);
+    const chosen = performance.now();
+    const found = estimate(input, choice);
+    const over = performance.now();
+    const known = [...found.values()].filter(({ at }) => at !== null);
+    if (known.length !== input.waiting.length) throw new Error(`only ${known.length} are estimated`);
+    if (round < 0) continue; // warms both
+    times.choice.push(chosen - start);
+    times.estimates.push(over - chosen);
+  }
+  console.log(machine());
+  console.log(`choice over ${values.waiting} that wait, ms: ${spreadOf(times.choice, 1)}`);
+  console.log(`estimates of ${values.waiting} that wait, ms: ${spreadOf(times.estimates, 1)}`);
+}
+
+/** A cluster on which one experiment of 8 GPUs runs on each node, and the line that waits for it. */
+function fullCluster(count: number) {
+  const nodes = Array.from({ length: NODES }, (_, at) => node(`n${at}`, 8, 64));
+  const running = nodes.map(({ id }, at) => ({
+    ...{ experiment: `r${at}`, node: id, gpus: 8, cpus: 8, project: `p${at % PROJECTS}` },
+  }));
+  const waiting = Array.from({ length: count }, (_, at) =>
+    waits(`w${at}`, 2 ** (at % 4), 1, { project: `p${at % PROJECTS}` }),
+  );
+  return {
+    waiting,
+    clusters: [cluster('c', nodes)],
+    reservations: new Map([['c', running]]),
+    ends: new Map(running.map(({ experiment }, at) => [experiment, exactly((at + 1) * MINUTE)])),
+    lengths: new Map(waiting.map(({ experiment }, at) => [experiment, exactly((10 + (at % 50)) * MINUTE)])),
+    now: 0,
+  };
+}
+
+if (import.meta.main) await run(process.argv.slice(2));

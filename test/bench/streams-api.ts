@@ -1,0 +1,69 @@
+// The api of the bench of streams, in a process of its own: its memory and CPU time are told to the parent.
+import type { Server } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { createApp } from '../../src/http/app.ts';
+import type { AppDeps } from '../../src/http/deps.ts';
+import { createStore } from '../../src/store/create-store.ts';
+
+const [redisPort, port, ...tokens] = process.argv.slice(2) as [string, string, ...string[]];
+
+/** What the api has used; `cpuMs` and `loopMs` (longest turn of the event loop) are since the last time. */
+export interface ApiFigures {
+  rss: number;
+  heap: number;
+  external: number;
+  cpuMs: number;
+  loopMs: number;
+  connections: number;
+}
+
+const redis = new Redis(Number(redisPort), { maxRetriesPerRequest: 1, enableOfflineQueue: false });
+const store = createStore({ redis, archive: { put: unexpected, get: unexpected, remove: unexpected } });
+const app = await createApp({
+  ...{ store, clock: Date, log: pino({ level: 'silent' }) },
+  line: { join: unexpected, move: unexpected, queues: [] },
+  commands: { send: unexpected },
+  verifier: { explain: unexpected, bundle: unexpected },
+  settings: {
+    ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'] },
+    ...{ tokens, cookieSecret: 'x'.repeat(32) },
+  },
+} as AppDeps);
+await app.listen({ host: '127.0.0.1', port: Number(port), backlog: 4096 });
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+let cpu = process.cpuUsage();
+process.on('message', async () => {
+  const used = process.cpuUsage(cpu);
+  const loopMs = delay.max / 1e6;
+  for (let times = 0; times < 2; times += 1) globalThis.gc?.();
+  const { rss, heapUsed: heap, external } = process.memoryUsage();
+  process.send!({
+    ...{ rss, heap, external },
+    ...{ cpuMs: (used.user + used.system) / 1000, loopMs },
+    connections: await connectionsOf(app.server),
+  } satisfies ApiFigures);
+  cpu = process.cpuUsage();
+  delay.reset();
+});
+process.once('SIGTERM', () => {
+  void app
+    .close()
+    .then(() => store.close())
+    .then(() => process.exit());
+});
+// Without its parent nobody would end it.
+process.on('disconnect', () => process.exit());
+process.send!('ready');
+
+async function connectionsOf(server: Server): Promise<number> {
+  return await promisify(server.getConnections.bind(server))();
+}
+
+async function unexpected(): Promise<never> {
+  throw new Error('nothing here asks for it');
+}

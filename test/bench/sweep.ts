@@ -1,0 +1,186 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { newSweepId } from '../../src/core/sweep-ids.ts';
+import { advanceSweeps } from '../../src/dispatch/sweeps.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { AppDeps } from '../../src/http/deps.ts';
+import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
+import { createLine } from '../../src/queue/line.ts';
+import type { SweepRequest } from '../../src/schemas/sweep.ts';
+import type { Archive } from '../../src/store/archive.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import { startRedis } from '../support/redis.ts';
+
+/*
+ * One sweep against as many single submissions, over HTTP, on one server and one Redis that writes every answer to
+ * disk first, the arms in turn: what is said is a ratio. Times are information about the machine, never to be compared
+ * with those of another.
+ */
+
+const TOKEN = 'token-of-the-bench-0123456789';
+const archive: Archive = {
+  put: () => Promise.reject(new Error('nothing here is long')),
+  get: () => Promise.reject(new Error('nothing here is long')),
+  remove: () => Promise.reject(new Error('nothing here is long')),
+};
+
+/** `--children N` of a sweep (1000), `--rounds N` (5), `--connections N` of the second arm (50). */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      children: { type: 'string', default: '1000' },
+      rounds: { type: 'string', default: '5' },
+      connections: { type: 'string', default: '50' },
+    },
+  });
+  const [children, rounds, connections] = [values.children, values.rounds, values.connections].map(Number);
+  const service = await startService();
+  try {
+    console.log(`node ${process.version}, redis ${service.redisVersion}, ${cpus().length} cores`);
+    const times: Record<string, number[]> = {};
+    const note = (name: string, ms: number) => {
+      times[name] = [...(times[name] ?? []), ms];
+    };
+    for (let round = -1; round < rounds!; round += 1) {
+      const sweep = await timed(() => service.post('/v1/sweeps', sweepOf(children!)));
+      const expansion = await timed(service.expand);
+      const one = await timed(() => service.submitAll(children!, 1));
+      const many = await timed(() => service.submitAll(children!, connections!));
+      if (round < 0) continue; // warms every arm
+      note('POST of the sweep', sweep);
+      note('and until every child has its place in the line', sweep + expansion);
+      note('single submissions, one after another', one);
+      note(`single submissions, ${connections} at a time`, many);
+    }
+    report(times, children!);
+    const { cpuMs, longestMs, steps } = await service.expansionCost(children!);
+    console.log(
+      `expansion: ${(cpuMs / steps).toFixed(1)} ms of the server's CPU for each of ${steps} steps; ` +
+        `longest command by the clock on the wall ${longestMs.toFixed(1)} ms`,
+    );
+  } finally {
+    await service.stop();
+  }
+}
+
+function report(times: Record<string, number[]>, children: number): void {
+  const [sweep, whole, ...arms] = Object.entries(times);
+  for (const [name, ms] of Object.entries(times)) {
+    console.log(`${name}, ${children} experiments: median ${median(ms).toFixed(1)} ms (${spread(ms, 1)})`);
+  }
+  for (const [name, ms] of arms) {
+    for (const [what, of] of [sweep!, whole!]) {
+      const ratio = ms.map((time, at) => time / of[at]!);
+      console.log(`ratio ${name} / ${what}: median ${median(ratio).toFixed(1)} (${spread(ratio, 1)})`);
+    }
+  }
+}
+
+function sweepOf(children: number): SweepRequest {
+  const seeds = Array.from({ length: Math.ceil(children / 2) }, (_seed, at) => at);
+  return {
+    name: 'bench',
+    method: 'grid',
+    spec: { engine: 'local' },
+    axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': seeds },
+  };
+}
+
+async function startService() {
+  const server = await startRedis({ appendfsync: 'always' });
+  const redis = new Redis(server.port, { maxRetriesPerRequest: null });
+  const store = createStore({ redis, archive, limits: { waitingOfProject: 10_000_000 } });
+  const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
+  const log = pino({ level: 'silent' });
+  const deps: Partial<AppDeps> = {
+    ...{
+      store,
+      line,
+      log,
+      clock: Date,
+      verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
+    },
+    settings: {
+      ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
+      ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 1_000_000 } },
+    },
+  };
+  const app = await createApp(deps as AppDeps);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+
+  async function post(path: string, body: unknown): Promise<void> {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const answer = await response.text();
+    if (response.status !== 202) throw new Error(`${response.status}: ${answer}`);
+  }
+
+  return {
+    redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
+    post,
+    expand: () => advanceSweeps({ store, line, log }),
+    async submitAll(count: number, connections: number): Promise<void> {
+      let next = 0;
+      const client = async () => {
+        while (next < count) {
+          const seed = next++;
+          const estimator = { name: seed % 2 ? 'hgpo' : 'grpo' };
+          await post('/v1/experiments', { engine: 'local', name: 'bench', estimator, training: { seed } });
+        }
+      };
+      await Promise.all(Array.from({ length: connections }, client));
+    },
+    /** Of one more sweep. What blocks others is the CPU time; the wall also shows what else the machine does. */
+    async expansionCost(children: number): Promise<{ cpuMs: number; longestMs: number; steps: number }> {
+      const draft = draftSweep(sweepOf(children));
+      const id = newSweepId();
+      await redis.config('SET', 'slowlog-log-slower-than', '500');
+      await redis.call('SLOWLOG', 'RESET');
+      await store.createSweep({
+        ...{ id, project: 'default', name: 'bench', method: 'grid', seed: null, spec: draft.spec },
+        ...{ axes: draft.axes, entries: draft.entries, fingerprints: draft.entries.map(() => null) },
+      });
+      const before = await cpuOf(redis);
+      let steps = 0;
+      for (let more = true; more; steps += 1) more = (await store.expandSweep(id, makeChild)).more;
+      const cpuMs = (await cpuOf(redis)) - before;
+      const slow = (await redis.call('SLOWLOG', 'GET', '-1')) as [number, number, number, string[]][];
+      const longestMs = Math.max(0, ...slow.map(([, , microseconds]) => microseconds)) / 1000;
+      return { cpuMs, longestMs, steps };
+    },
+    async stop() {
+      await app.close();
+      await line.close();
+      await store.close();
+      redis.disconnect();
+      await server.stop();
+    },
+  };
+}
+
+/** CPU time of the server's main thread so far, ms. */
+async function cpuOf(redis: Redis): Promise<number> {
+  return 1000 * Number(/used_cpu_user_main_thread:(\S+)/.exec(await redis.info('cpu'))?.[1]);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function spread(values: readonly number[], figures: number): string {
+  return `${Math.min(...values).toFixed(figures)}–${Math.max(...values).toFixed(figures)}, ${values.length} rounds`;
+}
+
+if (import.meta.main) await run(process.argv.slice(2));

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, test } from 'node:test';
+import { batchesCommand } from '../../../../src/cli/commands/batches.ts';
+import type { BatchView } from '../../../../src/schemas/records.ts';
+import { explainRow } from '../../../../src/verify/explain.ts';
+import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
+import { keptOutput, runCommand } from '../../../support/cli.ts';
+import { goldenBatch } from '../../../support/golden-batches.ts';
+import { appFor, TOKEN } from '../../../support/http-app.ts';
+import { running, storeFor } from '../../../support/store.ts';
+
+const right = goldenBatch('one-step-episodes');
+const reportedAdvantage = right.reportedAdvantage!.slice();
+reportedAdvantage[2]! += 0.5;
+const wrong = { ...right, reportedAdvantage };
+
+const scope = { after };
+const { store } = await storeFor(scope);
+const { app } = await appFor(scope, { store, explain: async (_bytes, row) => explainRow(wrong, row) });
+const url = await app.listen({ host: '127.0.0.1', port: 0 });
+const lease = await running(store);
+
+for (const batch of [1, 2, 3]) {
+  const data = Buffer.from(`batch ${batch}`);
+  const digest = createHash('sha256').update(data).digest('hex');
+  const place = { step: batch, batch, index: 0, count: 1, rows: right.rows, digest, bytes: data.length };
+  await store.append(lease, [{ sequence: batch, at: batch, event: { type: 'batch', ...place }, data }]);
+}
+// Of the third there is no report yet.
+for (const record of await store.takePending(2, 60_000)) {
+  const report = verifyBatch(record.batch === 2 ? wrong : right);
+  const { rows, exact, rounding, unverifiable, ok } = report;
+  const counts = { rows, exact, rounding, wrong: report.wrong, unverifiable, ok };
+  const place = { attempt: 1, batch: record.batch, step: record.step };
+  await store.report(record, { type: 'verification', ...place, ...counts, errors: [] }, report);
+}
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  const connection = ['--url', url, '--token', TOKEN];
+  const ended = await runCommand([batchesCommand(output)], ['batches', ...argv, ...connection]);
+  return { output, ...ended };
+}
+
+test('each batch is a line, with what was found of it', async () => {
+  const { output } = await run(lease.experiment);
+  const [, first, second, third] = output.lines.join('\n').split('\n');
+  assert.match(first!, /^1 +1 +1 +5 +5 +0 +0 +0 +ok/);
+  assert.match(second!, /^1 +2 +2 +5 +4 +0 +1 +0 +NOT OK: wrong-rows/);
+  assert.match(third!, /to come$/);
+});
+
+test('--not-ok and --limit leave lines out, and say where there are more', async () => {
+  const bad = (await run(lease.experiment, '--not-ok', '--json')).output.json<{ items: BatchView[] }>();
+  assert.deepEqual(
+    bad.items.map(({ batch }) => batch),
+    [2],
+  );
+  const cut = await run(lease.experiment, '-n', '2');
+  assert.equal(cut.output.lines.join('\n').split('\n').length, 3);
+  assert.match(cut.output.remarks[0]!, /--limit/);
+  assert.deepEqual((await run(lease.experiment, '-n', '3')).output.remarks, []);
+});
+
+test('of one batch: the findings, the wrong rows, and how to see one explained', async () => {
+  const { output } = await run(lease.experiment, '1', '2');
+  assert.match(output.lines[0]!, /5 rows; 4 exact, 0 rounding, 1 wrong, 0 unverifiable: NOT OK/);
+  assert.match(output.lines[0]!, /error {3}wrong-rows: .*row 2/);
+  assert.match(output.lines[0]!, /wrong rows: 2$/);
+  assert.match(output.remarks[0]!, new RegExp(`echelon batches ${lease.experiment} 1 2 --row 2`));
+  assert.match((await run(lease.experiment, '1', '3')).output.lines[0]!, /report is still to come$/);
+});
+
+test('of a row: how its advantage comes about', async () => {
+  const { output } = await run(lease.experiment, '1', '2', '--row', '2');
+  assert.match(output.lines[0]!, /^Row 2 of one-step-episodes is WRONG\n/);
+  const { explanation } = (await run(lease.experiment, '1', '2', '--row', '2', '--json')).output.json<{
+    explanation: { outcome: string };
+  }>();
+  assert.equal(explanation.outcome, 'wrong');
+});
+
+test('what is not there is refused, and half a place is wrong usage', async () => {
+  assert.equal((await run(lease.experiment, '1', '9')).exitCode, 4);
+  assert.equal((await run(lease.experiment, '1')).exitCode, 2);
+  assert.equal((await run(lease.experiment, '--row', '1')).exitCode, 2);
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newCommandId } from '../../../src/core/ids.ts';
+import { startDispatcher } from '../../../src/main/dispatcher.ts';
+import { createCommandQueues } from '../../../src/queue/commands.ts';
+import { createLine } from '../../../src/queue/line.ts';
+import { isCommandOver } from '../../../src/schemas/clusters.ts';
+import { AGREEING, QUIET, until } from '../../support/dispatch.ts';
+import { storeFor } from '../../support/store.ts';
+
+test('it carries out what waits, until its resources are released', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const queueDeps = { redis, prefix: '{echelon}', onError: () => {} };
+  await using queues = new AsyncDisposableStack();
+  const line = createLine(queueDeps);
+  queues.defer(() => line.close());
+  const commands = createCommandQueues(queueDeps);
+  queues.defer(() => commands.close());
+  await using resources = new AsyncDisposableStack();
+  const stats = await startDispatcher({
+    ...{ store, line, commands, resources },
+    log: QUIET,
+    verifier: AGREEING as never,
+    metrics: { verified: () => {} },
+    settings: { verifyThreads: 1, leaseMs: 1000 },
+  });
+  assert.deepEqual(stats(), { attempts: 0, verifying: 0, commands: 0 });
+  const id = newCommandId();
+  await store.createCommand({ id, cluster: 'absent', kind: 'drain', request: {}, secret: null });
+  const command = await until(async () => {
+    const found = await store.command(id);
+    return found && isCommandOver(found) && found;
+  }, 'the command is over');
+  assert.equal(command.state, 'failed');
+  await resources.disposeAsync();
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Redis } from 'ioredis';
+import { loadSettings, SettingsError } from '../../../src/config/settings.ts';
+import { checkStore, openRedis, openStore, redisPlace } from '../../../src/main/open-store.ts';
+import { createLog } from '../../../src/observe/log.ts';
+import { type RedisServer, redisFor } from '../../support/redis.ts';
+import { coded, type Scope } from '../../support/store.ts';
+
+async function settingsFor(scope: Scope, environment: Record<string, string>) {
+  const stateDir = await mkdtemp(join(tmpdir(), 'echelon-open-'));
+  scope.after(() => rm(stateDir, { recursive: true, force: true }));
+  return loadSettings({ ECHELON_STATE_DIR: stateDir, ...environment });
+}
+
+const LOG = createLog({ level: 'silent', name: 'test' });
+const at = (server: RedisServer) => ({ REDIS_URL: server.url });
+
+test('without an address there is no place', () => {
+  assert.throws(() => redisPlace(loadSettings({})), SettingsError);
+  const settings = loadSettings({ REDIS_URL: 'redis://a:1' });
+  assert.deepEqual(redisPlace(settings), { url: 'redis://a:1' });
+});
+
+test('a Redis that keeps what it accepts is taken, by its address and by its socket', async (t) => {
+  const server = await redisFor(t);
+  const settings = await settingsFor(t, at(server));
+  await checkStore(settings);
+  await using resources = new AsyncDisposableStack();
+  const store = await openStore({ place: { path: server.socket }, settings, log: LOG, resources });
+  assert.deepEqual(await store.clusters(), []);
+});
+
+test('one that may lose it is refused, unless it was said to be wanted', async (t) => {
+  const server = await redisFor(t, { appendfsync: 'no' });
+  await assert.rejects(checkStore(await settingsFor(t, at(server))), coded('store-unfit'));
+  await checkStore(await settingsFor(t, { ...at(server), ECHELON_ALLOW_UNFIT_REDIS: 'true' }));
+});
+
+test('the password of the settings is given, and one in the address wins', async (t) => {
+  const server = await redisFor(t);
+  const admin = new Redis(server.url);
+  t.after(async () => admin.disconnect());
+  await admin.config('SET', 'requirepass', 'right-password');
+  const wrong = await settingsFor(t, { ...at(server), REDIS_PASSWORD: 'wrong-password' });
+  await assert.rejects(checkStore(wrong));
+  await checkStore(await settingsFor(t, { ...at(server), REDIS_PASSWORD: 'right-password' }));
+  await checkStore({ ...wrong, redisUrl: server.url.replace('//', '//:right-password@') });
+});
+
+test('commands of a connection of its own fail while Redis is away', async (t) => {
+  const server = await redisFor(t);
+  const settings = await settingsFor(t, at(server));
+  await using resources = new AsyncDisposableStack();
+  const redis = openRedis({ place: redisPlace(settings), settings, log: LOG, resources });
+  await once(redis, 'ready');
+  assert.equal(await redis.ping(), 'PONG');
+  await server.kill();
+  await assert.rejects(redis.ping());
+});
+
+test('it is closed with the rest', async (t) => {
+  const server = await redisFor(t);
+  const settings = await settingsFor(t, at(server));
+  const resources = new AsyncDisposableStack();
+  const redis = openRedis({ place: redisPlace(settings), settings, log: LOG, resources });
+  await once(redis, 'ready');
+  const ended = once(redis, 'end');
+  await resources.disposeAsync();
+  await ended;
+});

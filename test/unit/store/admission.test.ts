@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { admitted } from '../../../src/store/admission.ts';
+import { coded, storeFor, submitInput } from '../../support/store.ts';
+import { sweepInput, sweepRequest } from '../../support/sweep.ts';
+
+const told = { projectField: '/project', mostWaiting: 20_000 };
+
+test('each answer of a step is its id or its error', () => {
+  assert.deepEqual(admitted(['ok', 'exp-a', '1'], told), { id: 'exp-a', created: true });
+  assert.deepEqual(admitted(['ok', 'exp-a', '0'], told), { id: 'exp-a', created: false });
+  assert.throws(() => admitted(['conflict'], told), coded('idempotency-conflict'));
+  assert.throws(() => admitted(['full'], told), coded('store-full'));
+  assert.throws(() => admitted(['no-project'], told), coded('invalid-spec'));
+  assert.throws(() => admitted(['line-full'], told), /20,000/);
+});
+
+test('a project that floods the line is refused at its number, and leaves the others their room', async (t) => {
+  const { store } = await storeFor(t, { limits: { waitingOfProject: 3 } });
+  const submit = (project: string, key?: string) =>
+    store.submit(submitInput({ project, ...(key && { idempotency: { key, digest: 'd' } }) }));
+  const first = await submit('flood', 'k');
+  for (let at = 1; at < 3; at += 1) await submit('flood');
+  // Fails where nothing is counted.
+  await assert.rejects(submit('flood'), coded('line-full'));
+  assert.equal((await store.counts('flood')).queued, 3);
+  assert.equal((await submit('flood', 'k')).id, first.id, 'what was accepted is answered again');
+  assert.ok((await submit('other')).created);
+  await store.cancel(first.id, 'makes room');
+  assert.ok((await submit('flood')).created);
+});
+
+test('children of sweeps count, those that are not made yet too', async (t) => {
+  const { store } = await storeFor(t, { limits: { waitingOfProject: 5 } });
+  const sweep = (count: number, project: string) =>
+    store.createSweep(sweepInput(sweepRequest(count), { project }));
+  await store.submit(submitInput({ project: 'flood' }));
+  await assert.rejects(sweep(5, 'flood'), coded('line-full'));
+  assert.ok((await sweep(3, 'flood')).created);
+  // Fails where only those that wait already are counted.
+  await assert.rejects(sweep(2, 'flood'), coded('line-full'));
+  assert.ok((await sweep(1, 'flood')).created);
+  assert.ok((await sweep(5, 'other')).created);
+});
