@@ -91,6 +91,8 @@ describe('limits', () => {
         async () => (await bench.redis.hget(`{echelon}:x:${id}`, 'dispatcher')) === name,
         `${name} has it`,
       );
+      // One that leaves before its launch is confirmed hands over an attempt that still is to be launched.
+      await bench.reaches(id, 'running');
       leaver.kill('SIGTERM');
       await leaver.exited;
     }
