@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isolation } from './isolation.mjs';
+import { shortened } from './test/failed-tests.ts';
 import { commandOf, environmentOf, SUITES, type Suite } from './test/suites.ts';
 
 /** What became of a suite. */
@@ -12,7 +13,7 @@ interface Result {
   readonly name: string;
   readonly ok: boolean;
   readonly seconds: number;
-  /** A line for each test that failed, as far as they are known. */
+  /** The tests that failed, as far as they are known: a line for each, and, indented, why. */
   readonly failed: readonly string[];
 }
 
@@ -73,11 +74,21 @@ function failedOf(
   suite: Suite,
   { names, output, problem }: { names: string; output: readonly Buffer[]; problem: string },
 ): string[] {
-  const lines =
-    suite.marked === undefined
-      ? linesOf(names)
-      : `${Buffer.concat(output)}`.split('\n').filter((line) => /^(FAILED|ERROR) /.test(line));
+  const lines = suite.marked === undefined ? linesOf(names) : pytestFailures(`${Buffer.concat(output)}`);
   return lines.length > 0 ? lines : [`${suite.name}: ${problem}; see what it printed`];
+}
+
+/** What pytest says of each failure in its summary. */
+function pytestFailures(output: string): string[] {
+  const [, summary = ''] = output.split(/^=+ short test summary info =+$/m);
+  return summary
+    .replace(/^(=+ )?\d+ (failed|passed|error).*\s*$/m, '')
+    .split(/^(?=FAILED |ERROR |SKIPPED )/m)
+    .filter((part) => /^(FAILED|ERROR) /.test(part))
+    .flatMap((part) => {
+      const [first, ...rest] = part.split('\n');
+      return [first!, ...shortened(rest)];
+    });
 }
 
 function linesOf(file: string): string[] {

@@ -52,6 +52,7 @@ export function environmentOf(suite: Suite): Record<string, string> {
     NODE_COMPILE_CACHE: '.cache/node-compile',
     // Ray makes its processes nice: beside other suites they would starve.
     RAY_worker_niceness: '0',
-    ...(suite.marked !== undefined && { PYTHONPATH: 'deploy/ray-worker' }),
+    // With CI pytest does not cut what it says of failures.
+    ...(suite.marked !== undefined && { PYTHONPATH: 'deploy/ray-worker', CI: 'true' }),
   };
 }
