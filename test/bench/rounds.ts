@@ -86,3 +86,10 @@ export function spreadOf(values: readonly number[], figures: number): string {
   const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(figures));
   return `median ${quantile(values, 0.5).toFixed(figures)} (${least}–${most}, ${values.length} rounds)`;
 }
+
+/** How long something takes by the clock on the wall, ms. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}

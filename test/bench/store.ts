@@ -9,6 +9,7 @@ import type { SubmitInput } from '../../src/store/experiment-store.ts';
 import { createKeys } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { quantile, spreadOf, timed } from './rounds.ts';
 
 /*
  * The store against the bare primitive, in one run and on one server, the arms in turn: what is said is a ratio.
@@ -92,7 +93,7 @@ async function benchAppend(
       sample.ratio.push(bareMs / storeMs);
       rates.push((events / storeMs) * 1000);
     }
-    print(sample, `${Math.round(median(rates))} events/s`);
+    print(sample, `${Math.round(quantile(rates, 0.5))} events/s`);
   }
   await store.close();
 }
@@ -150,7 +151,7 @@ async function benchDepth(
       const ratio = times[index]!.map((ms, round) => ms / times[0]![round]!);
       print(
         { name: `${name} at depth ${depth}, ratio to depth ${depths[0]} (time)`, ratio },
-        `${median(times[index]!).toFixed(3)} ms`,
+        `${quantile(times[index]!, 0.5).toFixed(3)} ms`,
       );
     }
   }
@@ -228,21 +229,8 @@ function input(): SubmitInput {
   };
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
 function print({ name, ratio }: Sample, information: string): void {
-  const spread = `${Math.min(...ratio).toFixed(2)}–${Math.max(...ratio).toFixed(2)}`;
-  console.log(
-    `${name}: median ${median(ratio).toFixed(2)} (${spread}, ${ratio.length} rounds); ${information}`,
-  );
+  console.log(`${name}: ${spreadOf(ratio, 2)}; ${information}`);
 }
 
 if (import.meta.main) await run(process.argv.slice(2));

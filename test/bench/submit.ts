@@ -2,25 +2,21 @@ import { execFile } from 'node:child_process';
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { Redis } from 'ioredis';
-import { pino } from 'pino';
-import { createApp } from '../../src/http/app.ts';
-import type { AppDeps } from '../../src/http/deps.ts';
-import { createLine } from '../../src/queue/line.ts';
-import { createStore } from '../../src/store/create-store.ts';
-import { startRedis } from '../support/redis.ts';
+import { startDurableApi, TOKEN } from './durable-api.ts';
+import { spreadOf } from './rounds.ts';
+import type { LoadFigures, LoadSettings } from './submit-load.ts';
 
 /*
  * A durable submission against a route of the same server that takes the same request (token, limits, key, body that is
  * checked) and does nothing, and against a health check, which takes nothing. Redis writes to disk before it answers;
- * the arms take turns, each round on an empty store, and what is said is a ratio. The load comes from a process of its own (autocannon).
+ * the arms take turns, each round on an empty store, and what is said is a ratio. The load comes from a process of its
+ * own: as much as the connections carry, where each request waits for all the others, and a steady rate below that.
  */
 
 const NOOP = '/v1/noop';
+const SUBMIT = '/v1/experiments';
 
-const TOKEN = 'token-of-the-bench-0123456789';
-
-/** `--rounds N` (7), `--seconds N` of one arm (4), `--connections N` (50). */
+/** `--rounds N` (7), `--seconds N` of one arm (4), `--connections N` (50), `--rate N` of the evenly spread arm (1000). */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -28,71 +24,55 @@ export async function run(args: readonly string[]): Promise<void> {
       rounds: { type: 'string', default: '7' },
       seconds: { type: 'string', default: '4' },
       connections: { type: 'string', default: '50' },
+      rate: { type: 'string', default: '1000' },
     },
   });
-  const load = { seconds: values.seconds, connections: values.connections };
   const service = await startService();
-  const samples: { submit: Load; noop: Load; health: Load }[] = [];
+  const load = {
+    ...{ url: service.url, token: TOKEN },
+    ...{ seconds: Number(values.seconds), connections: Number(values.connections) },
+  };
+  const samples: Record<'submit' | 'noop' | 'health' | 'paced', LoadFigures>[] = [];
   try {
     console.log(`node ${process.version}, redis ${service.redisVersion}, ${cpus().length} cores`);
     for (let round = -1; round < Number(values.rounds); round += 1) {
       await service.empty();
-      const health = await loadOf({ url: service.url, path: '/healthz' }, load);
-      const noop = await loadOf({ url: service.url, path: NOOP }, load);
-      const submit = await loadOf({ url: service.url, path: '/v1/experiments' }, load);
-      if (round >= 0) samples.push({ submit, noop, health }); // the first warms the arms
+      const health = await loadOf({ ...load, path: '/healthz' });
+      const noop = await loadOf({ ...load, path: NOOP });
+      const submit = await loadOf({ ...load, path: SUBMIT });
+      const paced = await loadOf({ ...load, path: SUBMIT, rate: Number(values.rate) });
+      if (round >= 0) samples.push({ submit, noop, health, paced }); // the first warms the arms
     }
   } finally {
     await service.stop();
   }
-  const ratios = samples.map(({ submit, noop }) => submit.rate / noop.rate);
-  const toHealth = samples.map(({ submit, health }) => submit.rate / health.rate);
-  const p99 = samples.map(({ submit }) => submit.p99);
-  const noopP99 = samples.map(({ noop }) => noop.p99);
-  const rate = samples.map(({ submit }) => submit.rate);
+  const ratioTo = (arm: 'noop' | 'health') => samples.map((round) => round.submit.rate / round[arm].rate);
+  const p99Of = (arm: 'submit' | 'noop' | 'paced') =>
+    spreadOf(
+      samples.map((round) => round[arm].p99),
+      1,
+    );
+  const rates = samples.map(({ submit }) => submit.rate);
   console.log(
-    `durable submissions, ${values.connections} connections, ratio to a no-op: ${shown(ratios, 2)}; to a health check: ${shown(toHealth, 2)}`,
+    `durable submissions, ${values.connections} connections, ratio to a no-op: ${spreadOf(ratioTo('noop'), 2)}; to a health check: ${spreadOf(ratioTo('health'), 2)}`,
   );
   console.log(
-    `p99 of a submission, ms: ${shown(p99, 1)}; of a no-op: ${shown(noopP99, 1)}; submissions/s: ${shown(rate, 0)}`,
+    `p99 of a submission, ms: ${p99Of('submit')}; of a no-op: ${p99Of('noop')}; submissions/s: ${spreadOf(rates, 0)}`,
   );
+  console.log(`p99 of a submission at ${values.rate} a second, ms: ${p99Of('paced')}`);
 }
 
-interface Load {
-  rate: number;
-  p99: number;
-}
-
-async function loadOf(
-  { url, path }: { url: string; path: string },
-  { seconds, connections }: { seconds: string; connections: string },
-): Promise<Load> {
+async function loadOf(settings: LoadSettings): Promise<LoadFigures> {
   const program = new URL('submit-load.ts', import.meta.url).pathname;
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...[program, url, path, seconds, connections, TOKEN],
-  ]);
-  const { refused, ...load } = JSON.parse(stdout) as Load & { refused: number };
-  if (refused > 0) throw new Error(`${path}: ${refused} requests were refused or failed`);
-  return load;
+  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(settings)]);
+  const figures = JSON.parse(stdout) as LoadFigures;
+  if (figures.refused > 0)
+    throw new Error(`${settings.path}: ${figures.refused} requests were refused or failed`);
+  return figures;
 }
 
 async function startService() {
-  const server = await startRedis({ appendfsync: 'always' });
-  const redis = new Redis(server.port, { maxRetriesPerRequest: null });
-  const archive = { put: unexpected, get: unexpected, remove: unexpected };
-  const store = createStore({ redis, archive, limits: { waitingOfProject: 10_000_000 } });
-  const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
-  const app = await createApp({
-    ...{ store, line, clock: Date, log: pino({ level: 'silent' }) },
-    ...{
-      verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
-      commands: { send: async () => {} },
-    },
-    settings: {
-      ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
-      ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 100_000_000 } },
-    },
-  } as AppDeps);
+  const { app, redis, ...api } = await startDurableApi();
   app.post(
     NOOP,
     {
@@ -102,8 +82,8 @@ async function startService() {
     async (_request, reply) => reply.code(202).send({ id: '', self: '', events: '' }),
   );
   return {
-    redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
-    url: await app.listen({ host: '127.0.0.1', port: 0 }),
+    ...api,
+    url: await api.listen(),
     /**
      * What depth costs is measured elsewhere; and from 64 MB on Redis rewrites its file beside its work, on a core that the
      * server and its load need here.
@@ -113,26 +93,7 @@ async function startService() {
       await redis.bgrewriteaof();
       while (/aof_rewrite_(?:in_progress|scheduled):1/.test(await redis.info('persistence'))) await pause(50);
     },
-    async stop() {
-      await app.close();
-      await line.close();
-      await store.close();
-      redis.disconnect();
-      await server.stop();
-    },
   };
-}
-
-async function unexpected(): Promise<never> {
-  throw new Error('nothing here is long');
-}
-
-function shown(values: readonly number[], figures: number): string {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [least, middle, most] = [0, Math.floor(sorted.length / 2), sorted.length - 1].map((at) =>
-    sorted[at]!.toFixed(figures),
-  );
-  return `median ${middle} (${least}–${most}, ${values.length} rounds)`;
 }
 
 if (import.meta.main) await run(process.argv.slice(2));

@@ -1,30 +1,18 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { Redis } from 'ioredis';
-import { pino } from 'pino';
+import type { Redis } from 'ioredis';
 import { newSweepId } from '../../src/core/sweep-ids.ts';
 import { advanceSweeps } from '../../src/dispatch/sweeps.ts';
-import { createApp } from '../../src/http/app.ts';
-import type { AppDeps } from '../../src/http/deps.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
-import { createLine } from '../../src/queue/line.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';
-import type { Archive } from '../../src/store/archive.ts';
-import { createStore } from '../../src/store/create-store.ts';
-import { startRedis } from '../support/redis.ts';
+import { startDurableApi, TOKEN } from './durable-api.ts';
+import { spreadOf, timed } from './rounds.ts';
 
 /*
  * One sweep against as many single submissions, over HTTP, on one server and one Redis that writes every answer to
  * disk first, the arms in turn: what is said is a ratio. Times are information about the machine, never to be compared
  * with those of another.
  */
-
-const TOKEN = 'token-of-the-bench-0123456789';
-const archive: Archive = {
-  put: () => Promise.reject(new Error('nothing here is long')),
-  get: () => Promise.reject(new Error('nothing here is long')),
-  remove: () => Promise.reject(new Error('nothing here is long')),
-};
 
 /** `--children N` of a sweep (1000), `--rounds N` (5), `--connections N` of the second arm (50). */
 export async function run(args: readonly string[]): Promise<void> {
@@ -69,12 +57,12 @@ export async function run(args: readonly string[]): Promise<void> {
 function report(times: Record<string, number[]>, children: number): void {
   const [sweep, whole, ...arms] = Object.entries(times);
   for (const [name, ms] of Object.entries(times)) {
-    console.log(`${name}, ${children} experiments: median ${median(ms).toFixed(1)} ms (${spread(ms, 1)})`);
+    console.log(`${name}, ${children} experiments, ms: ${spreadOf(ms, 1)}`);
   }
   for (const [name, ms] of arms) {
     for (const [what, of] of [sweep!, whole!]) {
       const ratio = ms.map((time, at) => time / of[at]!);
-      console.log(`ratio ${name} / ${what}: median ${median(ratio).toFixed(1)} (${spread(ratio, 1)})`);
+      console.log(`ratio ${name} / ${what}: ${spreadOf(ratio, 1)}`);
     }
   }
 }
@@ -90,26 +78,8 @@ function sweepOf(children: number): SweepRequest {
 }
 
 async function startService() {
-  const server = await startRedis({ appendfsync: 'always' });
-  const redis = new Redis(server.port, { maxRetriesPerRequest: null });
-  const store = createStore({ redis, archive, limits: { waitingOfProject: 10_000_000 } });
-  const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
-  const log = pino({ level: 'silent' });
-  const deps: Partial<AppDeps> = {
-    ...{
-      store,
-      line,
-      log,
-      clock: Date,
-      verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
-    },
-    settings: {
-      ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
-      ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 1_000_000 } },
-    },
-  };
-  const app = await createApp(deps as AppDeps);
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const { store, line, log, redis, ...api } = await startDurableApi();
+  const url = await api.listen();
 
   async function post(path: string, body: unknown): Promise<void> {
     const response = await fetch(`${url}${path}`, {
@@ -122,7 +92,7 @@ async function startService() {
   }
 
   return {
-    redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
+    ...api,
     post,
     expand: () => advanceSweeps({ store, line, log }),
     async submitAll(count: number, connections: number): Promise<void> {
@@ -154,33 +124,12 @@ async function startService() {
       const longestMs = Math.max(0, ...slow.map(([, , microseconds]) => microseconds)) / 1000;
       return { cpuMs, longestMs, steps };
     },
-    async stop() {
-      await app.close();
-      await line.close();
-      await store.close();
-      redis.disconnect();
-      await server.stop();
-    },
   };
 }
 
 /** CPU time of the server's main thread so far, ms. */
 async function cpuOf(redis: Redis): Promise<number> {
   return 1000 * Number(/used_cpu_user_main_thread:(\S+)/.exec(await redis.info('cpu'))?.[1]);
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-function spread(values: readonly number[], figures: number): string {
-  return `${Math.min(...values).toFixed(figures)}–${Math.max(...values).toFixed(figures)}, ${values.length} rounds`;
 }
 
 if (import.meta.main) await run(process.argv.slice(2));

@@ -1,0 +1,46 @@
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { createApp } from '../../src/http/app.ts';
+import type { AppDeps } from '../../src/http/deps.ts';
+import { createLine } from '../../src/queue/line.ts';
+import { createStore } from '../../src/store/create-store.ts';
+import { startRedis } from '../support/redis.ts';
+
+/** What requests to {@link startDurableApi} are authorized with. */
+export const TOKEN = 'token-of-the-bench-0123456789';
+
+/** An api that no limit slows down, on a Redis of its own that writes every answer to disk first. `stop` ends both. */
+export async function startDurableApi() {
+  const server = await startRedis({ appendfsync: 'always' });
+  const redis = new Redis(server.port, { maxRetriesPerRequest: null });
+  const archive = { put: unexpected, get: unexpected, remove: unexpected };
+  const store = createStore({ redis, archive, limits: { waitingOfProject: 10_000_000 } });
+  const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
+  const log = pino({ level: 'silent' });
+  const app = await createApp({
+    ...{ store, line, log, clock: Date },
+    verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
+    commands: { send: async () => {} },
+    settings: {
+      ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
+      ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 100_000_000 } },
+    },
+  } as AppDeps);
+  return {
+    ...{ app, redis, store, line, log },
+    redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
+    /** Address of the api; more routes come before. */
+    listen: () => app.listen({ host: '127.0.0.1', port: 0 }),
+    async stop() {
+      await app.close();
+      await line.close();
+      await store.close();
+      redis.disconnect();
+      await server.stop();
+    },
+  };
+}
+
+async function unexpected(): Promise<never> {
+  throw new Error('nothing here is long');
+}
