@@ -54,6 +54,7 @@ interface Terms {
   plan: LaunchPlan;
   engine: string;
   maxAttempts: number;
+  uncounted: number;
   supervisorsLost: number;
 }
 
@@ -169,15 +170,16 @@ async function readTerms(story: Story): Promise<Terms> {
   if (record === undefined || record.attempt !== lease.attempt) throw new Left();
   if (record.state === 'cancelling') cancelStory(story);
   const spec = record.resolved as ResolvedSpec['spec'];
-  // What was stopped in good order does not count against the training.
   const earlier = attempts.filter((one) => one.attempt < lease.attempt);
-  const endedBy = (cause: Ended['cause']) => earlier.filter((one) => one.ended?.cause === cause).length;
+  // What was stopped in good order does not count against the training, nor what we took from one another.
+  const uncounted = earlier.filter((one) => one.ended?.cause === 'stopped' || one.givenUpAt !== null);
   try {
     return {
       plan: deps.compile(spec),
       engine: spec.engine,
-      maxAttempts: spec.maxAttempts + endedBy('stopped'),
-      supervisorsLost: endedBy('supervisor-lost'),
+      maxAttempts: spec.maxAttempts,
+      uncounted: uncounted.length,
+      supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,
     };
   } catch (error) {
     throw new Refused(`the spec cannot be launched: ${messageOf(error)}`);

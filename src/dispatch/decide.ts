@@ -62,7 +62,10 @@ function tellingLine(lines: readonly string[]): string {
 /** What an end is judged by. */
 export interface Circumstances {
   attempt: number;
+  /** What the spec allows. */
   maxAttempts: number;
+  /** Earlier attempts that do not count against it. */
+  uncounted?: number;
   cancelling: boolean;
   engine?: string;
   /** Why we ended it ourselves (its timeout, its deadline), in words; null: we did not. */
@@ -78,7 +81,7 @@ export interface Circumstances {
  * went down in good order) goes on, and that is counted against nobody. The rest is {@link CAUSE_RULES}.
  */
 export function decide(ended: Ended, known: Circumstances): EndDecision {
-  const { attempt, maxAttempts, cancelling, limitReached = null, wait = RETRY_WAIT } = known;
+  const { attempt, maxAttempts, uncounted = 0, cancelling, limitReached = null, wait = RETRY_WAIT } = known;
   const words = endInWords(ended);
   if (cancelling) return { to: 'cancelled', reason: `cancelled; ${words}` };
   if (ended.cause === 'succeeded') return { to: 'succeeded', reason: words };
@@ -93,9 +96,13 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
   const rule = CAUSE_RULES[ended.cause];
   if (rule.again === 'free') return { to: 'queued', reason: `${words}; it goes on with its next attempt` };
   if (rule.again === 'never') return { to: 'failed', reason: withAdvice(words, ended, known.engine) };
-  const count = `attempt ${attempt} of ${maxAttempts}`;
-  if (attempt >= maxAttempts) return { to: 'failed', reason: `${count}: ${words}` };
-  const waitMs = rule.waits ? Math.min(wait.longestMs, wait.firstMs * 2 ** (attempt - 1)) : 0;
+  const counted = attempt - uncounted;
+  const count =
+    uncounted === 0
+      ? `attempt ${attempt} of ${maxAttempts}`
+      : `attempt ${attempt} (${counted} of ${maxAttempts} that count)`;
+  if (counted >= maxAttempts) return { to: 'failed', reason: `${count}: ${words}` };
+  const waitMs = rule.waits ? Math.min(wait.longestMs, wait.firstMs * 2 ** (counted - 1)) : 0;
   const when = waitMs >= 1_000 ? ` in ${Math.round(waitMs / 1_000)} s` : '';
   return { to: 'queued', waitMs, reason: `${count}: ${words}; it will be tried again${when}` };
 }

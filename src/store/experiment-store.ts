@@ -34,6 +34,8 @@ export interface Attempt {
   claimedAt: number;
   /** Set once Launch was answered by the ray-worker. */
   confirmedAt: number | null;
+  /** Set where it was never confirmed and its dispatcher's lease was taken over: the next attempt stands for it. */
+  givenUpAt: number | null;
   lastSequence: number;
   ended: Ended | null;
 }

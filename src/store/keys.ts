@@ -16,7 +16,7 @@ export interface Keys {
   metrics(id: string): string;
   /** Hash: number of each metric, as it stands in the stream and the series. */
   metricNumbers(id: string): string;
-  /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|last|ended`. */
+  /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|givenUpAt|last|ended`. */
   attempts(id: string): string;
   /** Hash: `<attempt>:<batch>` → `step rows digest firstEntry lastEntry`. */
   batches(id: string): string;

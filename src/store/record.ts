@@ -113,6 +113,7 @@ export function toAttempts(fields: Fields): Attempt[] {
       cluster: '',
       claimedAt: 0,
       confirmedAt: null,
+      givenUpAt: null,
       lastSequence: 0,
       ended: null,
     };
@@ -121,6 +122,7 @@ export function toAttempts(fields: Fields): Attempt[] {
     if (field === 'cluster') attempt.cluster = value;
     else if (field === 'claimedAt') attempt.claimedAt = Number(value);
     else if (field === 'confirmedAt') attempt.confirmedAt = Number(value);
+    else if (field === 'givenUpAt') attempt.givenUpAt = Number(value);
     else if (field === 'last') attempt.lastSequence = Number(value);
     else if (field === 'ended') attempt.ended = json(value) as Attempt['ended'];
   }

@@ -43,6 +43,7 @@ for i, id in ipairs(due) do
   redis.call('ZADD', leases, expiry, id)
   if state == 'launching' and not confirmed then
     moveState(root, id, { from = state, to = 'queued', attempt = attempt, reason = ARGV[3], now = now })
+    redis.call('HSET', x .. ':attempts', attempt .. ':givenUpAt', int(now))
     attempt = int(attempt + 1)
     redis.call('HSET', x, 'attempt', attempt)
     redis.call('HSET', x .. ':attempts', attempt .. ':cluster', record[3], attempt .. ':claimedAt', int(now))

@@ -83,6 +83,37 @@ describe('limits', () => {
     assert.equal(launchesOf(bench, id), 0);
   });
 
+  // Fails where what a hand-over gave up uses up `maxAttempts`: the first real loss would be the last.
+  test('a hand-over before the launch takes no attempt from those that the spec allows', async (t) => {
+    const claimed = Promise.withResolvers<void>();
+    const leaving = Promise.withResolvers<void>();
+    const first = await bench.dispatcher({
+      hooks: {
+        async beforeLaunch() {
+          claimed.resolve();
+          await leaving.promise;
+        },
+      },
+    });
+    const id = await bench.submit({ hang: true }, { maxAttempts: 2 });
+    await claimed.promise;
+    await first.stop({ handOver: true });
+    leaving.resolve();
+    const second = await bench.dispatcher();
+    t.after(() => second.stop({ handOver: false }));
+    for (const attempt of [2, 3]) {
+      await until(async () => {
+        const record = await bench.store.get(id);
+        if (record?.state === 'failed') assert.fail(record.reason);
+        return record?.state === 'running' && record.attempt === attempt;
+      }, `attempt ${attempt} runs`);
+      bench.rayWorker.kill(id, attempt);
+    }
+    const record = await bench.reaches(id, 'failed');
+    assert.match(record.reason, /^attempt 3 \(2 of 2 that count\): the driver was killed/);
+    assert.equal(launchesOf(bench, id), 2);
+  });
+
   test('a dispatcher that hands over as often is no crash', async (t) => {
     const id = await bench.submit({ hang: true });
     for (const name of ['d', 'e', 'f', 'g']) {

@@ -67,14 +67,15 @@ describe('leases', () => {
       ['2-0', 'queued', 'launching', 2],
     ]);
     assert.deepEqual(
-      (await store.attempts(id)).map(({ attempt, cluster, confirmedAt }) => ({
+      (await store.attempts(id)).map(({ attempt, cluster, confirmedAt, claimedAt, givenUpAt }) => ({
         attempt,
         cluster,
         confirmedAt,
+        givenUpAt: givenUpAt !== null && givenUpAt >= claimedAt,
       })),
       [
-        { attempt: 1, cluster: 'local', confirmedAt: null },
-        { attempt: 2, cluster: 'local', confirmedAt: null },
+        { attempt: 1, cluster: 'local', confirmedAt: null, givenUpAt: true },
+        { attempt: 2, cluster: 'local', confirmedAt: null, givenUpAt: false },
       ],
     );
     await assert.rejects(store.confirm(lease), coded('lease-lost'));

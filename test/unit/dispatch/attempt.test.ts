@@ -58,13 +58,15 @@ describe('the story of an attempt', () => {
     assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end queued']);
   });
 
-  test('counts no attempt that was stopped in good order', async () => {
+  test('counts no attempt that was stopped in good order, nor one that dispatchers took from one another', async () => {
     const killed = async function* () {
       yield { sequence: 1, at: 0, event: { ...lostAttempt(''), cause: 'killed' } as Ended };
     };
     for (const [earlier, led] of [
       [[], 'failed'],
-      [[{ attempt: 2, ended: STOPPED }], 'queued'],
+      [[{ attempt: 2, ended: null, givenUpAt: null }], 'failed'],
+      [[{ attempt: 2, ended: STOPPED, givenUpAt: null }], 'queued'],
+      [[{ attempt: 2, ended: null, givenUpAt: 1 }], 'queued'],
     ] as const) {
       const { state, run } = storyBench({ confirmed: true, state: 'running', attempt: 3 });
       state.earlier = earlier as unknown as Attempt[];

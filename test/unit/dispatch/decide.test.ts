@@ -64,6 +64,19 @@ test('the next attempt after a lost one waits, twice as long each time', () => {
   assert.deepEqual(waits, [1_000, 2_000, 3_000, 3_000]);
 });
 
+test('what does not count neither uses up the attempts nor lengthens the wait', () => {
+  const known = {
+    maxAttempts: 2,
+    uncounted: 2,
+    cancelling: false,
+    wait: { firstMs: 1_000, longestMs: 9_000 },
+  };
+  const again = decide(ended('killed'), { ...known, attempt: 3 });
+  assert.equal(again.to === 'queued' && again.waitMs, 1_000);
+  assert.match(again.reason, /^attempt 3 \(1 of 2 that count\): /);
+  assert.equal(decide(ended('killed'), { ...known, attempt: 4 }).to, 'failed');
+});
+
 test('a lack of memory is answered with what helps', () => {
   const end = ended('out-of-memory', { message: 'a GPU ran out of memory' });
   const decision = decide(end, { attempt: 1, maxAttempts: 3, cancelling: false, engine: 'verl-agent' });
