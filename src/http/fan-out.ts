@@ -1,5 +1,6 @@
-/** An entry as it is sent: encoded once, for every client of the process. */
+/** An entry as it is sent, or several together: encoded once, for every client of the process. */
 export interface Frame {
+  /** Of its last entry. */
   id: string;
   bytes: Buffer;
 }
@@ -23,6 +24,8 @@ export interface FanOutOptions<T> {
 
 /** Entries that a client which is behind reads at once. */
 const PAGE = 64;
+/** They are sent together, up to about so many bytes: a write for each of them costs more than all the rest. */
+const JOINED_BYTES = 64 * 1024;
 /** Clients that are served in one turn of the event loop. */
 const TURN = 100;
 
@@ -129,7 +132,7 @@ function startReader<T extends { id: string }>(
       if (asked !== undefined) return asked;
       const page = source
         .read(last, PAGE)
-        .then((entries) => entries.map((entry) => frameOf(entry, encode)))
+        .then((entries) => joined(entries, encode))
         .finally(() => pages.delete(last));
       pages.set(last, page);
       return page;
@@ -180,6 +183,19 @@ function wakeInTurns(woken: readonly (() => void)[], from = 0): void {
 
 function frameOf<T extends { id: string }>(entry: T, encode: (entry: T) => string): Frame {
   return { id: entry.id, bytes: Buffer.from(encode(entry)) };
+}
+
+/** Entries as they are sent, in few frames; each has the id of its last entry. */
+function joined<T extends { id: string }>(entries: readonly T[], encode: (entry: T) => string): Frame[] {
+  const frames: Frame[] = [];
+  let text = '';
+  entries.forEach((entry, at) => {
+    text += encode(entry);
+    if (text.length < JOINED_BYTES && at < entries.length - 1) return;
+    frames.push({ id: entry.id, bytes: Buffer.from(text) });
+    text = '';
+  });
+  return frames;
 }
 
 /** By halves: the frames are in order. */

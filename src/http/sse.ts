@@ -7,7 +7,7 @@ export type StreamEnd = 'complete' | 'gone' | 'stalled' | 'failed' | 'refused';
 export interface EventStreamOptions {
   /** The response; its head must have been written. */
   response: ServerResponse;
-  /** The entries as they are sent, until they are complete or the signal aborts. */
+  /** The entries as they are sent, one or several together, until they are complete or the signal aborts. */
   frames: (signal: AbortSignal) => AsyncIterable<{ bytes: Buffer }>;
   /** Aborts when the server shuts down: the client comes back elsewhere with its cursor. */
   closing: AbortSignal;
@@ -19,8 +19,8 @@ export interface EventStreamOptions {
 }
 
 /**
- * Sends entries as server-sent events and ends the response. Entries are taken one by one, as the client takes
- * them, so no more than `bufferBytes` and one entry wait for a slow client; one that does not take them within `stallMs`
+ * Sends entries as server-sent events and ends the response. Frames are taken one by one, as the client takes
+ * them, so no more than `bufferBytes` and one frame wait for a slow client; one that does not take them within `stallMs`
  * is cut, and goes on from the last id it has. Where less than that waits, it is looked at with every sign of life. A stream that is complete ends with an `end` event.
  */
 export async function sendEvents(options: EventStreamOptions): Promise<{ end: StreamEnd; error?: unknown }> {

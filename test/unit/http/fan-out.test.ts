@@ -57,7 +57,7 @@ function streamOf(initial: number) {
     compare: (a, b) => Number(a) - Number(b),
     encode: ({ id, text }) => {
       counts.encoded++;
-      return `${id} ${text}`;
+      return `${id} ${text}\n`;
     },
     bufferBytes: 1000,
   });
@@ -70,7 +70,13 @@ function streamOf(initial: number) {
   return { entries, add, finish, counts, fanOut, source, client };
 }
 
-const numbers = (frames: Frame[]) => frames.map(({ id }) => Number(id));
+/** Of the entries that the frames are made of, in order. */
+const numbers = (frames: Frame[]) =>
+  frames.flatMap(({ id, bytes }) => {
+    const ids = bytes.toString().trimEnd().split('\n').map(Number.parseFloat);
+    assert.equal(ids.at(-1), Number(id), 'a frame is the place behind its last entry');
+    return ids;
+  });
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
 describe('createFanOut', () => {
@@ -118,6 +124,25 @@ describe('createFanOut', () => {
     finish();
     assert.deepEqual(numbers(await rest), range(2, 502));
     assert.ok(counts.reads > 0);
+  });
+
+  // Fails where each entry is a frame, and a write, of its own; and where a page of any size is one.
+  test('what a client was behind goes out in few frames, none of them long', async () => {
+    const { finish, client } = streamOf(640);
+    const short = client('0');
+    const frames = [(await short.next()).value as Frame];
+    finish();
+    frames.push(...(await Array.fromAsync(short)));
+    assert.deepEqual(numbers(frames), range(1, 641));
+    assert.ok(frames.length <= 10, `${frames.length} frames`);
+
+    const { add: addLong, finish: finishLong, client: longClient } = streamOf(0);
+    addLong(100, 'x'.repeat(10_000));
+    const long = Array.fromAsync(longClient('0'));
+    finishLong();
+    assert.deepEqual(numbers(await long), range(1, 101));
+    for (const { bytes } of await long) assert.ok(bytes.length < 64 * 1024 + 10_010, `${bytes.length} bytes`);
+    assert.ok((await long).length < 30, `${(await long).length} frames`);
   });
 
   test('clients that come back to one place at once share one look at it', async () => {
