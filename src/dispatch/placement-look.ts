@@ -34,6 +34,8 @@ const LEAST_WINDOW = 16;
 const LONGEST_WINDOW = 16_384;
 /** Where all that is left is to start out of turn. Slurm's sched/backfill looks at 500 (bf_max_job_test). */
 const BACKFILL_WINDOW = 1_024;
+/** A look far down the line that found nobody more to start is not repeated before so many times what it took. */
+const REST_AFTER_NOBODY = 4;
 /** Paces are read at most so often; of so many that wait. */
 const PACES_MS = 1_000;
 const PACED = 512;
@@ -50,6 +52,7 @@ export function createLook({
 }): () => Promise<Look> {
   const paces = createPaces(store, now);
   let known = 1;
+  let nearUntil = Number.NEGATIVE_INFINITY;
   return async () => {
     let limit = Math.max(LEAST_WINDOW, Math.ceil(WINDOW / known));
     const seen = await store.situation(limit);
@@ -68,14 +71,19 @@ export function createLook({
     const quotas = projects.filter(({ gpuQuota }) => gpuQuota !== null);
     const versions = new Map(held.map(([name, { version }]) => [name, version]));
     const projectVersions = new Map(quotas.map(({ name }) => [name, seen.projectVersions.get(name) ?? 0]));
+    let near: number | undefined;
     for (let window = seen.window; ; window = await store.lineWindow(limit)) {
       limit *= 4;
       const { waiting, truncated } = window;
       known = Math.max(1, new Set(waiting.map(({ project }) => project)).size);
       const input = { ...common, waiting, truncated, ...(await paces(reservations, waiting)) };
       const choice = choose(input);
-      if (choice.dry === null || waiting.length >= windowFor(choice))
+      if (choice.dry === null || waiting.length >= windowFor(choice) || at < nearUntil) {
+        if (near !== undefined && choice.start.length <= near)
+          nearUntil = now() + REST_AFTER_NOBODY * (now() - at);
         return { input, waiting, choice, versions, projectVersions };
+      }
+      near ??= choice.start.length;
     }
   };
 }
@@ -106,20 +114,25 @@ export function inWords(pause: Pause | null | undefined): string | null {
 
 type Paces = Required<Pick<ChoiceInput, 'ends' | 'lengths'>>;
 
-/** Expected ends and lengths, read anew at most once in {@link PACES_MS}: of what is newer, nobody knows yet. */
+/**
+ * Expected ends and lengths, read anew at most once in {@link PACES_MS}, or for twice as many: of what is newer, nobody
+ * knows yet.
+ */
 function createPaces(store: Pick<Store, 'paces'>, now: () => number) {
   let readAt = Number.NEGATIVE_INFINITY;
+  let readOf = 1;
   let last: Paces = { ends: new Map(), lengths: new Map() };
   return async (
     reservations: ReadonlyMap<string, readonly Reservation[]>,
     waiting: readonly Waiting[],
   ): Promise<Paces> => {
     const at = now();
-    if (at - readAt < PACES_MS) return last;
-    readAt = at;
-    const running = [...reservations.values()].flat().map(({ experiment }) => experiment);
     // Of one that neither is of a sweep nor had an attempt before, nothing is measured.
     const asked = waiting.slice(0, PACED).map(({ experiment }) => experiment);
+    if (at - readAt < PACES_MS && asked.length < 2 * readOf) return last;
+    readAt = at;
+    readOf = Math.max(1, asked.length);
+    const running = [...reservations.values()].flat().map(({ experiment }) => experiment);
     const paces = await store.paces([...running, ...asked]);
     const ends = new Map<string, Span>();
     const lengths = new Map<string, Span>();

@@ -7,7 +7,14 @@ import { node, situationFrom, waits } from '../../support/line.ts';
 
 function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, backfill = false } = {}) {
   const asked: number[] = [];
-  const state = { now: 0, paces: 0, pauses: new Map(), pace: undefined as Pace | undefined };
+  const state = {
+    now: 0,
+    readMs: 0,
+    paces: 0,
+    asked: 0,
+    pauses: new Map(),
+    pace: undefined as Pace | undefined,
+  };
   const projects = [...new Set(waiting.map(({ project }) => project))];
   const store = {
     clusters: async () => [
@@ -24,12 +31,14 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
       projects.map((name) => ({ name, weight: 1, gpuQuota: name === 'p' ? quota : null })),
     projectVersions: async () => new Map([['p', 7]]),
     pauses: async () => ({ line: null, projects: state.pauses, clusters: new Map() }),
-    paces: async () => {
+    paces: async (ids: readonly string[]) => {
       state.paces += 1;
+      state.asked = ids.length;
       return new Map(state.pace ? [['o', state.pace]] : []);
     },
     lineWindow: async (limit: number) => {
       asked.push(limit);
+      state.now += state.readMs;
       const shown = projects.flatMap((name) =>
         waiting.filter(({ project }) => project === name).slice(0, limit),
       );
@@ -67,6 +76,29 @@ test('looks only so far for those that start out of turn', async () => {
   const { look, asked } = bench(many(5_000, 'p', 4), { backfill: true });
   const { choice } = await look();
   assert.deepEqual([asked, choice.open, choice.filling], [[256, 1024], [], ['c']]);
+});
+
+// Fails where the end of a look is not noted: all that wait for a full cluster would be read again and again for an idle one.
+test('a look down the line in vain is not repeated at once, one that found somebody is', async () => {
+  const waiting = many(20_000, 'p', 99);
+  const { look, asked, state } = bench(waiting);
+  state.readMs = 100;
+  await look();
+  assert.deepEqual(asked.splice(0), [256, 1024, 4096, 16384]);
+  for (const [now, read] of [
+    [1_400, [256]],
+    [1_600, [256, 1024, 4096, 16384]],
+  ] as const) {
+    state.now = now;
+    await look();
+    assert.deepEqual(asked.splice(0), read);
+  }
+  waiting[500] = waits('small', 1, 1, { project: 'p' });
+  state.now = 10_000;
+  for (let looks = 0; looks < 2; looks += 1) {
+    await look();
+    assert.deepEqual(asked.splice(0), [256, 1024, 4096, 16384]);
+  }
 });
 
 // Fails without `isClosed`: each round would read the whole line of a project that has used its quota up.
@@ -112,4 +144,11 @@ test('reads paces at most once a second', async () => {
   state.now = 1_000;
   await look();
   assert.equal(state.paces, 2);
+});
+
+// Fails where the paces of the first window are kept for the longer one: nobody behind it would be known to fit in time.
+test('reads the paces of those further down where it looks at them', async () => {
+  const { look, state } = bench(many(2_000, 'p', 4), { backfill: true });
+  await look();
+  assert.deepEqual([state.paces, state.asked], [2, 1 + 512]);
 });
