@@ -18,7 +18,8 @@ import type { ResolvedRule, RuleSpec } from '../../src/schemas/rules.ts';
 import { createDirectoryArchive } from '../../src/store/archive-directory.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type FakeDriver, type FakeRayWorker, fakeArguments, startFakeRayWorker } from './fake-ray-worker.ts';
+import { type FakeDriver, fakeArguments } from './fake-driver.ts';
+import { type FakeRayWorker, startFakeRayWorker } from './fake-ray-worker.ts';
 import { type RedisServer, startRedis } from './redis.ts';
 
 /** A logger that keeps quiet; `ECHELON_TEST_LOG=1` makes it talk. */

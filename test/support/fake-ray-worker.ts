@@ -1,22 +1,9 @@
-import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type handleServerStreamingCall,
-  type handleUnaryCall,
-  Metadata,
-  Server,
-  ServerCredentials,
-  status,
-} from '@grpc/grpc-js';
-import protobuf from 'protobufjs';
-
-const ROOT = protobuf.loadSync(join(import.meta.dirname, '../../proto/echelon/rayworker/v1/rayworker.proto'));
-const type = (name: string) => ROOT.lookupType(`echelon.rayworker.v1.${name}`);
-
-type Message = Record<string, unknown>;
+import { type Server, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { type DrivenAttempt, drive, type Message, readDriver } from './fake-driver.ts';
+import { refusal, serveRayWorker } from './fake-ray-worker-grpc.ts';
 
 /** One line of the launch log: what really started, written and synced before the answer. */
 export interface LaunchLine {
@@ -57,104 +44,9 @@ export interface FakeRayWorker {
   stop(): Promise<void>;
 }
 
-/** What a fake driver does; written into the plan's arguments as `key=value`. */
-export interface FakeDriver {
-  steps?: number;
-  delayMs?: number;
-  /** Size of the batch of each step; 0: none. */
-  batchBytes?: number;
-  logLines?: number;
-  exitCode?: number;
-  hang?: boolean;
-}
-
-/** The plan's arguments for a fake driver. */
-export function fakeArguments(driver: FakeDriver): string[] {
-  return Object.entries(driver).map(([key, value]) => `${key}=${value}`);
-}
-
-interface Attempt extends LaunchLine {
-  events: Message[];
-  ended: Message | null;
+interface Attempt extends LaunchLine, DrivenAttempt {
   launchedAt: number;
-  stop: AbortController;
-  killed: boolean;
-  changed: EventEmitter;
   sent: number;
-}
-
-interface Fence {
-  attempt: number;
-}
-
-const CAUSE = { succeeded: 1, failed: 2, stopped: 3, killed: 4 };
-
-function readDriver(args: readonly string[]): Required<FakeDriver> {
-  const values = Object.fromEntries(args.map((text) => text.split('=') as [string, string]));
-  return {
-    steps: Number(values.steps ?? 3),
-    delayMs: Number(values.delayMs ?? 1),
-    batchBytes: Number(values.batchBytes ?? 0),
-    logLines: Number(values.logLines ?? 0),
-    exitCode: Number(values.exitCode ?? 0),
-    hang: values.hang === 'true',
-  };
-}
-
-const CHUNK_BYTES = 512 * 1024;
-
-function batchEvents(step: number, bytes: number): Message[] {
-  const data = Buffer.alloc(bytes, step);
-  const digest = createHash('sha256').update(data).digest();
-  const count = Math.ceil(bytes / CHUNK_BYTES);
-  return Array.from({ length: count }, (_, index) => ({
-    batch: {
-      step,
-      batch: step,
-      index,
-      count,
-      data: data.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES),
-      digest,
-      rows: 4,
-    },
-  }));
-}
-
-async function drive(attempt: Attempt, driver: Required<FakeDriver>): Promise<void> {
-  const push = (body: Message) => {
-    const sequence = attempt.events.length + 1;
-    attempt.events.push({ sequence, timeUnixMs: Date.now(), ...body });
-    if (body.ended) attempt.ended = body.ended as Message;
-    attempt.changed.emit('changed');
-  };
-  const { signal } = attempt.stop;
-  push({ started: { pid: 1, nodeId: 'fake', command: ['fake'] } });
-  for (let step = 1; step <= driver.steps && !signal.aborted; step += 1) {
-    push({ stage: { name: `step ${step} of ${driver.steps}`, step, steps: driver.steps } });
-    if (driver.logLines > 0)
-      push({ log: { source: 1, lines: Array(driver.logLines).fill(`line of step ${step}`) } });
-    push({ metrics: { step, values: { loss: 1 / step, 'odd/value': Number.NaN } } });
-    if (driver.batchBytes > 0) for (const body of batchEvents(step, driver.batchBytes)) push(body);
-    if (driver.delayMs > 0) await delay(driver.delayMs, undefined, { signal }).catch(() => {});
-  }
-  if (driver.hang && !signal.aborted) await once(signal, 'abort');
-  const cause = attempt.killed
-    ? CAUSE.killed
-    : signal.aborted
-      ? CAUSE.stopped
-      : driver.exitCode === 0
-        ? CAUSE.succeeded
-        : CAUSE.failed;
-  const byExit = cause === CAUSE.succeeded || cause === CAUSE.failed;
-  push({
-    ended: {
-      cause,
-      exitCode: byExit ? driver.exitCode : 0,
-      signal: byExit ? 0 : attempt.killed ? 9 : 15,
-      message: '',
-      lastLines: [],
-    },
-  });
 }
 
 /** Starts one on a free port of 127.0.0.1; `directory` gets its launch log. The caller must `stop()` it. */
@@ -173,7 +65,8 @@ export async function startFakeRayWorker({
   synced?: boolean;
 }): Promise<FakeRayWorker> {
   const attempts = new Map<string, Attempt>();
-  const fences = new Map<string, Fence>();
+  /** The highest attempt of each experiment that is known or was stopped before its launch. */
+  const fences = new Map<string, number>();
   const logPath = join(directory, 'launches.jsonl');
   const log = openSync(logPath, 'a+');
   const streams = new EventEmitter().setMaxListeners(0);
@@ -183,7 +76,8 @@ export async function startFakeRayWorker({
   let port = 0;
 
   const keyOf = ({ experiment, attempt }: LaunchLine) => `${experiment}/${attempt}`;
-  const refuse = (code: status, details: string) => ({ code, details, metadata: new Metadata() });
+  const raiseFence = ({ experiment, attempt }: LaunchLine) =>
+    fences.set(experiment, Math.max(fences.get(experiment) ?? 0, attempt));
 
   function start(experiment: string, attempt: number, args: string[]): void {
     if ([...attempts.values()].some((other) => other.experiment === experiment && !other.ended))
@@ -205,34 +99,22 @@ export async function startFakeRayWorker({
     void drive(record, readDriver(args));
   }
 
-  const unary =
-    (work: (request: Message) => Promise<Message> | Message): handleUnaryCall<Message, Message> =>
-    async (call, callback) => {
-      if (call.metadata.get('authorization')[0] !== `Bearer ${token}`)
-        return callback(refuse(status.UNAUTHENTICATED, 'no valid token'));
-      try {
-        callback(null, await work(call.request));
-      } catch (error) {
-        callback(error as ReturnType<typeof refuse>);
-      }
-    };
-
   async function launch(request: Message): Promise<Message> {
     const line = { experiment: String(request.experiment), attempt: Number(request.attempt) };
     await fake.onLaunch(line);
     const fault = fake.launchFault;
-    if (fault === 'unavailable') throw refuse(status.UNAVAILABLE, 'told to');
-    if (fault === 'exhausted') throw refuse(status.RESOURCE_EXHAUSTED, 'told to');
-    if (fault === 'invalid') throw refuse(status.INVALID_ARGUMENT, 'told to');
+    if (fault === 'unavailable') throw refusal(status.UNAVAILABLE, 'told to');
+    if (fault === 'exhausted') throw refusal(status.RESOURCE_EXHAUSTED, 'told to');
+    if (fault === 'invalid') throw refusal(status.INVALID_ARGUMENT, 'told to');
     const known = attempts.get(keyOf(line));
-    const fence = fences.get(line.experiment)?.attempt ?? 0;
+    const fence = fences.get(line.experiment) ?? 0;
     if (known && fence <= line.attempt) return { outcome: known.ended ? 3 : 2 };
     if (fence >= line.attempt)
       return { outcome: 4, fencingAttempt: fence, reason: `attempt ${fence} is known` };
-    fences.set(line.experiment, { attempt: line.attempt });
+    raiseFence(line);
     const plan = request.plan as Message;
     start(line.experiment, line.attempt, (plan.arguments as string[] | undefined) ?? []);
-    if (fault === 'lose-answer') throw refuse(status.UNAVAILABLE, 'the answer is lost');
+    if (fault === 'lose-answer') throw refusal(status.UNAVAILABLE, 'the answer is lost');
     if (fault === 'never-answer') await new Promise(() => {});
     return { outcome: 1 };
   }
@@ -241,8 +123,7 @@ export async function startFakeRayWorker({
     const line = { experiment: String(request.experiment), attempt: Number(request.attempt) };
     const known = attempts.get(keyOf(line));
     if (!known) {
-      const before = fences.get(line.experiment)?.attempt ?? 0;
-      fences.set(line.experiment, { attempt: Math.max(before, line.attempt) });
+      raiseFence(line);
       return { dropped: true };
     }
     known.stop.abort();
@@ -254,38 +135,35 @@ export async function startFakeRayWorker({
     let forgotten = 0;
     for (const [key, known] of attempts) {
       if (known.experiment !== request.experiment || known.attempt > Number(request.attempt)) continue;
-      if (!known.ended) throw refuse(status.UNAVAILABLE, 'an attempt to be forgotten still runs');
+      if (!known.ended) throw refusal(status.UNAVAILABLE, 'an attempt to be forgotten still runs');
       attempts.delete(key);
-      const before = fences.get(known.experiment)?.attempt ?? 0;
-      fences.set(known.experiment, { attempt: Math.max(before, known.attempt) });
+      raiseFence(known);
       forgotten += 1;
     }
     return { forgotten };
   }
 
-  const attach: handleServerStreamingCall<Message, Message> = async (call) => {
-    const fail = (code: status, details: string) => call.emit('error', refuse(code, details));
-    if (call.metadata.get('authorization')[0] !== `Bearer ${token}`)
-      return fail(status.UNAUTHENTICATED, 'no valid token');
+  async function attach(call: ServerWritableStream<Message, Message>): Promise<void> {
     const line = { experiment: String(call.request.experiment), attempt: Number(call.request.attempt) };
     const known = attempts.get(keyOf(line));
-    if (!known) return fail(status.NOT_FOUND, 'no such attempt');
+    if (!known) throw refusal(status.NOT_FOUND, 'no such attempt');
     let next = Number(call.request.after ?? 0);
-    if (next > known.events.length) return fail(status.OUT_OF_RANGE, 'after is too large');
+    if (next > known.events.length) throw refusal(status.OUT_OF_RANGE, 'after is too large');
     const broken = new AbortController();
+    const { signal } = broken;
     streams.once('break', () => broken.abort());
     call.once('cancelled', () => broken.abort());
-    while (!broken.signal.aborted) {
+    while (!signal.aborted) {
       const event = known.events[next];
       if (event) {
         next += 1;
         known.sent = next;
-        if (!call.write(event)) await once(call, 'drain', { signal: broken.signal }).catch(() => {});
-        if (event.ended) return call.end();
-      } else await once(known.changed, 'changed', { signal: broken.signal }).catch(() => {});
+        if (!call.write(event)) await once(call, 'drain', { signal }).catch(() => {});
+        if (event.ended) return void call.end();
+      } else await once(known.changed, 'changed', { signal }).catch(() => {});
     }
-    if (!call.cancelled) fail(status.UNAVAILABLE, 'broken');
-  };
+    if (!call.cancelled) throw refusal(status.UNAVAILABLE, 'broken');
+  }
 
   function describe(): Message {
     const busy = [...attempts.values()].filter((attempt) => !attempt.ended).length;
@@ -324,49 +202,11 @@ export async function startFakeRayWorker({
     };
   }
 
-  function definition(name: string, request: string, response: string, responseStream = false) {
-    const toBytes = (messageType: protobuf.Type) => (message: Message) =>
-      Buffer.from(messageType.encode(messageType.fromObject(message)).finish());
-    const fromBytes = (messageType: protobuf.Type) => (bytes: Buffer) =>
-      messageType.toObject(messageType.decode(bytes), { longs: Number, bytes: Buffer, enums: Number });
-    return {
-      path: `/echelon.rayworker.v1.RayWorker/${name}`,
-      requestStream: false,
-      responseStream,
-      requestSerialize: toBytes(type(request)),
-      requestDeserialize: fromBytes(type(request)),
-      responseSerialize: toBytes(type(response)),
-      responseDeserialize: fromBytes(type(response)),
-    };
-  }
-
   async function up(): Promise<void> {
-    server = new Server({ 'grpc.max_receive_message_length': 5 * 1024 * 1024 });
-    server.addService(
-      {
-        Describe: definition('Describe', 'DescribeRequest', 'DescribeResponse'),
-        Launch: definition('Launch', 'LaunchRequest', 'LaunchResponse'),
-        Attach: definition('Attach', 'AttachRequest', 'AttemptEvent', true),
-        Stop: definition('Stop', 'StopRequest', 'StopResponse'),
-        Forget: definition('Forget', 'ForgetRequest', 'ForgetResponse'),
-        List: definition('List', 'ListRequest', 'ListResponse'),
-        Preflight: definition('Preflight', 'PreflightRequest', 'PreflightResponse'),
-      },
-      {
-        Describe: unary(describe),
-        Launch: unary(launch),
-        Attach: attach,
-        Stop: unary(stop),
-        Forget: unary(forget),
-        List: unary(list),
-        Preflight: unary(() => ({ findings: fake.findings })),
-      },
-    );
-    port = await new Promise<number>((resolve, reject) =>
-      server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
-        error ? reject(error) : resolve(bound),
-      ),
-    );
+    const preflight = () => ({ findings: fake.findings });
+    const unary = { Describe: describe, Launch: launch, Stop: stop, Forget: forget, List: list };
+    const calls = { unary: { ...unary, Preflight: preflight }, attach };
+    ({ server, port } = await serveRayWorker(calls, { port, token }));
   }
 
   const fake: FakeRayWorker = {

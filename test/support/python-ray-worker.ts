@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createRayWorkerClient } from '../../src/rpc/client.ts';
-import type { FakeDriver } from './fake-ray-worker.ts';
+import type { FakeDriver } from './fake-driver.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE = join(ROOT, 'deploy/ray-worker');

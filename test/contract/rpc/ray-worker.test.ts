@@ -10,7 +10,8 @@ import { createRayWorkerClient } from '../../../src/rpc/client.ts';
 import type { LaunchPlan, RayWorkerClient } from '../../../src/rpc/ray-worker.ts';
 import { RayWorkerError, type RayWorkerFault } from '../../../src/rpc/status.ts';
 import { until } from '../../support/dispatch.ts';
-import { type FakeDriver, fakeArguments, startFakeRayWorker } from '../../support/fake-ray-worker.ts';
+import { type FakeDriver, fakeArguments } from '../../support/fake-driver.ts';
+import { startFakeRayWorker } from '../../support/fake-ray-worker.ts';
 import { pythonDriver, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 

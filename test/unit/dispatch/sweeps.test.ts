@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advanceSweeps } from '../../../src/dispatch/sweeps.ts';
 import { QUIET, startBench, until } from '../../support/dispatch.ts';
-import { fakeArguments } from '../../support/fake-ray-worker.ts';
+import { fakeArguments } from '../../support/fake-driver.ts';
 import { storeFor } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 

@@ -7,12 +7,8 @@ import { newExperimentId } from '../../../src/core/ids.ts';
 import { createRayWorkerClient } from '../../../src/rpc/client.ts';
 import type { LaunchPlan, RayWorkerClient } from '../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../src/rpc/status.ts';
-import {
-  type FakeDriver,
-  type FakeRayWorker,
-  fakeArguments,
-  startFakeRayWorker,
-} from '../../support/fake-ray-worker.ts';
+import { type FakeDriver, fakeArguments } from '../../support/fake-driver.ts';
+import { type FakeRayWorker, startFakeRayWorker } from '../../support/fake-ray-worker.ts';
 
 const fault = (name: string) => (error: unknown) => error instanceof RayWorkerError && error.fault === name;
 
