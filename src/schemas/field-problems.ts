@@ -56,7 +56,9 @@ function messageOf(error: ErrorObject, root: Shape): string {
     case 'enum':
       return notAmong(schema, data);
     case 'pattern':
-      return `${shown(data)} does not match ${params.pattern}${schema.description ? ` (${schema.description})` : ''}`;
+      return schema.description
+        ? `${shown(data)} does not fit: ${schema.description} (${params.pattern})`
+        : `${shown(data)} does not match ${params.pattern}`;
     case 'minLength':
     case 'maxLength':
       return `must have at ${keyword === 'minLength' ? 'least' : 'most'} ${params.limit} characters`;

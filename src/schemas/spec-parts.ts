@@ -5,14 +5,18 @@ import { Secrets } from './secrets.ts';
 /** Objects of a spec know their keys. */
 export const strict = { additionalProperties: false } as const;
 
+/** Characters of a pattern's class that control, turn or take no room: a name must look like what it is, in tables. */
+const UNSEEN =
+  '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff';
+const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000';
+
 /** A name for people; ids are made by the system. */
 export const Label = Type.String({
   minLength: 1,
   maxLength: 100,
-  // Also those that turn or hide what stands beside them: a name must look like what it is, in tables and terminals.
-  pattern:
-    '^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$',
-  description: 'For people; without characters that control, turn or take no room',
+  // The first two parts share no character: a long text is read once, however it ends.
+  pattern: `^[${SPACES}]*[^${SPACES}${UNSEEN}][^${UNSEEN}]*$`,
+  description: 'For people; more than spaces, without characters that control, turn or take no room',
 });
 
 /** A name that may stand in an address or a path. */

@@ -6,7 +6,7 @@ export type ClientOptions = {
 
 export type LocalSpec = {
     /**
-     * For people; without characters that control, turn or take no room
+     * For people; more than spaces, without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -216,7 +216,7 @@ export type LocalSpec = {
 
 export type ReplaySpec = {
     /**
-     * For people; without characters that control, turn or take no room
+     * For people; more than spaces, without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -374,7 +374,7 @@ export type ReplaySpec = {
 
 export type VerlAgentSpec = {
     /**
-     * For people; without characters that control, turn or take no room
+     * For people; more than spaces, without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -2360,7 +2360,7 @@ export type SweepPreview = {
 
 export type SweepRequest = {
     /**
-     * For people; without characters that control, turn or take no room
+     * For people; more than spaces, without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -2429,7 +2429,7 @@ export type SweepRerun = {
 
 export type SubmitPreset = {
     /**
-     * For people; without characters that control, turn or take no room
+     * For people; more than spaces, without characters that control, turn or take no room
      */
     name?: string;
     /**
@@ -2762,7 +2762,7 @@ export type ApiKey = {
      */
     id: string;
     /**
-     * For people; without characters that control, turn or take no room
+     * For people; more than spaces, without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -2805,7 +2805,7 @@ export type ApiKey = {
 
 export type ApiKeyInput = {
     /**
-     * For people; without characters that control, turn or take no room
+     * For people; more than spaces, without characters that control, turn or take no room
      */
     name: string;
     /**
@@ -3946,7 +3946,7 @@ export type ListSweepsResponse = ListSweepsResponses[keyof ListSweepsResponses];
 export type SubmitSweepData = {
     body: {
         /**
-         * For people; without characters that control, turn or take no room
+         * For people; more than spaces, without characters that control, turn or take no room
          */
         name: string;
         /**
@@ -4071,7 +4071,7 @@ export type SubmitSweepResponse = SubmitSweepResponses[keyof SubmitSweepResponse
 export type PreviewSweepData = {
     body: {
         /**
-         * For people; without characters that control, turn or take no room
+         * For people; more than spaces, without characters that control, turn or take no room
          */
         name: string;
         /**
@@ -6055,7 +6055,7 @@ export type GetPresetResponse = GetPresetResponses[keyof GetPresetResponses];
 export type SubmitPresetData = {
     body: {
         /**
-         * For people; without characters that control, turn or take no room
+         * For people; more than spaces, without characters that control, turn or take no room
          */
         name?: string;
         /**
@@ -7429,7 +7429,7 @@ export type ListKeysResponse = ListKeysResponses[keyof ListKeysResponses];
 export type CreateKeyData = {
     body: {
         /**
-         * For people; without characters that control, turn or take no room
+         * For people; more than spaces, without characters that control, turn or take no room
          */
         name: string;
         /**

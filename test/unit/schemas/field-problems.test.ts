@@ -74,7 +74,7 @@ test('tells where an unknown key belongs', () => {
 });
 
 test('explains patterns and lengths, and echoes no more than a piece of the input', () => {
-  assert.deepEqual(problems({ count: 1, word: 'b' }), { '/word': '"b" does not match ^a+$ (the letter a)' });
+  assert.deepEqual(problems({ count: 1, word: 'b' }), { '/word': '"b" does not fit: the letter a (^a+$)' });
   assert.deepEqual(problems({ count: 1, word: 'aaaa' }), { '/word': 'must have at most 3 characters' });
   assert.ok(JSON.stringify(problems({ count: 'x'.repeat(10_000), ['y'.repeat(10_000)]: 1 })).length < 600);
 });

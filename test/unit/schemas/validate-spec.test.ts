@@ -49,6 +49,11 @@ describe('specProblems', () => {
     assert.deepEqual(fields(local({ name: 'x'.repeat(101) })), ['/name']);
     assert.deepEqual(fields(local({ name: '' })), ['/name']);
     assert.deepEqual(fields(local({ name: 'a\nb' })), ['/name']);
+    assert.deepEqual(fields(local({ name: '   ' })), ['/name']);
+    assert.match(
+      specProblems(local({ name: '   ' }))[0]!.message,
+      /^" {3}" does not fit: .*more than spaces/,
+    );
     assert.deepEqual(fields(local({ project: '../etc' })), ['/project']);
     assert.deepEqual(fields(local({ cluster: 'a b' })), ['/cluster']);
   });
