@@ -13,8 +13,12 @@ export interface ArchiveReader {
     after: string | undefined,
     limit: number,
   ): Promise<RawEntry[]>;
-  /** The newest `limit` entries, in order. */
-  backwards(owner: string, segments: readonly Segment[], limit: number): Promise<RawEntry[]>;
+  /** The newest `limit` entries before `before` (undefined: of all), in order. */
+  backwards(
+    owner: string,
+    segments: readonly Segment[],
+    place: { before: string | undefined; limit: number },
+  ): Promise<RawEntry[]>;
   /** The entries from one id to another, both included, with the bytes that stood in them; one segment at a time. */
   between(owner: string, segments: readonly Segment[], from: string, to: string): AsyncIterable<RawEntry>;
 }
@@ -57,18 +61,20 @@ export function createArchiveReader(archive: Archive): ArchiveReader {
         if (found.length >= limit) break;
         if (after !== undefined && compareIds(segment.last, after) <= 0) continue;
         const entries = await entriesOf(owner, segment);
-        const from = after === undefined ? 0 : firstAfter(entries, after);
+        const from = after === undefined ? 0 : countWhile(entries, (id) => compareIds(id, after) <= 0);
         found.push(...entries.slice(from, from + limit - found.length));
       }
       return found;
     },
 
-    async backwards(owner, segments, limit) {
+    async backwards(owner, segments, { before, limit }) {
       let found: RawEntry[] = [];
       for (const segment of [...segments].reverse()) {
         if (found.length >= limit) break;
+        if (before !== undefined && compareIds(segment.first, before) >= 0) continue;
         const entries = await entriesOf(owner, segment);
-        found = [...entries.slice(Math.max(0, entries.length - (limit - found.length))), ...found];
+        const end = countWhile(entries, (id) => before === undefined || compareIds(id, before) < 0);
+        found = [...entries.slice(Math.max(0, end - (limit - found.length)), end), ...found];
       }
       return found;
     },
@@ -97,13 +103,13 @@ function withBytes(entries: readonly RawEntry[], parts: readonly Buffer[]): RawE
   });
 }
 
-/** Place of the first entry whose id is above `after`; entries are in order. */
-function firstAfter(entries: readonly RawEntry[], after: string): number {
+/** How many entries come before the first one that is not `isBefore`; entries are in order. */
+function countWhile(entries: readonly RawEntry[], isBefore: (id: string) => boolean): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compareIds(entries[middle]!.id, after) <= 0) low = middle + 1;
+    if (isBefore(entries[middle]!.id)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -13,38 +13,46 @@ import type { Store } from './store.ts';
 export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail' | 'follow'> {
   const { limits } = context;
 
-  async function page(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]> {
-    const { segments, entries } = toPage(
-      await context.run.bytes('read', [id, after === undefined ? '-' : `(${after}`, limit, 'forwards']),
-    );
+  async function page(id: string, after: string | undefined, limit: number): Promise<Page> {
+    const from = after === undefined ? '-' : `(${after}`;
+    const { segments, ...live } = toPage(await context.run.bytes('read', [id, from, limit, 'forwards']));
     const last = segments.at(-1)?.last;
-    if (last === undefined || (after !== undefined && compareIds(last, after) <= 0)) return entries;
+    if (last === undefined || (after !== undefined && compareIds(last, after) <= 0)) return live;
     const archived = await toEntries(
       context,
       id,
       await context.archived.forwards(id, segments, after, limit),
     );
-    return [...archived, ...entries.slice(0, limit - archived.length)];
+    const entries = [...archived, ...live.entries.slice(0, limit - archived.length)];
+    return { entries, more: live.more || entries.length === limit };
   }
 
   return {
     async read(id, after, limit) {
       checkPlace(after);
       const entries: StreamEntry[] = [];
-      while (entries.length < limit) {
+      for (let more = true; more && entries.length < limit; ) {
         const wanted = Math.min(limits.pageEntries, limit - entries.length);
-        const more = await page(id, entries.at(-1)?.id ?? after, wanted);
-        entries.push(...more);
-        if (more.length < wanted) break;
+        const next = await page(id, entries.at(-1)?.id ?? after, wanted);
+        entries.push(...next.entries);
+        more = next.more;
       }
       return entries;
     },
 
     async tail(id, limit) {
       if (limit <= 0) return [];
-      const { segments, entries } = toPage(await context.run.bytes('read', [id, '+', limit, 'backwards']));
-      const older = await context.archived.backwards(id, segments, limit - entries.length);
-      return [...(await toEntries(context, id, older)), ...entries.reverse()];
+      const found: StreamEntry[] = [];
+      for (;;) {
+        const before = found.at(-1)?.id;
+        const args = [id, before === undefined ? '+' : `(${before}`, limit - found.length, 'backwards'];
+        const { segments, entries, more } = toPage(await context.run.bytes('read', args));
+        found.push(...entries);
+        if (more && found.length < limit) continue;
+        const place = { before: found.at(-1)?.id, limit: limit - found.length };
+        const older = await context.archived.backwards(id, segments, place);
+        return [...(await toEntries(context, id, older)), ...found.reverse()];
+      }
     },
 
     follow(id, after, signal) {
@@ -54,7 +62,13 @@ export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail'
   };
 }
 
-type ReadPage = (id: string, after: string | undefined, limit: number) => Promise<StreamEntry[]>;
+interface Page {
+  entries: StreamEntry[];
+  /** There may be entries behind these already, though they may be fewer than were asked for. */
+  more: boolean;
+}
+
+type ReadPage = (id: string, after: string | undefined, limit: number) => Promise<Page>;
 
 /**
  * Yields in order and exactly once: it always reads on from the last id, and before it waits it has found nothing
@@ -76,19 +90,19 @@ async function* follow(
     let over = false;
     while (!signal.aborted && !hub.closed) {
       bell.quiet();
-      const entries = await orNothing(page(id, last, limits.pageEntries));
-      for (const entry of entries ?? []) {
+      const read = await orNothing(page(id, last, limits.pageEntries));
+      for (const entry of read?.entries ?? []) {
         if (signal.aborted) return;
         last = entry.id;
         yield entry;
       }
-      // A page with room left has all that was there: what comes now rings.
-      if (entries?.length === limits.pageEntries) continue;
-      if (over && entries !== undefined) return;
+      // Otherwise it has all that was there: what comes now rings.
+      if (read?.more) continue;
+      if (over && read !== undefined) return;
       // What came between that read and this look is read once more before the end.
       const status = await orNothing(statusOf(context, id));
       over = status === 'over' || status === 'gone';
-      if (!over) await bell.rung(entries === undefined ? RETRY_MS : limits.followPollMs);
+      if (!over) await bell.rung(read === undefined ? RETRY_MS : limits.followPollMs);
     }
   } finally {
     signal.removeEventListener('abort', bell.ring);
@@ -129,11 +143,11 @@ function checkPlace(after: string | undefined): void {
 }
 
 /** What `read.lua` answers: where the archived entries are, and entries of the stream, which come after them. */
-function toPage(reply: unknown): { segments: Segment[]; entries: StreamEntry[] } {
-  const [index, rows, numbers] = reply as [Buffer, Buffer[][], Buffer[]];
+function toPage(reply: unknown): Page & { segments: Segment[] } {
+  const [index, rows, numbers, more] = reply as [Buffer, Buffer[][], Buffer[], Buffer];
   const names = toMetricNumbers(numbers);
   const entries = toStoredEntries(rows).map((entry) => toStreamEntry(entry, names));
-  return { segments: readSegments(index.toString()), entries };
+  return { segments: readSegments(index.toString()), entries, more: more.length > 0 };
 }
 
 /** Entries that are in the archive; the names of their metrics are in the store, as long as the record is. */

@@ -32,10 +32,10 @@ export function createRules(context: StoreContext): RulesStore {
       const page = (await run.bytes('read-signals', [id, limit])) as unknown[];
       const [rows, numbers] = page.slice(8) as [Buffer[][], Buffer[]];
       const texts = page.slice(0, 8).map(String) as string[];
-      const [cursor, memory, resolved, sweep, index, state, last, looked] = texts as SignalTexts;
+      const [cursor, memory, resolved, sweep, index, state, last, more] = texts as SignalTexts;
       const names = toMetricNumbers(numbers);
       return {
-        ...{ experiment: id, cursor, last, more: Number(looked) === limit },
+        ...{ experiment: id, cursor, last, more: more === '1' },
         memory: memory === '' ? null : JSON.parse(memory),
         resolved: resolved === '' ? null : JSON.parse(resolved),
         sweep: sweep || null,

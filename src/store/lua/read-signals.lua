@@ -2,10 +2,12 @@
 -- Reads what rules look at, from where they stand: metrics, batches, checkpoints, gaps and reports.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 entries of the stream to look at
+-- ARGV      1 experiment, 2 entries of the stream to look at, at most
 -- Returns   {cursor, memory (JSON) or '', resolved spec (JSON) or '', sweep or '', index in it or '', state or '',
---           id of the last entry that was looked at (the cursor where there was none), entries looked at,
+--           id of the last entry that was looked at (the cursor where there was none),
+--           '1' where there may be more entries behind it, else '',
 --           for each entry of interest: {id, at, event (JSON), values or ''}, names of metrics as read.lua returns them}
+-- include entries
 
 local SIGNALS = { metrics = true, batch = true, checkpoint = true, gap = true, verification = true }
 local x = KEYS[1] .. ':x:' .. ARGV[1]
@@ -13,16 +15,13 @@ local rules = redis.call('HMGET', x .. ':rules', 'cursor', 'memory')
 local record = redis.call('HMGET', x, 'resolved', 'sweep', 'sweepIndex', 'state')
 local cursor = rules[1] or ''
 local from = cursor == '' and '-' or ('(' .. cursor)
-local entries = redis.call('XRANGE', x .. ':events', from, '+', 'COUNT', ARGV[2])
 local last, answer, names = cursor, {}, {}
-for _, entry in ipairs(entries) do
-  last = entry[1]
-  local fields = entry[2]
-  if SIGNALS[fields[2]] then
-    local values = fields[7] == 'm' and fields[8]
-    if values and #names == 0 then names = redis.call('HGETALL', x .. ':series:names') end
-    answer[#answer + 1] = { entry[1], fields[4], fields[6], values or '' }
-  end
-end
-return { cursor, rules[2] or '', record[1] or '', record[2] or '', record[3] or '', record[4] or '', last, #entries,
-  answer, names }
+local more = lookAtEntries('XRANGE', x .. ':events', from, tonumber(ARGV[2]), function(id, fields)
+  last = id
+  if not SIGNALS[fields[2]] then return end
+  local values = fields[7] == 'm' and fields[8]
+  if values and #names == 0 then names = redis.call('HGETALL', x .. ':series:names') end
+  answer[#answer + 1] = { id, fields[4], fields[6], values or '' }
+end)
+return { cursor, rules[2] or '', record[1] or '', record[2] or '', record[3] or '', record[4] or '', last,
+  more and '1' or '', answer, names }

@@ -39,9 +39,10 @@ test('reads any piece, forwards and backwards, over the ends of segments', async
       const after = from === 0 ? undefined : `1-${from}`;
       const want = span(from + 1, Math.min(12, from + limit));
       assert.deepEqual(ids(await reader.forwards('exp-a', segments, after, limit)), want);
+      const end = from === 0 ? 12 : from - 1;
       assert.deepEqual(
-        ids(await reader.backwards('exp-a', segments, limit)),
-        span(Math.max(1, 13 - limit), 12),
+        ids(await reader.backwards('exp-a', segments, { before: after, limit })),
+        span(Math.max(1, end + 1 - limit), end),
       );
     }
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { running, storeFor } from '../../support/store.ts';
 
 test('read and tail give the same entries in pieces of any size', async (t) => {
@@ -58,6 +60,62 @@ test('reading a stream does not carry the bytes of its batches', async (t) => {
   const before = await sent();
   assert.equal((await store.read(lease.experiment, undefined, 100)).length, 23);
   assert.ok((await sent()) - before < 60_000);
+});
+
+const PART = { type: 'batch', step: 1, batch: 1, count: 100, rows: 1, digest: 'd', bytes: 60_000 } as const;
+
+/** The first parts of a batch that is never complete: 5 MB in the stream. */
+async function withParts(store: Store): Promise<Lease> {
+  const lease = await running(store);
+  const data = Buffer.alloc(PART.bytes, 1);
+  const events = Array.from({ length: 85 }, (_v, at) => ({
+    ...{ sequence: at + 1, at: 0, data },
+    event: { ...PART, index: at },
+  }));
+  await store.append(lease, events);
+  return lease;
+}
+
+// Fails where one step looks at the whole page: the server copies 5 MB, and nobody else has a turn for 10 ms.
+test('a page with long parts is read in short steps', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const { experiment } = await withParts(store);
+  const steps = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+  const all = await store.read(experiment, undefined, 128);
+  for (const look of [() => store.read(experiment, undefined, 128), () => store.tail(experiment, 128)]) {
+    const before = await steps();
+    assert.deepEqual(await look(), all);
+    assert.ok((await steps()) - before >= 4);
+  }
+  assert.equal(all.length, 88);
+  const page = await store.readSignals(experiment, 128);
+  assert.ok(page.more && page.entries.length < 30, `${page.entries.length} entries`);
+  const followed: string[] = [];
+  for await (const { id } of store.follow(experiment, undefined, AbortSignal.timeout(20_000))) {
+    if (followed.push(id) === all.length) break;
+  }
+  assert.deepEqual(
+    followed,
+    all.map(({ id }) => id),
+  );
+});
+
+// Fails where the steps of a page do not agree on where they are: the newest would come twice.
+test('a stream that is archived while its end is read is told once', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const lease = await withParts(store);
+  await store.end(lease, { to: 'failed', reason: 'exit code' });
+  const all = await store.read(lease.experiment, undefined, 128);
+  const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const read = commands['echelon:readBuffer']!.bind(redis);
+  let steps = 0;
+  commands['echelon:readBuffer'] = async (...args) => {
+    const reply = await read(...args);
+    if (++steps === 2) assert.equal(await store.archiveStream(lease.experiment), 'archived');
+    return reply;
+  };
+  assert.deepEqual(await store.tail(lease.experiment, 80), all.slice(-80));
+  assert.ok(steps > 2);
 });
 
 /* Seen to fail where a follower looks again behind a page that was not full. */
