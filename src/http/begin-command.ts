@@ -54,13 +54,10 @@ export async function beginCommand(
 
 /** The cluster of that name. Throws EchelonError `cluster-not-found` with the nearest one. */
 export async function clusterOf(store: Pick<Store, 'clusters'>, name: string): Promise<Cluster> {
-  const clusters = await store.clusters();
-  const found = clusters.find((cluster) => cluster.name === name);
+  const [found] = await store.clusters([name]);
   if (found) return found;
-  const near = nearestName(
-    name,
-    clusters.map((cluster) => cluster.name),
-  );
+  const known = (await store.clusters()).map((cluster) => cluster.name);
+  const near = nearestName(name, known);
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
   throw new EchelonError('cluster-not-found', `There is no cluster ${name.slice(0, 70)}.${hint}`);
 }

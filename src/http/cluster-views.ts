@@ -74,8 +74,9 @@ export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster'
   experiments: readonly T[],
 ): Promise<T[]> {
   const isHeld = ({ state, cluster }: T) => cluster !== null && HELD.includes(state);
-  if (!experiments.some(isHeld)) return [...experiments];
-  const clusters = new Map((await store.clusters()).map((cluster) => [cluster.name, cluster]));
+  const names = [...new Set(experiments.filter(isHeld).map(({ cluster }) => cluster!))];
+  if (names.length === 0) return [...experiments];
+  const clusters = new Map((await store.clusters(names)).map((cluster) => [cluster.name, cluster]));
   return experiments.map((experiment) => {
     const cluster = isHeld(experiment) ? clusters.get(experiment.cluster!) : undefined;
     if (cluster === undefined || isAnswering(cluster, clock.now())) return experiment;

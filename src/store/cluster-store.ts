@@ -70,7 +70,8 @@ export interface ClusterStore {
   putCluster(cluster: Cluster): Promise<void>;
   /** Records what a cluster's ray-worker said; passed over where the cluster is gone or has moved since. */
   seeCluster(name: string, seen: Seen): Promise<void>;
-  clusters(): Promise<Cluster[]>;
+  /** By name: those of these names that there are; all where none are given. */
+  clusters(names?: readonly string[]): Promise<Cluster[]>;
   /** Stops or allows new starts: a claim that was decided before is refused. False: there is no such cluster. */
   setDraining(name: string, draining: boolean): Promise<boolean>;
   /** `busy`: something is reserved there, and nothing was changed. */

@@ -18,7 +18,8 @@ export function createClusters(
       await run('see-cluster', [name, JSON.stringify(seen)]);
     },
 
-    async clusters() {
+    async clusters(names) {
+      if (names !== undefined) return clustersNamed(context, names);
       const [all, seen, draining, set] = (await runAll(
         redis
           .pipeline()
@@ -47,6 +48,32 @@ export function createClusters(
       return { version: Number(version ?? 0), items: toReservations(items) };
     },
   };
+}
+
+/** Those of these names, without reading what belongs to others. */
+async function clustersNamed({ redis, keys }: StoreContext, names: readonly string[]): Promise<Cluster[]> {
+  if (names.length === 0) return [];
+  const set = names.flatMap((name) => [`labels:${name}`, `backfill:${name}`]);
+  const [all, seen, drained, values] = (await runAll(
+    redis
+      .pipeline()
+      .hmget(keys.clusters, ...names)
+      .hmget(keys.seen, ...names)
+      .smismember(keys.draining, ...names)
+      .hmget(`${keys.clusters}:set`, ...set),
+  )) as [(string | null)[], (string | null)[], number[], (string | null)[]];
+  return toClusters(hashOf(names, all), {
+    seen: hashOf(names, seen),
+    draining: names.filter((_name, at) => drained[at] === 1),
+    set: hashOf(set, values),
+  });
+}
+
+/** Fields of a hash that there are. */
+function hashOf(fields: readonly string[], values: readonly (string | null)[]): Record<string, string> {
+  return Object.fromEntries(
+    fields.flatMap((field, at) => (values[at] == null ? [] : [[field, values[at]] as const])),
+  );
 }
 
 /** What is kept beside the records of clusters: what was seen of them, which are drained, and what people set. */

@@ -14,7 +14,8 @@ const PAUSES = {
 };
 const at = (now: number, clusters: Cluster[] = [CLUSTER]) => ({
   store: {
-    clusters: async () => clusters,
+    clusters: async (names?: readonly string[]) =>
+      clusters.filter(({ name }) => names === undefined || names.includes(name)),
     reservations: async () => ({ version: 0, items: [] }),
     pauses: async () => PAUSES,
   },
@@ -50,6 +51,18 @@ test('what runs on a silent cluster says so and since when; once it answers, as 
   assert.deepEqual(await withSilence(at(110_000), [RUNNING]), [RUNNING]);
   const [never] = await withSilence(at(0, [{ ...CLUSTER, lastSeenAt: null }]), [RUNNING]);
   assert.match(never!.reason, /has not answered yet/);
+});
+
+test('of all clusters only those are read on which something runs', async () => {
+  const asked: unknown[] = [];
+  const { store, clock } = at(0);
+  const clusters = async (names?: readonly string[]) => {
+    asked.push(names);
+    return store.clusters(names);
+  };
+  const ended = { ...RUNNING, state: 'failed', cluster: 'a' } as const;
+  await withSilence({ store: { ...store, clusters }, clock }, [RUNNING, ended, RUNNING]);
+  assert.deepEqual(asked, [['b']]);
 });
 
 test('where nothing runs, clusters are not asked for', async () => {

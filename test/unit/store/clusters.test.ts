@@ -30,6 +30,22 @@ test('clusters are kept whole, by name, until they are removed', async (t) => {
   );
 });
 
+test('clusters are read by their names with all that stands beside their records', async (t) => {
+  const { store } = await storeFor(t);
+  for (const name of ['a', 'b', 'c']) await store.putCluster(cluster(name));
+  const nodes = [{ id: 'm', cpusTotal: 2, gpusTotal: 0, cpusUsed: 1, gpusUsed: 0 }];
+  await store.seeCluster('b', { address: '127.0.0.1:1', generation: 'g', lastSeenAt: 7, nodes });
+  await store.setDraining('b', true);
+  await store.setCluster('b', { labels: { gpu: 'h100' }, backfill: true });
+  await store.setCluster('c', { labels: { gpu: 'a100' } });
+  const [a, b] = await store.clusters();
+  assert.deepEqual([b!.draining, b!.labels, b!.backfill], [true, { gpu: 'h100' }, true]);
+  assert.deepEqual(await store.clusters(['b']), [b]);
+  assert.deepEqual(await store.clusters(['b', 'none', 'a']), [a, b]);
+  assert.deepEqual(await store.clusters(['none']), []);
+  assert.deepEqual(await store.clusters([]), []);
+});
+
 test('the version of the reservations rises with each new one, and with the removal of the cluster', async (t) => {
   const { store } = await storeFor(t);
   assert.deepEqual(await store.reservations('local'), { version: 0, items: [] });
