@@ -3,7 +3,7 @@ import { childId } from '../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../schemas/experiment.ts';
 import type { StoreContext } from './context.ts';
 import type { createPressure } from './fitness.ts';
-import { runAll } from './redis-errors.ts';
+import { guarded, runAll } from './redis-errors.ts';
 import type { ScriptArgument } from './scripts.ts';
 import { childArguments, MADE_AT_ONCE, readChildren } from './sweep-children.ts';
 import type { MakeChild, SweepChild, SweepRecord, SweptExperiment } from './sweep-store.ts';
@@ -46,7 +46,7 @@ export async function release(
 async function readyChildren(context: StoreContext, record: SweepRecord): Promise<Ready[]> {
   const { redis, keys } = context;
   const { id, free, expanded, count } = record;
-  const settled = new Set(await redis.hkeys(`${keys.root}:sweep:${id}:settled`));
+  const settled = new Set(await guarded(redis.hkeys(`${keys.root}:sweep:${id}:settled`)));
   const waiting: SweepChild[] = [];
   for (let from = free; from < count; from += MADE_AT_ONCE) {
     const children = await readChildren(context, record, { from, limit: MADE_AT_ONCE });

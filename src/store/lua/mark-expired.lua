@@ -10,6 +10,15 @@
 -- What goes with the stream, behind the name of the record.
 local STREAM_KEYS = { 'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
 
+-- Empties a hash but for these fields, in a time that does not grow with the others.
+local function keepOnly(key, fields)
+  local values = #fields > 0 and redis.call('HMGET', key, unpack(fields)) or {}
+  redis.call('UNLINK', key)
+  for i, field in ipairs(fields) do
+    if values[i] then redis.call('HSET', key, field, values[i]) end
+  end
+end
+
 local root, id, stage = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
 local record = redis.call('HMGET', x, 'state', 'archived', 'endedAt')
@@ -28,11 +37,7 @@ redis.call('HDEL', x, 'partBytes', 'longBytes')
 if stage == 'batches' then return 'marked' end
 redis.call('HSETNX', x, 'streamExpired', int(nowMs()))
 redis.call('HDEL', x, 'segments', 'eventBytes', 'seriesDigest')
-for _, batch in ipairs(redis.call('HKEYS', x .. ':batches')) do
-  if not kept[batch] then redis.call('HDEL', x .. ':batches', batch) end
-end
-for _, batch in ipairs(redis.call('HKEYS', x .. ':reports')) do
-  if not kept[batch] then redis.call('HDEL', x .. ':reports', batch) end
-end
+keepOnly(x .. ':batches', members)
+keepOnly(x .. ':reports', members)
 for _, name in ipairs(STREAM_KEYS) do redis.call('UNLINK', x .. ':' .. name) end
 return 'marked'

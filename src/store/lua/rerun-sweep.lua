@@ -12,12 +12,23 @@
 -- include state
 -- include create
 
--- Children that were given up since this one failed wait for it again.
-local function holdAgain(s, index)
-  if redis.call('HGET', s, 'skipped') == false then return end
-  local waiting = redis.call('HGETALL', s .. ':after')
-  for at = 1, #waiting, 2 do
-    if waiting[at + 1] == index and redis.call('HDEL', s .. ':settled', waiting[at]) == 1 then
+-- Of each child, those that wait for it: read once, however many run again. Empty where none was ever given up.
+local function waitingFor(s)
+  local waiting = {}
+  if redis.call('HGET', s, 'skipped') == false then return waiting end
+  local after = redis.call('HGETALL', s .. ':after')
+  for at = 1, #after, 2 do
+    local index = after[at + 1]
+    waiting[index] = waiting[index] or {}
+    table.insert(waiting[index], after[at])
+  end
+  return waiting
+end
+
+-- Children that were given up since the one that they wait for failed wait for it again.
+local function holdAgain(s, children)
+  for _, child in ipairs(children) do
+    if redis.call('HDEL', s .. ':settled', child) == 1 then
       redis.call('HINCRBY', s, 'skipped', -1)
       redis.call('HINCRBY', s, 'held', 1)
       redis.call('HINCRBY', s, 'open', 1)
@@ -30,7 +41,7 @@ local s = root .. ':sweep:' .. id
 local record = redis.call('HMGET', s, 'state', 'project')
 if not record[1] or record[1] == 'cancelled' then return { 'cancelled' } end
 if ARGV[2] ~= '1' then return { 'full' } end
-local now, answer = nowMs(), { 'ok' }
+local now, answer, waiting = nowMs(), { 'ok' }, nil
 for at = 4, #ARGV, CHILD_SIZE + 3 do
   local index, run = ARGV[at], ARGV[at + 1]
   local latest = redis.call('HGET', s .. ':runs', index) or '0'
@@ -42,7 +53,8 @@ for at = 4, #ARGV, CHILD_SIZE + 3 do
     redis.call('HINCRBY', s, 'open', 1)
     redis.call('HSET', s, 'state', 'running', 'reason', 'failed children run again')
     redis.call('HDEL', s, 'endedAt')
-    holdAgain(s, index)
+    waiting = waiting or waitingFor(s)
+    holdAgain(s, waiting[index] or {})
     createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[3], now = now, sweep = id,
       index = index, reason = 'run ' .. run .. ' of child ' .. index .. ' of ' .. id }))
     answer[#answer + 1] = ARGV[at + 3]

@@ -79,6 +79,8 @@ describe('deletion', () => {
       { ...counts, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true },
       {},
     );
+    // Fails where the count of how often a batch was taken outlives it.
+    assert.equal((await store.takePending(1, 60_000))[0]?.batch, 2);
     await store.end(lease, { to: 'succeeded', reason: 'done' });
     const before = await store.counts();
     assert.equal(await store.deleteExperiment(lease.experiment), 'deleted');
@@ -91,6 +93,19 @@ describe('deletion', () => {
       store.report(record, { ...counts, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true }, {}),
       coded('not-found'),
     );
+  });
+
+  // Fails where each batch is a call of its own: Redis does nothing else meanwhile.
+  test('takes no longer for many batches', async () => {
+    const calls = async (name: string) =>
+      Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(await redis.info('commandstats'))?.[1] ?? 0);
+    const lease = await running(store);
+    for (let batch = 1; batch <= 100; batch++) await recordBatch(lease, batch, batch);
+    await store.end(lease, { to: 'failed', reason: 'enough' });
+    const before = await calls('zrem');
+    assert.equal(await store.deleteExperiment(lease.experiment), 'deleted');
+    assert.equal(await store.backlog(), 0);
+    assert.ok((await calls('zrem')) - before < 30);
   });
 
   // Hangs where a follower takes what is gone for what is still to come.

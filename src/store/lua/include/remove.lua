@@ -3,6 +3,21 @@
 local EXPERIMENT_KEYS = { 'events', 'metrics', 'attempts', 'batches', 'reports', 'artifacts', 'kept', 'rules',
   'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
 
+-- Takes its batches from among those that wait for a report. Most often there are none, however many it had.
+local function dropPending(root, id)
+  local x, pending = root .. ':x:' .. id, root .. ':pending'
+  local counts = redis.call('HMGET', x, 'vBatches', 'vVerified')
+  if (counts[1] or '0') == (counts[2] or '0') then return end
+  local members = redis.call('HKEYS', x .. ':batches')
+  for i, batch in ipairs(members) do members[i] = id .. ':' .. batch end
+  -- unpack() fails above some 8,000 values.
+  for from = 1, #members, 1000 do
+    local to = math.min(from + 999, #members)
+    redis.call('ZREM', pending, unpack(members, from, to))
+    redis.call('HDEL', pending .. ':tries', unpack(members, from, to))
+  end
+end
+
 -- Removes an experiment that has ended, with everything that was recorded of it, in one step; its bytes in the archive
 -- and its event logs on a cluster are marked for collection. Counts of its sweep, and answers to repeated requests, stay as they are.
 -- Returns 'deleted' | 'not-ended' | 'not-found'
@@ -11,9 +26,7 @@ local function removeExperiment(root, id)
   local record = redis.call('HMGET', x, 'state', 'endedAt', 'project', 'sweep', 'attempt')
   if not record[1] then return 'not-found' end
   if not record[2] then return 'not-ended' end
-  for _, batch in ipairs(redis.call('HKEYS', x .. ':batches')) do
-    redis.call('ZREM', root .. ':pending', id .. ':' .. batch)
-  end
+  dropPending(root, id)
   local project = record[3]
   for _, index in ipairs({ 'all', 'project:' .. project, 'state:' .. record[1],
     'project-state:' .. record[1] .. ':' .. project, 'archiving', 'due:batches:' .. project,
