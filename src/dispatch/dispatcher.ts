@@ -15,7 +15,7 @@ import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
 import { createPlacement } from './placement.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.ts';
-import { failOverdue, reconcile } from './reconcile.ts';
+import { createReconciler, failOverdue } from './reconcile.ts';
 import { createRetention } from './retention.ts';
 import { createRulesRound } from './rules.ts';
 import type { AttemptHooks } from './story.ts';
@@ -78,11 +78,11 @@ const LEASE_MS = 15_000;
 const LOOK_MS = 1_000;
 const RECONCILE_MS = 5_000;
 const JOBS_AT_ONCE = 64;
-const RECONCILED_AT_MOST = 100_000;
-const REPAIRED_AT_ONCE = 1_000;
+/** Waiting experiments, and jobs, that are compared at a time. */
+const RECONCILED_AT_ONCE = 2_000;
 /**
- * A job whose turn has not come is woken by the round that chooses it. BullMQ wakes it too after this time, which
- * must be long: each job of a long line that comes back by itself is work for nothing.
+ * A job whose turn has not come is not waited for: the round that starts its experiment takes it out. BullMQ wakes it after
+ * this time, which must be long: each job of a long line that comes back by itself is work for nothing.
  */
 const PARK_MS = 3_600_000;
 /** A job is done once its launch is confirmed; one that takes longer goes on without its job. */
@@ -210,12 +210,13 @@ function createRounds(
   { rayWorkerOf, stopped }: { rayWorkerOf: RayWorkers['of']; stopped: () => boolean },
 ) {
   const { store, line, log, id, leaseMs = LEASE_MS, lookMs = LOOK_MS, reconcileMs = RECONCILE_MS } = deps;
+  const reconcile = createReconciler({ store, line, step: RECONCILED_AT_ONCE, log });
   return {
     reconciler: createLoop({
       ...{ name: 'reconciler', everyMs: reconcileMs, log },
       async run() {
         await failOverdue({ store, log });
-        await reconcile({ store, line, limit: RECONCILED_AT_MOST, checks: REPAIRED_AT_ONCE, log });
+        await reconcile();
       },
     }),
     sweeps: createLoop({

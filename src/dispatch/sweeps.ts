@@ -10,7 +10,7 @@ const SWEEPS_AT_ONCE = 100;
 /** What the advance of sweeps needs. */
 export interface SweepsDeps {
   store: Pick<Store, 'sweepsWithWork' | 'sweep' | 'expandSweep' | 'releaseSweep' | 'cancelSweepChildren'>;
-  line: Pick<Line, 'joinAll'>;
+  line: Pick<Line, 'join'>;
   log: Log;
   /** True: leave the rest to another. */
   stopped?: () => boolean;
@@ -48,8 +48,8 @@ async function advance({ store, line, log, stopped = () => false }: SweepsDeps, 
   if (!stopped()) await join(await store.releaseSweep(id, makeChild));
 
   async function join(made: readonly SweptExperiment[]): Promise<void> {
-    if (made.length === 0) return;
-    await line.joinAll(made).catch((error: Error) => {
+    const joining = made.map(({ experiment, priority }) => line.join(experiment, priority));
+    await Promise.all(joining).catch((error: Error) => {
       log.warn({ err: error, sweep: id }, 'no jobs yet for children of a sweep; the reconciler adds them');
     });
   }

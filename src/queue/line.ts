@@ -13,12 +13,6 @@ export interface PlaceInLine {
   experiment: string;
 }
 
-/**
- * Where `ensure` found an experiment's job. `ready`: a BullMQ worker will take it at once. `active`: one has taken it
- * (and may have died since).
- */
-export type JobPlace = 'ready' | 'active';
-
 /** A running BullMQ worker of the line. */
 export interface LineServer {
   /** Takes no more jobs, waits for those in hand for `graceMs`, then leaves them. */
@@ -34,16 +28,16 @@ export interface Line {
    * in few calls.
    */
   join(experiment: string, priority: number): Promise<void>;
-  /** {@link Line.join} of many in one call. */
-  joinAll(places: readonly { experiment: string; priority: number }[]): Promise<void>;
-  /** Makes sure that the experiment has a job that a BullMQ worker takes now: wakes a parked one, adds a missing one. */
-  ensure(experiment: string, priority: number): Promise<JobPlace>;
+  /** Adds the experiment's job where it has none, or only one that was done with. False: it stands in the line. */
+  ensure(experiment: string, priority: number): Promise<boolean>;
   /** Gives an experiment's job another priority, where it has one. */
   move(experiment: string, priority: number): Promise<void>;
   /** Takes an experiment's job out of the line; one that is active stays. */
   leave(experiment: string): Promise<void>;
-  /** Ids of all jobs that stand in the line, active ones included. */
-  ids(): Promise<Set<string>>;
+  /** Experiments whose jobs wait for their turn: `count` from place `from` on of each kind, parked ones are one. */
+  slice(from: number, count: number): Promise<string[]>;
+  /** Those of them that have no job that waits for its turn; the jobs of some may be active. */
+  missing(experiments: readonly string[]): Promise<string[]>;
   /** Number of jobs by BullMQ's own states. */
   counts(): Promise<Record<string, number>>;
   /** Starts a BullMQ worker that hands each place in line to `handle`. A `handle` that throws is asked again. */
@@ -56,9 +50,8 @@ export const LINE = 'experiments';
 
 /** BullMQ serves lower numbers first and treats 0 as "none", which it puts before all others. */
 const LOWEST_PRIORITY = 101;
+const DONE_WITH: ReadonlySet<string> = new Set(['completed', 'failed', 'unknown']);
 const KEPT_JOBS = { count: 100, age: 24 * 3600 };
-const IN_LINE = ['wait', 'prioritized', 'delayed', 'active'] as const;
-const PAGE = 1000;
 /** Jobs of one call, which nothing else of Redis comes between: a few ms. */
 const MOST_AT_ONCE = 50;
 
@@ -81,7 +74,7 @@ export function createLine({
   const queue = new Queue<PlaceInLine>(LINE, { ...shared, connection, skipVersionCheck: true });
   queue.on('error', onError);
 
-  async function joinAll(places: readonly { experiment: string; priority: number }[]): Promise<void> {
+  const joining = gathering(async (places: { experiment: string; priority: number }[]) => {
     await queue.addBulk(
       places.map(({ experiment, priority }) => ({
         name: 'experiment',
@@ -89,44 +82,32 @@ export function createLine({
         opts: jobOptions(experiment, priority),
       })),
     );
-  }
-
-  const joining = gathering(joinAll, MOST_AT_ONCE);
+  }, MOST_AT_ONCE);
   const join = (experiment: string, priority: number) => joining.add({ experiment, priority });
 
-  async function ensure(experiment: string, priority: number): Promise<JobPlace> {
+  async function ensure(experiment: string, priority: number): Promise<boolean> {
     const job = await queue.getJob(experiment);
-    const state = job === undefined ? 'unknown' : await job.getState();
-    if (state === 'active') return 'active';
-    if (state === 'waiting' || state === 'prioritized') return 'ready';
-    if (job !== undefined && state === 'delayed') {
-      // It may have been woken by another dispatcher in between; then there is nothing to do.
-      await job.promote().catch(ignore);
-      return 'ready';
+    if (job !== undefined) {
+      if (!DONE_WITH.has(await job.getState())) return false;
+      // BullMQ would take a kept job for the same place in line and add nothing.
+      await job.remove().catch(ignore);
     }
-    // A kept job of an earlier attempt: BullMQ would take it for the same place in line and add nothing.
-    if (job !== undefined) await job.remove().catch(ignore);
     await join(experiment, priority);
-    return 'ready';
-  }
-
-  async function ids(): Promise<Set<string>> {
-    const found = new Set<string>();
-    for (const state of IN_LINE)
-      for (let start = 0; ; start += PAGE) {
-        const page = await queue.getRanges([state], start, start + PAGE - 1, true);
-        for (const id of page) found.add(id);
-        if (page.length < PAGE) break;
-      }
-    return found;
+    return true;
   }
 
   return {
     queues: [queue],
     join,
-    joinAll,
     ensure,
-    ids,
+    slice: (from, count) => queue.getRanges(['wait', 'prioritized', 'delayed'], from, from + count - 1, true),
+    async missing(experiments) {
+      if (experiments.length === 0) return [];
+      const [ready, parked] = await Promise.all(
+        ['prioritized', 'delayed'].map((state) => connection.zmscore(queue.toKey(state), ...experiments)),
+      );
+      return experiments.filter((_, at) => ready![at] === null && parked![at] === null);
+    },
     counts: () => queue.getJobCounts(),
     async move(experiment, priority) {
       const job = await queue.getJob(experiment);

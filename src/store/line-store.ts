@@ -30,6 +30,8 @@ export interface LineStore {
   waiting(limit: number): Promise<Waiting[]>;
   /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
   position(id: string): Promise<{ rank: number | null; length: number }>;
-  /** Experiments that wait but are missing among `known` job ids: what the reconciler must add again. */
-  waitingIds(limit: number): Promise<string[]>;
+  /** Experiments that wait, in the order of the line: `limit` from place `from` (0 where it is left out) on. */
+  waitingIds(limit: number, from?: number): Promise<string[]>;
+  /** Those of them that wait. */
+  whoWaits(ids: readonly string[]): Promise<Set<string>>;
 }

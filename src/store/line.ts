@@ -50,15 +50,21 @@ export function waitingOf(id: string, row: readonly (string | null)[], nowMs: nu
 /** The line of waiting experiments, and how many there are in each state. */
 export function createLine(
   context: StoreContext,
-): Pick<Store, 'waiting' | 'position' | 'counts' | 'waitingIds'> {
+): Pick<Store, 'waiting' | 'position' | 'counts' | 'waitingIds' | 'whoWaits'> {
   const { redis, keys } = context;
 
-  async function waitingIds(limit: number): Promise<string[]> {
-    return limit <= 0 ? [] : await guarded(redis.zrange(keys.line, '0', String(limit - 1)));
+  async function waitingIds(limit: number, from = 0): Promise<string[]> {
+    return limit <= 0 ? [] : await guarded(redis.zrange(keys.line, String(from), String(from + limit - 1)));
   }
 
   return {
     waitingIds,
+
+    async whoWaits(ids) {
+      if (ids.length === 0) return new Set();
+      const places = await guarded(redis.zmscore(keys.line, ...ids));
+      return new Set(ids.filter((_, at) => places[at] !== null));
+    },
 
     async waiting(limit) {
       return readWaiting(context, await waitingIds(limit));

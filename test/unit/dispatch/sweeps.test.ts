@@ -6,16 +6,13 @@ import { fakeArguments } from '../../support/fake-driver.ts';
 import { storeFor } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
-const NO_LINE = { joinAll: async () => {} };
+const NO_LINE = { join: async () => {} };
 
 describe('the advance of sweeps', () => {
   test('makes all children of all sweeps, and gives each its job', async (t) => {
     const { store } = await storeFor(t);
     const joined: string[] = [];
-    const line = {
-      joinAll: async (places: readonly { experiment: string }[]) =>
-        void joined.push(...places.map(({ experiment }) => experiment)),
-    };
+    const line = { join: async (experiment: string) => void joined.push(experiment) };
     for (const count of [150, 2]) await store.createSweep(sweepInput(sweepRequest(count)));
     await advanceSweeps({ store, line, log: QUIET });
     assert.deepEqual(joined.toSorted(), (await store.waitingIds(1000)).toSorted());
@@ -37,7 +34,7 @@ describe('the advance of sweeps', () => {
     const { store } = await storeFor(t);
     const bad = await store.createSweep(sweepInput(sweepRequest(1), { spec: { engine: 'none' } }));
     const good = await store.createSweep(sweepInput(sweepRequest(120)));
-    const line = { joinAll: () => Promise.reject(new Error('away')) };
+    const line = { join: () => Promise.reject(new Error('away')) };
     await advanceSweeps({ store, line, log: QUIET });
     assert.equal((await store.sweep(good.id))!.expanded, 120);
     assert.deepEqual(await store.sweepsWithWork(10), [bad.id]);

@@ -27,7 +27,7 @@ describe('the line', () => {
   test('holds an experiment once, under its own id, with nothing but a pointer', async () => {
     await line.join('exp-a', 0);
     await line.join('exp-a', 0);
-    assert.deepEqual(await line.ids(), new Set(['exp-a']));
+    assert.deepEqual(await line.slice(0, 10), ['exp-a']);
     const job = await line.queues[0]?.getJob('exp-a');
     assert.deepEqual(job?.data, { experiment: 'exp-a' });
     for (const key of await redis.keys('*')) assert.ok(key.startsWith('{test}:bull:'), key);
@@ -49,7 +49,7 @@ describe('the line', () => {
     await until(() => seen.length === 4, 'all are served');
     await serving.close(1000);
     assert.deepEqual(seen, ['exp-high', 'exp-first', 'exp-second', 'exp-low']);
-    assert.deepEqual(await line.ids(), new Set());
+    assert.deepEqual(await line.slice(0, 10), []);
   });
 
   test('moves a job to another priority, and passes over one that is not there', async () => {
@@ -70,20 +70,25 @@ describe('the line', () => {
     assert.deepEqual(seen, ['exp-b', 'exp-a']);
   });
 
-  test('parks an experiment whose turn has not come, and wakes it', async () => {
+  test('parks an experiment whose turn has not come, and keeps its job in the line', async () => {
     await line.join('exp-a', 0);
-    let looks = 0;
-    const serving = line.serve(
-      async () => {
-        looks += 1;
-        return looks === 1 ? { done: false, parkMs: 60_000 } : { done: true };
-      },
-      { concurrency: 4 },
-    );
+    const serving = line.serve(async () => ({ done: false, parkMs: 60_000 }), { concurrency: 4 });
     await until(async () => (await line.counts()).delayed === 1, 'it is parked');
-    assert.equal(await line.ensure('exp-a', 0), 'ready');
-    await until(() => looks === 2, 'it is looked at again');
+    assert.deepEqual(await line.slice(0, 10), ['exp-a']);
+    assert.deepEqual(await line.missing(['exp-a']), []);
+    assert.equal(await line.ensure('exp-a', 0), false);
+    await line.leave('exp-a');
+    assert.deepEqual(await line.slice(0, 10), []);
     await serving.close(1000);
+  });
+
+  test('gives back its jobs piece by piece, and says who has none', async () => {
+    const ids = Array.from({ length: 7 }, (_, at) => `exp-${at}`);
+    await Promise.all(ids.map((id) => line.join(id, 0)));
+    const pieces = [await line.slice(0, 3), await line.slice(3, 3), await line.slice(6, 3)];
+    assert.deepEqual(pieces.flat(), ids);
+    assert.deepEqual(await line.missing(['exp-x', 'exp-3', 'exp-y']), ['exp-x', 'exp-y']);
+    assert.deepEqual(await line.missing([]), []);
   });
 
   test('asks again after a handler that threw', async () => {
@@ -116,7 +121,8 @@ describe('the line', () => {
       { concurrency: 1 },
     );
     await until(async () => (await line.counts()).completed === 1, 'the first place is done with');
-    assert.equal(await line.ensure('exp-a', 0), 'ready');
+    assert.deepEqual(await line.missing(['exp-a']), ['exp-a']);
+    assert.equal(await line.ensure('exp-a', 0), true);
     await until(() => looks === 2, 'the second is looked at');
     await serving.close(1000);
   });
@@ -124,9 +130,9 @@ describe('the line', () => {
   test('takes many at once, each at its place, and a second time changes nothing', async () => {
     const places = ['exp-a', 'exp-b', 'exp-c'].map((experiment, at) => ({ experiment, priority: at - 1 }));
     await line.join('exp-b', 0);
-    await line.joinAll(places);
-    await line.joinAll(places);
-    assert.deepEqual(await line.ids(), new Set(['exp-a', 'exp-b', 'exp-c']));
+    for (let times = 0; times < 2; times += 1)
+      await Promise.all(places.map(({ experiment, priority }) => line.join(experiment, priority)));
+    assert.deepEqual(await line.slice(0, 10), ['exp-c', 'exp-b', 'exp-a']);
     const seen: string[] = [];
     const handle = async (experiment: string) => {
       seen.push(experiment);
@@ -138,7 +144,7 @@ describe('the line', () => {
     await serving.close(1000);
   });
 
-  test('tells an active job from one that is ready, and lets the others leave', async () => {
+  test('leaves an active job where it is, and lets the others leave', async () => {
     await line.join('exp-a', 0);
     const release = Promise.withResolvers<void>();
     let active = false;
@@ -151,12 +157,12 @@ describe('the line', () => {
       { concurrency: 1 },
     );
     await until(() => active, 'it is active');
-    assert.equal(await line.ensure('exp-a', 0), 'active');
+    assert.equal(await line.ensure('exp-a', 0), false);
     await line.join('exp-b', 0);
-    assert.equal(await line.ensure('exp-b', 0), 'ready');
+    assert.equal(await line.ensure('exp-b', 0), false);
     await line.leave('exp-b');
     await line.leave('exp-a');
-    assert.deepEqual(await line.ids(), new Set(['exp-a']));
+    assert.deepEqual([await line.slice(0, 10), (await line.counts()).active], [[], 1]);
     release.resolve();
     await serving.close(1000);
   });

@@ -14,6 +14,7 @@ test('the line is by priority, then by arrival, at every priority there is', asy
       for (const input of inputs) await store.submit(input);
       const expected = inputs.toSorted((a, b) => b.priority - a.priority).map((input) => input.id);
       assert.deepEqual(await store.waitingIds(100), expected);
+      assert.deepEqual(await store.waitingIds(4, 3), expected.slice(3, 7));
       assert.deepEqual(
         (await store.waiting(100)).map((one) => one.experiment),
         expected,
@@ -25,6 +26,7 @@ test('the line is by priority, then by arrival, at every priority there is', asy
       if (!first) return;
       const lease = await claimed(store, first);
       assert.deepEqual(await store.position(first), { rank: null, length: expected.length - 1 });
+      assert.deepEqual(await store.whoWaits([first, 'exp-none', ...expected]), new Set(expected.slice(1)));
       await store.end(lease, { to: 'queued', reason: '' });
       assert.deepEqual(await store.waitingIds(100), expected);
       await store.close();

@@ -44,7 +44,7 @@ test('changes nothing: no other method than GET is taken', async () => {
     assert.ok([404, 405].includes(response.statusCode), `${method} ${path}: ${response.statusCode}`);
   }
   assert.deepEqual(await line.counts(), before);
-  assert.deepEqual(await line.ids(), new Set([id]));
+  assert.deepEqual(await line.slice(0, 10), [id]);
 });
 
 test('is for those with a token', async () => {
