@@ -30,7 +30,7 @@ interface CommandParts {
 }
 
 /**
- * Records a command and gives it its job. What the request holds in `secret` is shown to nobody. Throws EchelonError
+ * Records a command and gives it its job; the removal of a cluster that is to be removed already is the same one. What the request holds in `secret` is shown to nobody. Throws EchelonError
  * `precondition-failed` where the cluster has another version.
  */
 export async function beginCommand(
@@ -39,9 +39,8 @@ export async function beginCommand(
   kind: CommandKind,
   { request = {}, secret = null, project, ifVersion }: CommandParts = {},
 ): Promise<Command> {
-  const id = newCommandId();
-  await store.createCommand({
-    ...{ id, cluster, kind, request, secret },
+  const id = await store.createCommand({
+    ...{ id: newCommandId(), cluster, kind, request, secret },
     ...(project !== undefined && { project }),
     ...(ifVersion !== undefined && { ifVersion }),
   });

@@ -33,7 +33,8 @@ export interface ClaimedCommand {
 
 /** Commands: one at a time for each cluster, in the order in which they came. */
 export interface CommandStore {
-  createCommand(input: CommandInput): Promise<void>;
+  /** Its id; for the removal of a cluster that is to be removed already, the id of the command that does so. */
+  createCommand(input: CommandInput): Promise<string>;
   command(id: string): Promise<Command | undefined>;
   /** Of a preflight of a spec; undefined where the command belongs to no project, or there is none. */
   commandProject(id: string): Promise<string | undefined>;

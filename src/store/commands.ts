@@ -34,7 +34,7 @@ export function createCommands({ redis, keys, run }: StoreContext): Commands {
   return {
     async createCommand({ id, cluster, kind, request, secret, project = '', ifVersion = '' }) {
       const args = [id, cluster, kind, JSON.stringify(request), secret ?? '', project, ifVersion];
-      await unlessChanged(run('create-command', args));
+      return (await unlessChanged(run('create-command', args))) as string;
     },
 
     async command(id) {

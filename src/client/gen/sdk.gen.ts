@@ -755,6 +755,8 @@ export const resumeCluster = <ThrowOnError extends boolean = false>(options: Opt
 
 /**
  * Remove a cluster on which nothing runs, and end its ray-worker
+ *
+ * Asked for again while it is under way, it is the same command. Experiments that wait for the cluster go on waiting.
  */
 export const removeCluster = <ThrowOnError extends boolean = false>(options: Options<RemoveClusterData, ThrowOnError>): RequestResult<RemoveClusterResponses, RemoveClusterErrors, ThrowOnError> => (options.client ?? client).delete<RemoveClusterResponses, RemoveClusterErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

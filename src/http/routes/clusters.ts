@@ -137,6 +137,8 @@ function addRemove(app: App, deps: RouteDeps): void {
       schema: {
         operationId: 'removeCluster',
         summary: 'Remove a cluster on which nothing runs, and end its ray-worker',
+        description:
+          'Asked for again while it is under way, it is the same command. Experiments that wait for the cluster go on waiting.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { ...accepted, ...problems('cluster-not-found', 'cluster-busy') },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCommandId } from '../../../src/core/ids.ts';
+import type { CommandKind } from '../../../src/schemas/clusters.ts';
 import type { CommandLease } from '../../../src/store/command-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { storeFor } from '../../support/store.ts';
@@ -31,6 +32,34 @@ test('the project and the findings of a preflight are kept with it', async (t) =
   const findings = [{ severity: 'error', check: 'GPUs', message: 'none', mend: 'buy one' }] as const;
   await store.endCommand(await claim(store, id), { state: 'succeeded', problems: [], findings });
   assert.deepEqual((await store.command(id))?.findings, findings);
+});
+
+test('a removal that is asked for again is the same command, until the cluster is added again', async (t) => {
+  const { store } = await storeFor(t);
+  const ask = (kind: CommandKind, cluster = 'a') =>
+    store.createCommand({ id: newCommandId(), cluster, kind, request: {}, secret: null });
+  const first = await ask('remove');
+  const at = (await Promise.all([ask('remove'), ask('remove', 'b'), ask('remove')])) as string[];
+  assert.deepEqual([at[0], at[1] === first, at[2]], [first, false, first]);
+  for (const kind of ['preflight', 'drain'] as const) {
+    assert.notEqual(await ask(kind), await ask(kind), 'other commands became one');
+    assert.equal(await ask('remove'), first);
+  }
+  await ask('add');
+  const second = await ask('remove');
+  assert.notEqual(second, first);
+  assert.equal(await ask('remove'), second);
+});
+
+test('a removal that is over is asked for anew', async (t) => {
+  const { store } = await storeFor(t);
+  const ask = () =>
+    store.createCommand({ id: newCommandId(), cluster: 'a', kind: 'remove', request: {}, secret: null });
+  const first = await ask();
+  const lease = await claim(store, first);
+  assert.equal(await ask(), first, 'one that is carried out');
+  await store.endCommand(lease, { state: 'failed', problems: [] });
+  assert.notEqual(await ask(), first);
 });
 
 test('a command is recorded, carried out and over; its secret is handed out by the claim alone', async (t) => {
