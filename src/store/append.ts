@@ -6,6 +6,7 @@ import { digestOf } from './archive-keys.ts';
 import type { StoreContext } from './context.ts';
 import type { Lease } from './lease-store.ts';
 import { leaseArguments, leaseLost } from './leases.ts';
+import { guarded } from './redis-errors.ts';
 import type { ScriptArgument } from './scripts.ts';
 import { metricNamesOf, packValues } from './series-values.ts';
 import type { Store } from './store.ts';
@@ -27,7 +28,10 @@ export function createAppend(context: StoreContext): Pick<Store, 'append'> {
       for (const chunk of chunksOf(events, limits)) {
         await archiveLongParts(context, lease.experiment, chunk);
         const reply = (await run('append', chunkArguments(lease, chunk, limits))) as [string, string];
-        if (reply[0] === 'lost') throw leaseLost(lease);
+        if (reply[0] === 'lost') {
+          await forgetParts(context, lease.experiment, chunk);
+          throw leaseLost(lease);
+        }
         last = Number(reply[1]);
         if (reply[0] === 'gap') {
           throw new EchelonError(
@@ -97,6 +101,16 @@ async function archiveLongParts(
       long.slice(at, at + PUTS_AT_ONCE).map((data) => context.archive.put(experiment, digestOf(data), data)),
     );
   }
+}
+
+/** What was put for an experiment that was deleted meanwhile is nobody's: its place was emptied already. */
+async function forgetParts(
+  { redis, keys, archive, limits }: StoreContext,
+  experiment: string,
+  chunk: readonly NumberedEvent[],
+): Promise<void> {
+  if (!chunk.some(({ data }) => isLong(data, limits))) return;
+  if ((await guarded(redis.exists(keys.experiment(experiment)))) === 0) await archive.remove(experiment);
 }
 
 function isLong(data: Uint8Array | undefined, limits: { inlineBytes: number }): data is Uint8Array {

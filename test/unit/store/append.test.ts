@@ -100,6 +100,21 @@ describe('append', () => {
     assert.equal(await store.backlog(), 0);
   });
 
+  // Fails where the bytes of a dispatcher that was frozen for long stay in the archive, which nobody looks through.
+  test('leaves nothing in the archive for an experiment that was deleted meanwhile', async (t) => {
+    const { store, archive } = await storeFor(t, { limits: { inlineBytes: 1 } });
+    const lease = await running(store);
+    await store.end(lease, { to: 'failed', reason: 'its machine was lost' });
+    const late = Buffer.from('two');
+    const name = createHash('sha256').update(late).digest('hex');
+    await assert.rejects(store.append(lease, [part(1, late)]), coded('lease-lost'));
+    assert.deepEqual(await archive.get(lease.experiment, name), late);
+    assert.equal(await store.deleteExperiment(lease.experiment), 'deleted');
+    assert.equal(await store.collectGarbage(10), 1);
+    await assert.rejects(store.append(lease, [part(1, late)]), coded('lease-lost'));
+    await assert.rejects(archive.get(lease.experiment, name), coded('not-found'));
+  });
+
   test('counts rows that were dropped at their source as seen', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
