@@ -1,6 +1,6 @@
-import { Queue, Worker } from 'bullmq';
+import { Queue, type Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { createLook, LOOKING, type Looked, within } from './looking.ts';
+import { connectToServe, type Looked, serveQueue, within } from './looking.ts';
 
 /*
  * What always holds: a job is a hint that a command waits. It carries only the command's id; losing it, repeating it
@@ -80,28 +80,11 @@ function createServer(
   let connection: Redis | undefined;
   let closed = false;
 
-  function connect(): Redis {
-    connection ??= redis
-      .duplicate({
-        maxRetriesPerRequest: null,
-        enableOfflineQueue: true,
-        commandTimeout: undefined,
-      } as Parameters<Redis['duplicate']>[0])
-      .on('error', onError);
-    return connection;
-  }
-
-  const look = createLook<CommandJob>(({ command }) => handle(command), onError);
+  const look = ({ command }: CommandJob) => handle(command);
 
   function open(cluster: string): Worker<CommandJob> {
-    const worker = new Worker<CommandJob>(commandQueue(cluster), look, {
-      connection: connect(),
-      prefix,
-      concurrency: 1,
-      ...LOOKING,
-    });
-    worker.on('error', onError);
-    return worker;
+    connection ??= connectToServe(redis, onError);
+    return serveQueue(commandQueue(cluster), look, { connection, prefix, concurrency: 1, onError });
   }
 
   function leave(worker: Worker<CommandJob>, force: boolean): void {

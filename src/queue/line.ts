@@ -1,7 +1,7 @@
-import { Queue, Worker } from 'bullmq';
+import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { gathering } from './gathering.ts';
-import { createLook, LOOKING, type Looked, within } from './looking.ts';
+import { connectToServe, type Looked, serveQueue, within } from './looking.ts';
 
 /*
  * What always holds: a job is an experiment's place in line and nothing more. It carries only the experiment's id;
@@ -116,7 +116,7 @@ export function createLine({
     async leave(experiment) {
       await queue.remove(experiment).catch(ignore);
     },
-    serve: (handle, options) => serve(handle, { ...options, ...shared, redis, onError }),
+    serve: (handle, options) => serve(handle, { ...options, prefix: shared.prefix, redis, onError }),
     async close() {
       await joining.idle();
       await queue.close();
@@ -139,27 +139,12 @@ function ignore(): void {}
 
 function serve(
   handle: (experiment: string) => Promise<Looked>,
-  {
-    concurrency,
-    redis,
-    onError,
-    prefix,
-  }: { concurrency: number; redis: Redis; onError: (error: Error) => void; prefix: string },
+  options: { concurrency: number; redis: Redis; onError: (error: Error) => void; prefix: string },
 ): LineServer {
-  const connection = redis.duplicate({
-    maxRetriesPerRequest: null,
-    enableOfflineQueue: true,
-    commandTimeout: undefined,
-  } as Parameters<Redis['duplicate']>[0]);
-  connection.on('error', onError);
-  const look = createLook<PlaceInLine>(({ experiment }) => handle(experiment), onError);
-  const server = new Worker<PlaceInLine>(LINE, look, {
-    connection,
-    prefix,
-    concurrency,
-    ...LOOKING,
-  });
-  server.on('error', onError);
+  const { redis, ...shared } = options;
+  const connection = connectToServe(redis, options.onError);
+  const look = ({ experiment }: PlaceInLine) => handle(experiment);
+  const server = serveQueue(LINE, look, { ...shared, connection });
   return {
     async close(graceMs) {
       if (!(await within(graceMs, server.close()))) await server.close(true);

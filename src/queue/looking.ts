@@ -1,4 +1,5 @@
-import { DelayedError, type Job } from 'bullmq';
+import { DelayedError, type Job, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
 
 /*
  * What a BullMQ worker of ours does with a job is to have somebody look at what it points to. The job itself decides
@@ -10,12 +11,26 @@ export type Looked = { done: true } | { done: false; parkMs: number };
 
 const AFTER_ERROR_MS = 1000;
 
-/** Options of every BullMQ worker of ours. */
-export const LOOKING = {
-  skipVersionCheck: true,
-  // A stalled job is only looked at again; it must never be failed for it.
-  maxStalledCount: 1_000_000,
-} as const;
+/** A connection for BullMQ workers, to where `redis` is: while that is away, it waits. */
+export function connectToServe(redis: Redis, onError: (error: Error) => void): Redis {
+  const patient = { maxRetriesPerRequest: null, enableOfflineQueue: true, commandTimeout: undefined };
+  return redis.duplicate(patient as Parameters<Redis['duplicate']>[0]).on('error', onError);
+}
+
+/** Starts a BullMQ worker that has somebody look at each job of a queue; see {@link createLook}. */
+export function serveQueue<Data>(
+  queue: string,
+  handle: (data: Data) => Promise<Looked>,
+  options: { connection: Redis; prefix: string; concurrency: number; onError: (error: Error) => void },
+): Worker<Data> {
+  const { onError, ...own } = options;
+  return new Worker<Data>(queue, createLook(handle, onError), {
+    ...own,
+    skipVersionCheck: true,
+    // A stalled job is only looked at again; it must never be failed for it.
+    maxStalledCount: 1_000_000,
+  }).on('error', onError);
+}
 
 /** The processor of a BullMQ worker that hands job data to `handle`. A `handle` that throws is asked again. */
 export function createLook<Data>(

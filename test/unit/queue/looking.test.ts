@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DelayedError, type Job } from 'bullmq';
-import { createLook, LOOKING, type Looked, within } from '../../../src/queue/looking.ts';
+import { Redis } from 'ioredis';
+import { connectToServe, createLook, type Looked, serveQueue, within } from '../../../src/queue/looking.ts';
+import { redisFor } from '../../support/redis.ts';
 
 function job(): { job: Job<string>; moved: [number, string | undefined][] } {
   const moved: [number, string | undefined][] = [];
@@ -39,7 +41,21 @@ test('a handler that fails is said and asked again, never a failed job', async (
   );
   await assert.rejects(look(one, 't'), DelayedError);
   assert.deepEqual([said, moved.length], [['away'], 1]);
-  assert.ok(LOOKING.maxStalledCount > 1000);
+});
+
+// Fails where the options of the caller's connection stay, or BullMQ's own bound on stalls.
+test('a BullMQ worker waits while Redis is away, and fails no job for having stalled', async (t) => {
+  const server = await redisFor(t);
+  const hasty = new Redis(server.port, { maxRetriesPerRequest: 1, commandTimeout: 500 });
+  const connection = connectToServe(hasty, assert.fail);
+  const serving = serveQueue('q', async () => ({ done: true }), {
+    ...{ connection, prefix: '{p}', concurrency: 1, onError: assert.fail },
+  });
+  const { maxRetriesPerRequest, commandTimeout } = connection.options;
+  assert.deepEqual([maxRetriesPerRequest, commandTimeout], [null, undefined]);
+  assert.ok((serving.opts.maxStalledCount ?? 0) > 1000);
+  await serving.close();
+  for (const redis of [connection, hasty]) redis.disconnect();
 });
 
 test('within tells work that is over from work that is late, and passes its failure on', async () => {
