@@ -40,16 +40,20 @@ const MOST_TRIES = 5;
 /** A command that is not yet to be done is looked at again after this time, or when it is told that it may. */
 const PARK_MS = 2_000;
 
-/** See {@link Commands}. `everyMs` is the time between two looks for commands that have no job, or a dead holder. */
-export function createCommands(deps: {
+/** What the commands of a dispatcher need. */
+interface CommandsDeps {
   store: Pick<Store, 'openCommands' | 'claimCommand' | 'renewCommand' | 'reportCommand' | 'endCommand'>;
   queues: CommandQueues;
   run: RunCommand;
   dispatcher: string;
   leaseMs: number;
+  /** Time between two looks for commands that have no job, or a dead holder. */
   everyMs: number;
   log: Log;
-}): Commands {
+}
+
+/** See {@link Commands}. */
+export function createCommands(deps: CommandsDeps): Commands {
   const { store, log, leaseMs, dispatcher } = deps;
   const running = new Map<string, { lease: CommandLease; over: AbortController; done: Promise<void> }>();
   let stopped = false;
@@ -61,55 +65,10 @@ export function createCommands(deps: {
     if (answer.outcome !== 'claimed')
       return answer.outcome === 'over' ? { done: true } : { done: false, parkMs: PARK_MS };
     const over = new AbortController();
-    const done = carryOut(answer.claimed, over);
+    const done = carryOut(deps, answer.claimed, over);
     running.set(id, { lease: answer.claimed.lease, over, done });
     await done.finally(() => running.delete(id));
     return { done: true };
-  }
-
-  async function carryOut({ lease, ...claimed }: ClaimedCommand, over: AbortController): Promise<void> {
-    const problems: CommandProblem[] = [];
-    const findings: PreflightFinding[] = [];
-    const context = { command: lease.id, cluster: lease.cluster, kind: claimed.kind };
-    const renewal = setInterval(() => {
-      void keep(lease, over);
-    }, leaseMs / 3);
-    const work: CommandWork = {
-      ...claimed,
-      cluster: lease.cluster,
-      signal: over.signal,
-      async say(line) {
-        over.signal.throwIfAborted();
-        if (!(await store.reportCommand(lease, line))) over.abort(new Error('the lease is lost'));
-        over.signal.throwIfAborted();
-      },
-      warn: (message, mend) => void problems.push({ severity: 'warning', message, mend }),
-      found: (more) => void findings.push(...more),
-    };
-    let state: 'succeeded' | 'failed' = 'succeeded';
-    try {
-      if (claimed.tries > MOST_TRIES)
-        throw new SetupError(
-          `It was given up after ${MOST_TRIES} tries.`,
-          'The logs of the dispatchers say more.',
-        );
-      await deps.run(work);
-    } catch (error) {
-      if (over.signal.aborted) return log.info(context, 'the command was left to another dispatcher');
-      state = 'failed';
-      problems.push(toProblem(error, lease.cluster));
-      // The request's secrets are in no message, and the cause of a refused token is not logged.
-      log.warn({ ...context, reason: problems.at(-1)?.message }, 'the command failed');
-    } finally {
-      clearInterval(renewal);
-    }
-    await store.endCommand(lease, { state, problems, findings });
-    log.info({ ...context, state }, 'the command is over');
-  }
-
-  async function keep(lease: CommandLease, over: AbortController): Promise<void> {
-    const held = await store.renewCommand(lease, leaseMs).catch(() => true);
-    if (!held) over.abort(new Error('the lease is lost'));
   }
 
   const server = deps.queues.server(handle);
@@ -139,4 +98,50 @@ export function createCommands(deps: {
       await server.close(graceMs);
     },
   };
+}
+
+/** Runs a command whose lease is ours, keeping the lease, and records its end. Aborts `over` where the lease is lost. */
+async function carryOut(
+  { store, log, leaseMs, run }: CommandsDeps,
+  { lease, ...claimed }: ClaimedCommand,
+  over: AbortController,
+): Promise<void> {
+  const problems: CommandProblem[] = [];
+  const findings: PreflightFinding[] = [];
+  const context = { command: lease.id, cluster: lease.cluster, kind: claimed.kind };
+  const lost = () => over.abort(new Error('the lease is lost'));
+  const renewal = setInterval(async () => {
+    if (!(await store.renewCommand(lease, leaseMs).catch(() => true))) lost();
+  }, leaseMs / 3);
+  const work: CommandWork = {
+    ...claimed,
+    cluster: lease.cluster,
+    signal: over.signal,
+    async say(line) {
+      over.signal.throwIfAborted();
+      if (!(await store.reportCommand(lease, line))) lost();
+      over.signal.throwIfAborted();
+    },
+    warn: (message, mend) => void problems.push({ severity: 'warning', message, mend }),
+    found: (more) => void findings.push(...more),
+  };
+  let state: 'succeeded' | 'failed' = 'succeeded';
+  try {
+    if (claimed.tries > MOST_TRIES)
+      throw new SetupError(
+        `It was given up after ${MOST_TRIES} tries.`,
+        'The logs of the dispatchers say more.',
+      );
+    await run(work);
+  } catch (error) {
+    if (over.signal.aborted) return log.info(context, 'the command was left to another dispatcher');
+    state = 'failed';
+    problems.push(toProblem(error, lease.cluster));
+    // The request's secrets are in no message, and the cause of a refused token is not logged.
+    log.warn({ ...context, reason: problems.at(-1)?.message }, 'the command failed');
+  } finally {
+    clearInterval(renewal);
+  }
+  await store.endCommand(lease, { state, problems, findings });
+  log.info({ ...context, state }, 'the command is over');
 }

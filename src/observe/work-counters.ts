@@ -44,21 +44,39 @@ const VERIFY_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
 
 /** What this process does, counted as it is done. */
 export function createWorkCounters(registry: Registry): WorkCounters {
-  const registers = [registry];
+  return {
+    ...countRequests(registry),
+    ...countAppends(registry),
+    ...countVerification(registry),
+    ...countAttempts(registry),
+    ...countRules(registry),
+  };
+}
+
+function countRequests(registry: Registry): Pick<WorkCounters, 'answered'> {
   const requests = new Histogram({
     name: 'echelon_http_request_duration_seconds',
     help: 'Answered requests, event streams left out',
     labelNames: ['method', 'route', 'status'],
     buckets: REQUEST_SECONDS,
-    registers,
+    registers: [registry],
   });
   const streams = counter(registry, 'echelon_http_streams_ended_total', 'Event streams that have ended');
+  return {
+    answered({ method, route, status, seconds, stream }) {
+      if (stream) streams.inc();
+      else requests.observe({ method, route, status: String(status) }, seconds);
+    },
+  };
+}
+
+function countAppends(registry: Registry): Pick<WorkCounters, 'appended'> {
   const appends = new Histogram({
     name: 'echelon_append_duration_seconds',
     help: 'Appends of events to streams, until they are on disk',
     labelNames: ['outcome'],
     buckets: APPEND_SECONDS,
-    registers,
+    registers: [registry],
   });
   const events = counter(registry, 'echelon_append_events_total', 'Events given to appends that succeeded');
   const dropped = counter(
@@ -66,6 +84,17 @@ export function createWorkCounters(registry: Registry): WorkCounters {
     'echelon_rows_dropped_total',
     'Rows of batches that were dropped at their source (visible gaps)',
   );
+  return {
+    appended({ seconds, events: count, droppedRows, ok }) {
+      appends.observe({ outcome: ok ? 'ok' : 'failed' }, seconds);
+      if (!ok) return;
+      events.inc(count);
+      dropped.inc(droppedRows);
+    },
+  };
+}
+
+function countVerification(registry: Registry): Pick<WorkCounters, 'reported' | 'verified'> {
   const rows = counter(registry, 'echelon_verification_rows_total', 'Rows of reports, by outcome', [
     'outcome',
   ]);
@@ -77,8 +106,20 @@ export function createWorkCounters(registry: Registry): WorkCounters {
     name: 'echelon_verification_duration_seconds',
     help: 'Verifications of one batch',
     buckets: VERIFY_SECONDS,
-    registers,
+    registers: [registry],
   });
+  for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, 0);
+  return {
+    reported(report) {
+      for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, report[outcome]);
+      batches.inc({ verdict: report.ok ? 'ok' : 'not-ok' });
+      for (const code of report.errors) findings.inc({ code });
+    },
+    verified: (seconds) => verifications.observe(seconds),
+  };
+}
+
+function countAttempts(registry: Registry): Pick<WorkCounters, 'claimed' | 'takenOver' | 'ended'> {
   const claims = counter(registry, 'echelon_attempts_claimed_total', 'Attempts claimed by this dispatcher');
   const takeovers = counter(
     registry,
@@ -86,31 +127,18 @@ export function createWorkCounters(registry: Registry): WorkCounters {
     'Attempts taken from dispatchers that let their leases expire',
   );
   const ends = counter(registry, 'echelon_attempts_ended_total', 'Attempts ended, by where that led', ['to']);
-  const rules = counter(registry, 'echelon_rules_fired_total', 'Rules that fired, by what each does', ['do']);
-  const stops = counter(registry, 'echelon_rules_stopped_total', 'Experiments stopped by rules');
-  for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, 0);
-  for (const action of RULE_ACTIONS) rules.inc({ do: action }, 0);
-
   return {
-    answered({ method, route, status, seconds, stream }) {
-      if (stream) streams.inc();
-      else requests.observe({ method, route, status: String(status) }, seconds);
-    },
-    appended({ seconds, events: count, droppedRows, ok }) {
-      appends.observe({ outcome: ok ? 'ok' : 'failed' }, seconds);
-      if (!ok) return;
-      events.inc(count);
-      dropped.inc(droppedRows);
-    },
-    reported(report) {
-      for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, report[outcome]);
-      batches.inc({ verdict: report.ok ? 'ok' : 'not-ok' });
-      for (const code of report.errors) findings.inc({ code });
-    },
-    verified: (seconds) => verifications.observe(seconds),
     claimed: () => claims.inc(),
     takenOver: (attempts) => takeovers.inc(attempts),
     ended: (to) => ends.inc({ to }),
+  };
+}
+
+function countRules(registry: Registry): Pick<WorkCounters, 'ruled'> {
+  const rules = counter(registry, 'echelon_rules_fired_total', 'Rules that fired, by what each does', ['do']);
+  const stops = counter(registry, 'echelon_rules_stopped_total', 'Experiments stopped by rules');
+  for (const action of RULE_ACTIONS) rules.inc({ do: action }, 0);
+  return {
     ruled({ actions, stopped }) {
       for (const action of actions) rules.inc({ do: action });
       if (stopped) stops.inc();
