@@ -40,7 +40,7 @@ export function createSituation(
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),
         projectVersions: toProjectVersions(versions),
-        window: leftOut === '' ? toWindow(reply) : await lineWindow(perProject),
+        window: (leftOut === '' && toWindow(reply)) || (await lineWindow(perProject)),
       };
     },
   };
@@ -55,7 +55,8 @@ function toHoldings(reserved: Reply[8], versions: Record<string, string>): Map<s
   return holdings;
 }
 
-function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): LineWindow {
+/** Undefined where one of them does not wait: then the lines of the projects are not those of the whole. */
+function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): LineWindow | undefined {
   const found: { id: string; place: number; row: (string | null)[] }[] = [];
   for (let at = 0; at < rows.length; at += 3) {
     const [id, place, row] = rows.slice(at, at + 3) as [string, string, (string | null)[]];
@@ -63,10 +64,8 @@ function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): LineWind
   }
   found.sort((a, b) => a.place - b.place);
   const nowMs = Number(seconds) * 1000;
-  return {
-    waiting: found.flatMap(({ id, row }) => waitingOf(id, row, nowMs)),
-    truncated: new Set(truncated),
-  };
+  const waiting = found.flatMap(({ id, row }) => waitingOf(id, row, nowMs));
+  return waiting.length < found.length ? undefined : { waiting, truncated: new Set(truncated) };
 }
 
 /** A hash as a script answers it: name and value in turn. */

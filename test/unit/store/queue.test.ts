@@ -49,6 +49,42 @@ describe('the lines of the projects', () => {
     );
     assert.deepEqual((await redis.smembers('{echelon}:lines')).sort(), ['a', 'b']);
   });
+
+  // Fails where only the numbers are compared: the second would wait until anything else is submitted or started.
+  for (const look of ['situation', 'lineWindow'] as const) {
+    test(`are made anew where they hold as many, but others (${look})`, async (t) => {
+      const { store, redis } = await storeFor(t);
+      const [first, second] = [await submitted(store), await submitted(store)];
+      // An older version has claimed the first and submitted the second.
+      await redis.zrem('{echelon}:line', first);
+      await redis.hset(`{echelon}:x:${first}`, 'state', 'launching');
+      await redis.zrem('{echelon}:line:default', second);
+      const window = look === 'situation' ? (await store.situation(10)).window : await store.lineWindow(10);
+      assert.deepEqual(
+        window.waiting.map(({ experiment }) => experiment),
+        [second],
+      );
+      assert.deepEqual(await redis.zrange('{echelon}:line:default', 0, -1), [second]);
+    });
+  }
+
+  // Fails where a long line is gone through in one step: nobody else has a turn meanwhile.
+  test('are made anew in steps', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const ids = await Promise.all(Array.from({ length: 1_100 }, () => submitted(store)));
+    await redis.zremrangebyrank('{echelon}:line:default', 0, 599);
+    const others = Array.from({ length: 700 }, (_, at) => [at, `gone-${at}`]).flat();
+    await redis.zadd('{echelon}:line:default', ...others);
+    const steps = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    const before = await steps();
+    assert.equal((await store.lineWindow(5_000)).waiting.length, ids.length);
+    assert.deepEqual(
+      await redis.zrange('{echelon}:line:default', 0, -1),
+      await redis.zrange('{echelon}:line', 0, -1),
+    );
+    assert.ok((await steps()) - before >= 6);
+  });
 });
 
 describe('a change of priority', () => {
