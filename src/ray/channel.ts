@@ -74,119 +74,147 @@ export interface RayChannel {
   close(reason?: Error): void;
 }
 
+/** What the calls of a channel share. */
+interface Link {
+  readonly address: string;
+  readonly client: Client;
+  /** Metadata of a call, with the token. */
+  metadata(entries: Readonly<Record<string, string>>, clientId?: string): Metadata;
+  /** Calls that are under way. */
+  readonly open: Set<{ cancel(): void }>;
+  /** Why nothing is sent any more. */
+  closed: Error | undefined;
+}
+
 /** Opens a channel; nothing is sent before the first call. Throws for a token that cannot be sent. */
 export function createChannel({ address, token, tls }: ChannelOptions): RayChannel {
   // Checked here because the transport's own error would quote the token.
   if (token !== undefined && !/^[\x20-\x7e]+$/.test(token)) {
     throw new RayAuthenticationError('the token is empty, or holds characters that cannot be sent');
   }
-  const client = new Client(address, channelCredentials(tls), grpcOptions(tls));
-  const open = new Set<{ cancel(): void }>();
-  let closed: Error | undefined;
-  const metadataOf = (entries: Readonly<Record<string, string>>): Metadata => {
-    const metadata = new Metadata();
-    for (const [key, value] of Object.entries(entries)) metadata.set(key, value);
-    if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
-    return metadata;
-  };
-
-  const callOnce = <Request extends object, Response extends object>(
-    method: MethodDefinition<Request, Response>,
-    request: Request,
-    { what, clientId, timeoutMs = UNARY_TIMEOUT_MS, metadata = {} }: CallOptions,
-  ): Promise<Response> =>
-    new Promise((resolve, reject) => {
-      if (closed !== undefined) return reject(closed);
-      const made = client.makeUnaryRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        request,
-        metadataOf({ ...(clientId === undefined ? {} : { client_id: clientId }), ...metadata }),
-        { deadline: Date.now() + timeoutMs },
-        (error, response) => {
-          open.delete(made);
-          if (error && closed !== undefined) reject(closed);
-          else if (error) reject(errorFromStatus(error, { what, address, timeoutMs }));
-          else if (response === undefined) reject(new RayUnreachableError(`${what}: an empty answer`));
-          else resolve(response);
-        },
-      );
-      open.add(made);
-    });
-
-  const call: RayChannel['call'] = async (method, request, options) => {
-    for (const delayMs of options.retry === true ? RETRY_DELAYS_MS : []) {
-      try {
-        return await callOnce(method, request, options);
-      } catch (error) {
-        if (!(error instanceof RayUnreachableError)) throw error;
-        await sleep(delayMs);
-      }
-    }
-    return callOnce(method, request, options);
-  };
-
-  const ping = async (timeoutMs = PING_TIMEOUT_MS): Promise<void> => {
-    await callOnce(UNARY.clusterInfo, { type: ClusterInfoKind.PING }, { what: 'ping', timeoutMs });
-  };
-
-  const download: RayChannel['download'] = (method, request, { what, clientId, onPiece, signal }) =>
-    new Promise((resolve, reject) => {
-      if (closed !== undefined || signal.aborted) return reject(closed ?? signal.reason);
-      const metadata = metadataOf(clientId === undefined ? {} : { client_id: clientId });
-      const { path, requestSerialize, responseDeserialize } = method;
-      const made = client.makeServerStreamRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        request,
-        metadata,
-      );
-      let failure: unknown;
-      const cancel = (): void => made.cancel();
-      const over = (settle: () => void): void => {
-        open.delete(made);
-        signal.removeEventListener('abort', cancel);
-        settle();
-      };
-      open.add(made);
-      signal.addEventListener('abort', cancel, { once: true });
-      made.on('data', (piece) => {
-        try {
-          onPiece(piece);
-        } catch (error) {
-          failure ??= error;
-          cancel();
-        }
-      });
-      made.on('end', () => over(resolve));
-      made.on('error', (error: ServiceError) => {
-        const own = failure ?? closed ?? (signal.aborted ? signal.reason : undefined);
-        over(() => reject(own ?? errorFromStatus(error, { what, address })));
-      });
-    });
-
-  return {
+  const link: Link = {
     address,
-    call,
-    download,
-    ping,
-    stream: (method, metadata) =>
-      client.makeBidiStreamRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        metadataOf(metadata),
-      ),
-    waitUntilAnswering: (timeoutMs) => waitUntilAnswering(ping, { address, timeoutMs, tls }),
-    close: (reason = new RayClosedError()) => {
-      closed ??= reason;
-      // Whoever waits learns of it now, and nothing keeps the process alive.
-      for (const call of open) call.cancel();
-      client.close();
+    client: new Client(address, channelCredentials(tls), grpcOptions(tls)),
+    open: new Set(),
+    closed: undefined,
+    metadata(entries, clientId) {
+      const metadata = new Metadata();
+      if (clientId !== undefined) metadata.set('client_id', clientId);
+      for (const [key, value] of Object.entries(entries)) metadata.set(key, value);
+      if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
+      return metadata;
     },
   };
+  const ping = async (timeoutMs = PING_TIMEOUT_MS): Promise<void> => {
+    await callOnce(link, UNARY.clusterInfo, { type: ClusterInfoKind.PING }, { what: 'ping', timeoutMs });
+  };
+  return {
+    address,
+    call: (method, request, options) => call(link, method, request, options),
+    download: (method, request, options) => download(link, method, request, options),
+    ping,
+    stream: (method, metadata) =>
+      link.client.makeBidiStreamRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        link.metadata(metadata),
+      ),
+    waitUntilAnswering: (timeoutMs) => waitUntilAnswering(ping, { address, timeoutMs, tls }),
+    close(reason = new RayClosedError()) {
+      link.closed ??= reason;
+      // Whoever waits learns of it now, and nothing keeps the process alive.
+      for (const made of link.open) made.cancel();
+      link.client.close();
+    },
+  };
+}
+
+async function call<Request extends object, Response extends object>(
+  link: Link,
+  method: MethodDefinition<Request, Response>,
+  request: Request,
+  options: CallOptions,
+): Promise<Response> {
+  for (const delayMs of options.retry === true ? RETRY_DELAYS_MS : []) {
+    try {
+      return await callOnce(link, method, request, options);
+    } catch (error) {
+      if (!(error instanceof RayUnreachableError)) throw error;
+      await sleep(delayMs);
+    }
+  }
+  return callOnce(link, method, request, options);
+}
+
+function callOnce<Request extends object, Response extends object>(
+  link: Link,
+  { path, requestSerialize, responseDeserialize }: MethodDefinition<Request, Response>,
+  request: Request,
+  { what, clientId, timeoutMs = UNARY_TIMEOUT_MS, metadata = {} }: CallOptions,
+): Promise<Response> {
+  const { client, address, open } = link;
+  return new Promise((resolve, reject) => {
+    if (link.closed !== undefined) return reject(link.closed);
+    const made = client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      link.metadata(metadata, clientId),
+      { deadline: Date.now() + timeoutMs },
+      (error, response) => {
+        open.delete(made);
+        if (error && link.closed !== undefined) reject(link.closed);
+        else if (error) reject(errorFromStatus(error, { what, address, timeoutMs }));
+        else if (response === undefined) reject(new RayUnreachableError(`${what}: an empty answer`));
+        else resolve(response);
+      },
+    );
+    open.add(made);
+  });
+}
+
+function download<Request extends object, Piece extends object>(
+  link: Link,
+  { path, requestSerialize, responseDeserialize }: MethodDefinition<Request, Piece>,
+  request: Request,
+  { what, clientId, onPiece, signal }: DownloadOptions<Piece>,
+): Promise<void> {
+  const { client, address, open } = link;
+  return new Promise((resolve, reject) => {
+    if (link.closed !== undefined || signal.aborted) return reject(link.closed ?? signal.reason);
+    const metadata = link.metadata({}, clientId);
+    const made = client.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      metadata,
+    );
+    let failure: unknown;
+    const cancel = (): void => made.cancel();
+    const over = (settle: () => void): void => {
+      open.delete(made);
+      signal.removeEventListener('abort', cancel);
+      settle();
+    };
+    open.add(made);
+    signal.addEventListener('abort', cancel, { once: true });
+    made.on('data', (piece) => {
+      try {
+        onPiece(piece);
+      } catch (error) {
+        failure ??= error;
+        cancel();
+      }
+    });
+    made.on('end', () => over(resolve));
+    made.on('error', (error: ServiceError) => {
+      const own = failure ?? link.closed ?? (signal.aborted ? signal.reason : undefined);
+      over(() => reject(own ?? errorFromStatus(error, { what, address })));
+    });
+  });
 }
 
 async function waitUntilAnswering(
