@@ -2,7 +2,7 @@ import type { RuleEvent } from '../core/events.ts';
 import type { State } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
 import { toMetricNumbers, toStoredEntries, toStreamEntry } from './metric-entries.ts';
-import { guarded, runAll } from './redis-errors.ts';
+import { guarded } from './redis-errors.ts';
 import type { RulesStore } from './rules-store.ts';
 import type { ScriptArgument } from './scripts.ts';
 
@@ -67,12 +67,10 @@ export function createRules(context: StoreContext): RulesStore {
     keptBatches: (id) => guarded(redis.smembers(`${keys.experiment(id)}:kept`)),
 
     async recordAverage({ sweep, index, step, average }) {
-      const key = `${keys.root}:sweep:${sweep}:average:${step}`;
-      const [, all] = (await runAll(
-        redis.pipeline().hset(key, index, average).hgetall(key).expire(key, AVERAGES_KEPT_SECONDS),
-      )) as [number, Record<string, string>, number];
-      return Object.entries(all).flatMap(([child, value]) =>
-        child === String(index) ? [] : [Number(value)],
+      const args = [sweep, step, index, average, AVERAGES_KEPT_SECONDS];
+      const all = (await run('record-average', args)) as string[];
+      return all.flatMap((child, at) =>
+        at % 2 === 0 && child !== String(index) ? [Number(all[at + 1])] : [],
       );
     },
   };

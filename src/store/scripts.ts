@@ -38,6 +38,7 @@ export const SCRIPT_NAMES = [
   'read-feed',
   'read-series',
   'read-signals',
+  'record-average',
   'record-version',
   'release',
   'release-sweep',
