@@ -45,8 +45,8 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
     async forgetLater(ids, { laterMs, afterMs }) {
       if (ids.length === 0) return;
       // What is taken comes back when the score is `afterMs` old.
-      const score = String(Date.now() + laterMs - afterMs);
-      await guarded(redis.zadd(keys.forgetting, 'XX', ...ids.flatMap((id) => [score, id])));
+      const score = Date.now() + laterMs - afterMs;
+      await run('put-due', ['forgetting', 'XX', ...ids.flatMap((id) => [score, id])]);
     },
 
     forgettingFigures: (project, endedBefore) => forgettingFigures(context, project, endedBefore),
@@ -101,7 +101,7 @@ function highestByCluster(fields: Fields): Map<string, number> {
 
 /** Walks through all experiments by the time of their arrival; the cursor is the arrival of the last one. */
 async function seedArchiving(
-  { redis, keys }: StoreContext,
+  { redis, keys, run }: StoreContext,
   cursor: string | null,
   limit: number,
 ): Promise<{ added: number; next: string | null }> {
@@ -114,14 +114,12 @@ async function seedArchiving(
   const looks = redis.pipeline();
   for (const id of ids) looks.hmget(keys.experiment(id), 'endedAt', 'archived');
   const rows = (await runAll(looks)) as (string | null)[][];
-  const adding = redis.pipeline();
-  ids.forEach((id, at) => {
+  const ended = ids.flatMap((id, at) => {
     const [endedAt, archived] = rows[at] ?? [];
-    if (endedAt && !archived) adding.zadd(keys.archiving, 'NX', endedAt, id);
+    return endedAt && !archived ? [endedAt, id] : [];
   });
-  const added = adding.length === 0 ? [] : await runAll(adding);
-  const next = ids.length < limit ? null : found.at(-1)!;
-  return { added: added.reduce((sum: number, one) => sum + Number(one), 0), next };
+  const added = ended.length === 0 ? 0 : Number(await run('put-due', ['archiving', 'NX', ...ended]));
+  return { added, next: ids.length < limit ? null : found.at(-1)! };
 }
 
 async function dueFigures(

@@ -34,6 +34,7 @@ export const SCRIPT_NAMES = [
   'mark-expired',
   'mend-lines',
   'put-cluster',
+  'put-due',
   'read',
   'read-feed',
   'read-series',
