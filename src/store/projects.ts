@@ -55,7 +55,12 @@ export function createProjects(context: StoreContext): Projects {
       for (const name of await namesInUse(context)) {
         if (name !== DEFAULT_PROJECT) await swap(name, null, newProject({ name }, now));
       }
-      await guarded(redis.set(done, String(now)));
+      try {
+        await guarded(redis.set(done, String(now)));
+      } catch (error) {
+        // An api starts at a full store too; the next start looks again.
+        if (!(error instanceof EchelonError) || error.code !== 'store-full') throw error;
+      }
     },
 
     async createProject(project) {

@@ -98,11 +98,15 @@ test('waitingOf gives those of one project with their ranks in the whole line', 
 });
 
 test('projects of what was accepted when any name would do are made once', async () => {
-  const { store: old } = await storeFor({ after });
+  const { store: old, redis } = await storeFor({ after });
   await old.submit(submitInput({ project: 'early' }));
   await old.createSweep(sweepInput(sweepRequest(1), { project: 'swept' }));
   await old.changeProject('default', { weight: 2 });
   const names = async () => (await old.projects()).map(({ name }) => name);
+  // Fails where an api does not start at a full store.
+  await redis.config('SET', 'maxmemory', '1mb');
+  await old.adoptProjects(4);
+  await redis.config('SET', 'maxmemory', '0');
   await Promise.all([old.adoptProjects(5), old.adoptProjects(5)]);
   assert.deepEqual(await names(), ['default', 'early', 'swept']);
   assert.equal((await old.project('default'))?.weight, 2);
