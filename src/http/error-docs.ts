@@ -21,7 +21,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'The first request with this key is not answered yet. Repeat it after a moment: it is then answered as the first one was.',
   'not-ended': 'Only what has ended is deleted. Cancel it first, and wait until its state is final.',
   'precondition-failed':
-    'The `ETag` that `If-Match` names is not that of the present record. Read it again, and decide anew.',
+    'The `ETag` that `If-Match` names is not that of the present record. Read it again, and decide anew. The ETag of a cluster changes only with what people decide of it.',
   'not-queued':
     'A priority counts while an experiment waits. This one has its place on a cluster already, or has ended.',
   'already-final': 'An experiment that has succeeded, failed or been cancelled stays so.',

@@ -6538,7 +6538,7 @@ export type GetClusterData = {
     body?: never;
     headers?: {
         /**
-         * ETags that are known: answered 304 where one fits
+         * Passed over: what it reports of itself changes without its ETag
          */
         'if-none-match'?: string;
     };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { VersionedKind } from '../../store/records-store.ts';
 import { changedSince } from '../../store/versions.ts';
@@ -14,12 +14,23 @@ declare module 'fastify' {
     etag?: boolean | VersionedKind;
   }
   interface FastifyRequest {
+    /** The ETag of the answer, where it stands for the version of the record. */
+    versionTag: string | undefined;
     /** The version of the record whose ETag fits `If-Match`: the handler's write names it. Undefined: any will do. */
     readVersion: string | undefined;
   }
 }
 
 const CHANGING = ['PATCH', 'DELETE'];
+
+/**
+ * Whether the ETag stands for the version of the record, not for the answer: what else the answer tells changes every few
+ * seconds, so that hardly a change of a person would meet the ETag that it was decided on. For the same reason nobody is
+ * told that the answer is the one that is known.
+ */
+function isByVersion(etag: boolean | VersionedKind | undefined): etag is 'cluster' {
+  return etag === 'cluster';
+}
 
 const IF_NONE_MATCH = {
   'if-none-match': {
@@ -37,6 +48,20 @@ const IF_MATCH = {
   },
 };
 const ETAG = { ETag: { type: 'string', description: 'Strong validator of this answer' } };
+const VERSION_TAG = {
+  ETag: {
+    type: 'string',
+    description:
+      'Stands for what people decide of it, and changes only with that: to be sent as If-Match. What it reports of itself changes without it',
+  },
+};
+const IF_NONE_MATCH_PASSED_OVER = {
+  'if-none-match': {
+    type: 'string',
+    maxLength: 4096,
+    description: 'Passed over: what it reports of itself changes without its ETag',
+  },
+};
 
 /**
  * Conditional requests on records (RFC 9110, 13). `@fastify/etag` would tag every answer, errors and POSTs included,
@@ -44,8 +69,45 @@ const ETAG = { ETag: { type: 'string', description: 'Strong validator of this an
  * and the write is told it: the store refuses it in the step that would change a record of another version, so that of
  * two changes with one ETag one is refused.
  */
-export function addEtags(app: App, { store }: Pick<RouteDeps, 'store'>): void {
+export function addEtags(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>): void {
   app.decorateRequest('readVersion', undefined);
+  app.decorateRequest('versionTag', undefined);
+  const reads = documentTagged(app);
+
+  app.addHook('preHandler', async (request, reply) => {
+    const tagged = request.routeOptions.config?.etag;
+    if (isByVersion(tagged)) request.versionTag = (await versionOf(deps, request, tagged)).tag;
+    const wanted = request.headers['if-match'];
+    if (wanted === undefined || !CHANGING.includes(request.method)) return;
+    const read = reads.get(request.routeOptions.url ?? '');
+    if (read === undefined) return;
+    // Before the record: what changes between the two reads is then another version than this.
+    const kind = read.config?.etag as VersionedKind;
+    const { version, tag } = await versionOf(deps, request, kind);
+    const record: unknown = await (read.handler as Handler).call(app, request, reply);
+    if (wanted.trim() === '*') return;
+    const now = isByVersion(kind) ? tag : etagOf(JSON.stringify(record));
+    if (!tagsOf(wanted).includes(now)) throw changedSince();
+    request.readVersion = version;
+  });
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!request.routeOptions.config?.etag || reply.statusCode !== 200 || typeof payload !== 'string')
+      return payload;
+    const etag = request.versionTag ?? etagOf(payload);
+    reply.header('etag', etag);
+    const known = request.headers['if-none-match'];
+    if (known === undefined || request.versionTag !== undefined) return payload;
+    // The comparison of If-None-Match is the weak one.
+    const tags = tagsOf(known).map((tag) => tag.replace(/^W\//, ''));
+    if (known.trim() !== '*' && !tags.includes(etag)) return payload;
+    reply.code(304).removeHeader('content-type');
+    return '';
+  });
+}
+
+/** The routes that read a record with an ETag, by path, as they come; they and the changes of it are documented so. */
+function documentTagged(app: App): ReadonlyMap<string, RouteOptions> {
   const reads = new Map<string, RouteOptions>();
   const changes = new Map<string, RouteOptions[]>();
   app.addHook('onRoute', (route) => {
@@ -60,42 +122,30 @@ export function addEtags(app: App, { store }: Pick<RouteDeps, 'store'>): void {
       if (read !== undefined) documentChange(route, read);
     }
   });
+  return reads;
+}
 
-  app.addHook('preHandler', async (request, reply) => {
-    const wanted = request.headers['if-match'];
-    if (wanted === undefined || !CHANGING.includes(request.method)) return;
-    const read = reads.get(request.routeOptions.url ?? '');
-    if (read === undefined) return;
-    const [name] = Object.values(request.params as Record<string, string>);
-    // Before the record: what changes between the two reads is then another version than this.
-    const version = await store.recordVersion(read.config?.etag as VersionedKind, name!);
-    const record: unknown = await (read.handler as Handler).call(app, request, reply);
-    if (wanted.trim() === '*') return;
-    if (!tagsOf(wanted).includes(etagOf(JSON.stringify(record)))) throw changedSince();
-    request.readVersion = version;
-  });
-
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (!request.routeOptions.config?.etag || reply.statusCode !== 200 || typeof payload !== 'string')
-      return payload;
-    const etag = etagOf(payload);
-    reply.header('etag', etag);
-    const known = request.headers['if-none-match'];
-    if (known === undefined) return payload;
-    // The comparison of If-None-Match is the weak one.
-    const tags = tagsOf(known).map((tag) => tag.replace(/^W\//, ''));
-    if (known.trim() !== '*' && !tags.includes(etag)) return payload;
-    reply.code(304).removeHeader('content-type');
-    return '';
-  });
+/** The version of the record that a request names, and the tag that stands for it. */
+async function versionOf(
+  { store, settings }: Pick<RouteDeps, 'store' | 'settings'>,
+  request: FastifyRequest,
+  kind: VersionedKind,
+): Promise<{ version: string; tag: string }> {
+  const [name] = Object.values(request.params as Record<string, string>) as [string];
+  const version = await store.recordVersion(kind, name);
+  // Keyed: a version is a digest of secrets too, and a short one could be found by trying.
+  const digest = createHmac('sha256', settings.cookieSecret).update(`version ${kind} ${name} ${version}`);
+  return { version, tag: quoted(digest.digest('base64url')) };
 }
 
 type Handler = (this: App, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** The strong ETag of an answer, quotes included. */
 export function etagOf(text: string): string {
-  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+  return quoted(createHash('sha256').update(text).digest('base64url'));
 }
+
+const quoted = (digest: string): string => `"${digest.slice(0, 27)}"`;
 
 /** The tags of a list as If-Match and If-None-Match have it; what is no tag is passed over. */
 function tagsOf(header: string): string[] {
@@ -110,14 +160,15 @@ interface Documented {
 function documentRead(route: RouteOptions): void {
   route.schema ??= {};
   const schema = route.schema as Documented;
+  const byVersion = isByVersion(route.config?.etag);
+  const ifNoneMatch = byVersion ? IF_NONE_MATCH_PASSED_OVER : IF_NONE_MATCH;
   schema.headers = {
     type: 'object',
-    properties: { ...schema.headers?.properties, ...IF_NONE_MATCH },
+    properties: { ...schema.headers?.properties, ...ifNoneMatch },
   } as object;
-  schema.response = {
-    ...withHeaders(schema.response ?? {}, ETAG),
-    304: { description: 'It is the answer that is known', headers: ETAG, type: 'null' },
-  };
+  schema.response = withHeaders(schema.response ?? {}, byVersion ? VERSION_TAG : ETAG);
+  if (!byVersion)
+    schema.response[304] = { description: 'It is the answer that is known', headers: ETAG, type: 'null' };
 }
 
 function documentChange(route: RouteOptions, read: RouteOptions): void {

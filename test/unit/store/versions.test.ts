@@ -48,7 +48,10 @@ describe('the version of a record', () => {
     await assertChanges('cluster', 'c', () => store.setDraining('c', true));
     const pause = { by: 'somebody', at: 1, reason: null };
     await assertChanges('cluster', 'c', () => store.setPaused({ kind: 'cluster', name: 'c' }, pause));
+    const [known] = await store.clusters(['c']);
+    await assertChanges('cluster', 'c', () => store.putCluster({ ...known!, token: 'another' }));
     const before = await store.recordVersion('cluster', 'c');
+    await store.putCluster({ ...known!, token: 'another', lastSeenAt: 3, generation: 'f' });
     await store.seeCluster('c', {
       ...{ address: '127.0.0.1:1', nodes: [], generation: 'g', lastSeenAt: 7 },
     });

@@ -2,7 +2,32 @@
 -- was decided on is refused in its own step where the record has another by now.
 --   experiment  all fields of its record
 --   project     its entry; '' for `default` where nothing was ever set of it
---   cluster     what people decide of it and what is reserved there; not what its ray-worker says every two seconds
+--   cluster     what people decide of it: its place and secrets, labels, backfill, drain and pause; not what is reserved
+--               there, nor what its ray-worker says every two seconds
+local CLUSTER_FIELDS = { 'address', 'token', 'ca', 'backfill' }
+local RAY_FIELDS = { 'address', 'token', 'sharedRoot', 'node', 'port', 'advertise' }
+local TLS_FIELDS = { 'ca', 'cert', 'key', 'serverName' }
+
+-- Appends what an object holds under these names: a record also keeps what was seen when it was written.
+local function addFields(parts, from, names)
+  local object = type(from) == 'table' and from or {}
+  for _, name in ipairs(names) do parts[#parts + 1] = cjson.encode(object[name] or cjson.null) end
+  return object
+end
+
+local function clusterParts(root, name)
+  local clusters, parts = root .. ':clusters', {}
+  local text = redis.call('HGET', clusters, name)
+  if not text then return parts end
+  local record = addFields(parts, cjson.decode(text), CLUSTER_FIELDS)
+  addFields(parts, addFields(parts, record.ray, RAY_FIELDS).tls, TLS_FIELDS)
+  local set = redis.call('HMGET', clusters .. ':set', 'labels:' .. name, 'backfill:' .. name)
+  parts[#parts + 1], parts[#parts + 2] = set[1], set[2]
+  parts[#parts + 1] = redis.call('SISMEMBER', clusters .. ':draining', name)
+  parts[#parts + 1] = redis.call('HGET', root .. ':paused', 'cluster:' .. name)
+  return parts
+end
+
 local function versionOf(root, kind, name)
   local parts = {}
   if kind == 'experiment' then
@@ -19,12 +44,7 @@ local function versionOf(root, kind, name)
   elseif kind == 'project' then
     parts[1] = redis.call('HGET', root .. ':projects', name)
   else
-    local clusters = root .. ':clusters'
-    local set = redis.call('HMGET', clusters .. ':set', 'labels:' .. name, 'backfill:' .. name)
-    local held = redis.call('HMGET', root .. ':versions', name, 'freed:' .. name)
-    parts = { redis.call('HGET', clusters, name), set[1], set[2],
-      redis.call('SISMEMBER', clusters .. ':draining', name),
-      redis.call('HGET', root .. ':paused', 'cluster:' .. name), held[1], held[2] }
+    parts = clusterParts(root, name)
   end
   return redis.sha1hex(cmsgpack.pack(parts))
 end
