@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createRetention, type RetentionDeps } from '../../../src/dispatch/retention.ts';
-import { RayWorkerError } from '../../../src/rpc/status.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import type { RetentionStage } from '../../../src/schemas/retention.ts';
 import type { Cluster } from '../../../src/store/cluster-store.ts';
@@ -9,7 +8,6 @@ import { QUIET, until } from '../../support/dispatch.ts';
 
 const DAY = 24 * 3600 * 1000;
 const NOW = 1000 * DAY;
-const RECORD = { project: 'default', endedAt: NOW - 8 * DAY };
 
 /** A store of which only retention asks: what is due by stage and project, and what was done. */
 function fakeStore(setup: {
@@ -38,17 +36,13 @@ function fakeStore(setup: {
       did.push(`roll ${id}`);
       return 1;
     },
-    seedArchiving: async (cursor) => ({ added: 0, next: cursor === null ? 'x' : null }),
+    async seedArchiving(cursor) {
+      if (forgetting.length > 0) did.push(`seed ${cursor}`);
+      return { added: 0, next: cursor === null ? 'x' : null };
+    },
     holdRetention: async () => held,
     projects: async () => [
       newProject({ name: 'default', retention: { recordsDays: null } }, 0),
-      newProject(
-        {
-          name: 'long',
-          retention: { eventLogsDays: 30, batchesDays: null, streamsDays: null, recordsDays: null },
-        },
-        0,
-      ),
       newProject(
         {
           name: 'ever',
@@ -124,12 +118,6 @@ describe('retention', () => {
     assert.ok(!fake.did.includes('archive exp-7'));
   });
 
-  test('archives the oldest of each long stream of what runs', async () => {
-    const fake = fakeStore({ long: ['exp-a', 'exp-b', 'exp-c'], broken: ['exp-b'] });
-    await once(fake, () => fake.swept.length > 0);
-    assert.deepEqual(fake.did, ['roll exp-a', 'roll exp-c']);
-  });
-
   test('does not turn round for ever where the first ones fail', async () => {
     const ids = Array.from({ length: 60 }, (_v, at) => `exp-d${at}`);
     const fake = fakeStore({ due: { 'batches default': ids }, broken: ids });
@@ -137,75 +125,16 @@ describe('retention', () => {
     assert.deepEqual(fake.did, []);
   });
 
-  test('what clusters keep of an experiment goes from each one that is known, until each has answered', async () => {
-    const forgetting = [
-      { id: 'exp-a', record: { ...RECORD, attempts: new Map([['lab', 2]]) } },
-      {
-        id: 'exp-b',
-        record: {
-          ...RECORD,
-          attempts: new Map([
-            ['lab', 1],
-            ['away', 3],
-          ]),
-        },
-      },
-      {
-        id: 'exp-c',
-        record: {
-          ...RECORD,
-          attempts: new Map([
-            ['gone', 1],
-            ['old', 4],
-          ]),
-        },
-      },
-      { id: 'exp-d', record: null },
-    ];
-    const fake = fakeStore({ forgetting });
-    const asked: string[] = [];
+  test('does all that is to be done in a round', async () => {
+    const forgetting = [{ id: 'exp-c', record: null }];
+    const fake = fakeStore({ finished: ['exp-a'], long: ['exp-b'], forgetting });
     await once(
       fake,
-      () => 'records short' in fake.asked,
-      async (cluster) => ({
-        async forget(id, attempt) {
-          if (cluster === 'away' && id === 'exp-b') throw new RayWorkerError('unreachable', 'no answer');
-          if (cluster === 'old') throw new RayWorkerError('invalid', 'it does not know the call');
-          asked.push(`${cluster} ${id} ${attempt}`);
-          return { forgotten: 1 };
-        },
-      }),
+      () => fake.swept.length > 0,
+      async () => ({ forget: async () => ({ forgotten: 1 }) }),
     );
-    assert.deepEqual(fake.did, ['forgotten exp-a', 'forgotten exp-c', 'forgotten exp-d']);
-    const every = 2 ** 32 - 1;
-    assert.deepEqual(asked, ['lab exp-a 2', 'lab exp-b 1', `lab exp-d ${every}`, `away exp-d ${every}`]);
-  });
-
-  /* Fails without the look at the project. */
-  test('what clusters keep stays for as long as the project says', async () => {
-    const attempts = new Map([['lab', 1]]);
-    const of = (id: string, project: string, daysAgo: number) => ({
-      ...{ id, record: { project, endedAt: NOW - daysAgo * DAY, attempts } },
-    });
-    const forgetting = [
-      of('exp-a', 'default', 8),
-      of('exp-b', 'long', 29),
-      of('exp-c', 'long', 31),
-      of('exp-d', 'ever', 900),
-      of('exp-e', 'short', 8),
-      { id: 'exp-f', record: null },
-    ];
-    const fake = fakeStore({ forgetting });
-    const forget = async () => ({ forgotten: 1 });
-    await once(
-      fake,
-      () => 'records short' in fake.asked,
-      async () => ({ forget }),
-    );
-    assert.deepEqual(fake.did, [
-      ...['later exp-b 1 7', 'later exp-d 1 7'],
-      ...['exp-a', 'exp-c', 'exp-e', 'exp-f'].map((id) => `forgotten ${id}`),
-    ]);
+    assert.deepEqual(fake.did, ['archive exp-a', 'roll exp-b', 'seed null', 'seed x', 'forgotten exp-c']);
+    assert.equal(fake.rounds(), 1);
   });
 
   /* Fails without the question who holds it. */
