@@ -64,7 +64,7 @@ describe('the lines of the projects', () => {
         window.waiting.map(({ experiment }) => experiment),
         [second],
       );
-      assert.deepEqual(await redis.zrange('{echelon}:line:default', 0, -1), [second]);
+      assert.deepEqual(await redis.zrange('{echelon}:line:default', '0', '-1'), [second]);
     });
   }
 
@@ -80,8 +80,8 @@ describe('the lines of the projects', () => {
     const before = await steps();
     assert.equal((await store.lineWindow(5_000)).waiting.length, ids.length);
     assert.deepEqual(
-      await redis.zrange('{echelon}:line:default', 0, -1),
-      await redis.zrange('{echelon}:line', 0, -1),
+      await redis.zrange('{echelon}:line:default', '0', '-1'),
+      await redis.zrange('{echelon}:line', '0', '-1'),
     );
     assert.ok((await steps()) - before >= 6);
   });
