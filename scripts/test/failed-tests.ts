@@ -27,7 +27,7 @@ export function shortened(lines: readonly string[]): string[] {
   return [...shown, `    … and ${full.length - shown.length} lines more above`];
 }
 
-/** The messages of `error` and of what caused it, each with the line of ours at which it arose. */
+/** The messages of `error` and of what caused it, each with the line of the test at which it arose, or another of ours. */
 function reasonOf(error: unknown): string[] {
   if (!(error instanceof Error)) return String(error).split('\n');
   const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
@@ -38,7 +38,8 @@ function reasonOf(error: unknown): string[] {
 
 function placeOf({ stack = '' }: Error): string[] {
   const here = `${process.cwd()}/`;
-  const frame = stack.split('\n').find((line) => line.includes(here) && !line.includes('/node_modules/'));
+  const frames = stack.split('\n').filter((line) => line.includes(here) && !line.includes('/node_modules/'));
+  const frame = frames.find((line) => line.includes('.test.ts:')) ?? frames[0];
   const place = frame?.slice(frame.indexOf(here) + here.length).replace(/:\d+\)?$/, '');
   return place === undefined ? [] : [`at ${place}`];
 }

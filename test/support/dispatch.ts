@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { newExperimentId, parseEntryId } from '../../src/core/ids.ts';
-import type { State } from '../../src/core/states.ts';
+import { isFinal, type State } from '../../src/core/states.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/dispatch/dispatcher.ts';
 import type { ReportSummary, Verifier } from '../../src/dispatch/verification.ts';
 import { resolveRules } from '../../src/plan/rules.ts';
@@ -20,18 +19,11 @@ import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type FakeDriver, fakeArguments } from './fake-driver.ts';
 import { type FakeRayWorker, startFakeRayWorker } from './fake-ray-worker.ts';
+import { createLineLog, keepLine } from './kept-log.ts';
 import { type RedisServer, startRedis } from './redis.ts';
 
-/** A logger that keeps quiet; `ECHELON_TEST_LOG=1` makes it talk. */
-export const QUIET = {
-  info: (context: object, message: string) => talk('info', context, message),
-  warn: (context: object, message: string) => talk('warn', context, message),
-  error: (context: object, message: string) => talk('error', context, message),
-};
-
-function talk(level: string, context: object, message: string): void {
-  if (process.env.ECHELON_TEST_LOG) console.error(level, message, context);
-}
+/** A log that keeps quiet, unless a test fails; `ECHELON_TEST_LOG=1` makes it talk. */
+export const QUIET = createLineLog((line) => keepLine('this process', line));
 
 /** What a test submits instead of a real spec: the compiled plan as it is, and the limits that the story reads. */
 export interface TestSpec {
@@ -52,17 +44,28 @@ export const AGREEING: Verifier = {
   },
 };
 
-/** Waits until `condition` gives something, asking every few milliseconds; fails after `seconds`. */
+const SHOWN = { depth: 4, breakLength: 160, compact: 6 };
+
+/** What an {@link until} waits for; false and the like: not yet. */
+export type Condition<T> = () => Promise<T | undefined | false | null> | T | undefined | false | null;
+
+/**
+ * Waits until `condition` gives something, asking every few milliseconds. Fails after `seconds`, with what `instead`
+ * says of how it is then.
+ */
 export async function until<T>(
-  condition: () => Promise<T | undefined | false | null> | T | undefined | false | null,
+  condition: Condition<T>,
   what: string,
-  seconds = 60,
+  { seconds = 60, instead }: { seconds?: number; instead?: () => unknown } = {},
 ): Promise<T> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (performance.now() > deadline) throw new Error(`not in ${seconds} s: ${what}`);
+    if (performance.now() > deadline) {
+      const seen = instead === undefined ? '' : `; instead: ${inspect(await instead(), SHOWN)}`;
+      throw new Error(`not in ${seconds} s: ${what}${seen}`);
+    }
     await delay(5);
   }
 }
@@ -104,6 +107,8 @@ export interface Bench extends Connected {
   rayWorker: FakeRayWorker;
   dispatcher(deps?: Partial<DispatcherDeps>): Promise<Dispatcher>;
   submit(driver: FakeDriver, options?: SubmitOptions): Promise<string>;
+  /** The record of an experiment once it `holds` (`what`: 'ran again'); fails as soon as it has ended without. */
+  comes(id: string, what: string, holds: (record: Experiment) => boolean): Promise<Experiment>;
   reaches(id: string, state: State): Promise<Experiment>;
   stop(): Promise<void>;
 }
@@ -129,7 +134,8 @@ export interface SubmitOptions {
 
 /** Short times, so that a fault test takes seconds. */
 export const TEST_TIMES = {
-  leaseMs: 900,
+  // Not to run out where a busy machine holds up a test's process; tests in which one is to run out choose theirs.
+  leaseMs: 3_000,
   lookMs: 100,
   refreshMs: 200,
   reconcileMs: 300,
@@ -183,11 +189,8 @@ export async function startBench({
       return dispatcher;
     },
     submit: (driver, options = {}) => submit(connected, driver, options),
-    reaches: (id, state) =>
-      until(async () => {
-        const record = await store.get(id);
-        return record?.state === state ? record : undefined;
-      }, `${id} is ${state}`),
+    comes: (id, what, holds) => comes(store, id, what, holds),
+    reaches: (id, state) => comes(store, id, `was ${state}`, (record) => record.state === state),
     async stop() {
       await Promise.all(started.map((dispatcher) => dispatcher.stop({ handOver: false })));
       await rayWorker.stop();
@@ -196,6 +199,45 @@ export async function startBench({
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** For `comes`: it runs, as that attempt. */
+export function runsAs(number: number): (record: Experiment) => boolean {
+  return ({ state, attempt }) => state === 'running' && attempt === number;
+}
+
+/** For `comes`: all its batches have their reports, and none will be added. */
+export function isVerified({ verification }: Experiment): boolean {
+  return verification.status === 'complete';
+}
+
+async function comes(
+  store: Store,
+  id: string,
+  what: string,
+  holds: (record: Experiment) => boolean,
+): Promise<Experiment> {
+  const shown = async () => {
+    const record = await store.get(id);
+    const attempts = (await store.attempts(id)).map(({ ended, ...rest }) => ({
+      ...rest,
+      ended: ended?.cause,
+    }));
+    if (record === undefined) return { record, attempts };
+    const { state, reason, progress, verification } = record;
+    return { state, reason, step: progress.step, verification: verification.status, attempts };
+  };
+  return await until(
+    async () => {
+      const record = await store.get(id);
+      if (record && holds(record)) return record;
+      const over = record && isFinal(record.state) && isVerified(record);
+      if (over) assert.fail(`${id} has ended and never ${what}: ${inspect(await shown(), SHOWN)}`);
+      return undefined;
+    },
+    `${id} ${what}`,
+    { instead: shown },
+  );
 }
 
 /** Submits as the API does: the record, then the place in line. */
@@ -239,55 +281,6 @@ export async function submit(
   });
   if (options.join !== false) await line.join(id, priority);
   return id;
-}
-
-/** A dispatcher in a process of its own. */
-export interface DispatcherProcess {
-  pid: number;
-  /** Waits until it has said `word` once more than before. */
-  says(word: string): Promise<void>;
-  tell(word: string): void;
-  kill(signal: NodeJS.Signals): void;
-  exited: Promise<void>;
-}
-
-/** Starts a dispatcher process beside the bench's own; ended with SIGKILL by the caller or by `t`. */
-export async function startDispatcherProcess(
-  bench: Bench,
-  t: { after(release: () => Promise<void>): void },
-  options: { id: string; holdBeforeLaunch?: boolean },
-): Promise<DispatcherProcess> {
-  const setup = {
-    url: bench.server.url,
-    archive: join(bench.directory, 'archive'),
-    holdBeforeLaunch: false,
-    ...options,
-  };
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'dispatcher-process.ts'), JSON.stringify(setup)],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  const exited = once(child, 'exit').then(() => {});
-  const words: string[] = [];
-  child.stdout.on('data', (chunk) => words.push(...String(chunk).trim().split('\n')));
-  child.stdin.on('error', () => {});
-  t.after(async () => {
-    child.kill('SIGKILL');
-    await exited;
-  });
-  const process_: DispatcherProcess = {
-    pid: child.pid ?? -1,
-    async says(word) {
-      await until(() => words.includes(word), `dispatcher ${options.id} says ${word}`);
-      words.splice(words.indexOf(word), 1);
-    },
-    tell: (word) => void child.stdin.write(`${word}\n`),
-    kill: (signal) => void child.kill(signal),
-    exited,
-  };
-  await process_.says('ready');
-  return process_;
 }
 
 /** Fails unless the events of an attempt stand in the stream once, in order and from the first on. */

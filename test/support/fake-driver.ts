@@ -7,6 +7,7 @@ export type Message = Record<string, unknown>;
 
 /** What a fake driver does; written into the plan's arguments as `key=value`. */
 export interface FakeDriver {
+  /** {@link ENDLESS}: until it is told to finish. */
   steps?: number;
   delayMs?: number;
   /** Size of the batch of each step; 0: none. */
@@ -15,6 +16,9 @@ export interface FakeDriver {
   exitCode?: number;
   hang?: boolean;
 }
+
+/** Steps of a driver that goes on until it is told to finish. */
+export const ENDLESS = Number.POSITIVE_INFINITY;
 
 /** The plan's arguments for a fake driver. */
 export function fakeArguments(driver: FakeDriver): string[] {
@@ -30,6 +34,8 @@ export interface DrivenAttempt {
   /** Ends the driver: by a stop of ours, or, where `killed`, by a signal from elsewhere. */
   readonly stop: AbortController;
   killed: boolean;
+  /** True: no further step, and the end that its plan says. */
+  finish: boolean;
   /** Emits `changed` with each event. */
   readonly changed: EventEmitter;
 }
@@ -78,7 +84,7 @@ export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>
   };
   const { signal } = attempt.stop;
   push({ started: { pid: 1, nodeId: 'fake', command: ['fake'] } });
-  for (let step = 1; step <= driver.steps && !signal.aborted; step += 1) {
+  for (let step = 1; step <= driver.steps && !signal.aborted && !attempt.finish; step += 1) {
     for (const body of stepEvents(step, driver)) push(body);
     if (driver.delayMs > 0) await delay(driver.delayMs, undefined, { signal }).catch(() => {});
   }
@@ -88,7 +94,7 @@ export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>
 
 function stepEvents(step: number, { steps, logLines, batchBytes }: Required<FakeDriver>): Message[] {
   return [
-    { stage: { name: `step ${step} of ${steps}`, step, steps } },
+    { stage: { name: `step ${step} of ${steps}`, step, steps: steps === ENDLESS ? 0 : steps } },
     ...(logLines > 0 ? [{ log: { source: 1, lines: Array(logLines).fill(`line of step ${step}`) } }] : []),
     { metrics: { step, values: { loss: 1 / step, 'odd/value': Number.NaN } } },
     ...(batchBytes > 0 ? batchEvents(step, batchBytes) : []),

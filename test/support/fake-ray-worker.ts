@@ -26,7 +26,7 @@ export interface FakeRayWorker {
   onLaunch: (line: LaunchLine) => Promise<void>;
   /** What really started, from the synced file. */
   launches(): LaunchLine[];
-  /** Number of the last event of an attempt that was handed to the transport. */
+  /** Number of the last event of an attempt that was handed to the transport; of all, once its end is recorded. */
   sent(experiment: string, attempt: number): number;
   /** Drivers that run now. */
   running(): LaunchLine[];
@@ -36,6 +36,8 @@ export interface FakeRayWorker {
   breakStreams(): void;
   /** Ends the driver of an attempt by a signal that is not ours. */
   kill(experiment: string, attempt: number): void;
+  /** Lets the drivers of an experiment end as planned after their present step. */
+  finish(experiment: string): void;
   /** Forgets everything, as a new state directory would. */
   forget(): void;
   /** Stops answering, and answers again at the same address; drivers go on meanwhile. */
@@ -92,6 +94,7 @@ export async function startFakeRayWorker({
       launchedAt: Date.now(),
       stop: new AbortController(),
       killed: false,
+      finish: false,
       changed: new EventEmitter().setMaxListeners(0),
       sent: 0,
     };
@@ -234,6 +237,9 @@ export async function startFakeRayWorker({
       if (!known) throw new Error('no such attempt');
       known.killed = true;
       known.stop.abort();
+    },
+    finish(experiment) {
+      for (const known of attempts.values()) known.finish ||= known.experiment === experiment;
     },
     forget() {
       for (const attempt of attempts.values()) attempt.stop.abort();

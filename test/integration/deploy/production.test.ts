@@ -86,7 +86,7 @@ describe("the image's commands, from the packed tarball with production dependen
           () => true,
           () => false,
         );
-      await until(healthy, 'the health check passes', 60);
+      await until(healthy, 'the health check passes');
       const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
       assert.match(metrics, new RegExp(`^echelon_build_info\\{.*role="${role}"\\} 1$`, 'm'));
       assert.match(metrics, new RegExp(`^echelon_store_up\\{role="${role}"\\} 1$`, 'm'));

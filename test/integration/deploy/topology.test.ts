@@ -103,7 +103,7 @@ describe('the services of the compose file as processes in network namespaces', 
     );
     play('api');
     play('dispatcher');
-    await until(() => healthy('api') && healthy('dispatcher'), 'their health checks pass', 60);
+    await until(() => healthy('api') && healthy('dispatcher'), 'their health checks pass');
   });
   after(async () => {
     await topology?.close();

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { assertWholeStream, type Bench, startBench, until } from '../../support/dispatch.ts';
+import {
+  assertWholeStream,
+  type Bench,
+  isVerified,
+  runsAs,
+  startBench,
+  until,
+} from '../../support/dispatch.ts';
+import { ENDLESS } from '../../support/fake-driver.ts';
 
 describe('a dispatcher', () => {
   let bench: Bench;
@@ -27,13 +35,8 @@ describe('a dispatcher', () => {
   test('has every batch verified and reported', async () => {
     const id = await bench.submit({ steps: 5, batchBytes: 200_000 });
     await bench.reaches(id, 'succeeded');
-    const record = await until(async () => {
-      const now = await bench.store.get(id);
-      return now?.verification.status === 'complete' ? now : undefined;
-    }, 'verification is complete');
-    assert.equal(record.verification.batches, 5);
-    assert.equal(record.verification.batchesVerified, 5);
-    assert.equal(record.verification.exact, 20);
+    const { verification } = await bench.comes(id, 'was verified', isVerified);
+    assert.deepEqual([verification.batches, verification.batchesVerified, verification.exact], [5, 5, 20]);
   });
 
   test('says that an experiment failed, and why', async () => {
@@ -46,10 +49,7 @@ describe('a dispatcher', () => {
   test('tries again after an end from outside, up to the last attempt', async () => {
     const id = await bench.submit({ hang: true }, { maxAttempts: 2 });
     for (const attempt of [1, 2]) {
-      await until(async () => {
-        const record = await bench.store.get(id);
-        return record?.state === 'running' && record.attempt === attempt;
-      }, `attempt ${attempt} runs`);
+      await bench.comes(id, `ran as attempt ${attempt}`, runsAs(attempt));
       bench.rayWorker.kill(id, attempt);
     }
     const record = await bench.reaches(id, 'failed');
@@ -88,17 +88,16 @@ describe('a dispatcher', () => {
   });
 
   test('resumes broken streams without losing or doubling an event', async () => {
-    const id = await bench.submit({ steps: 300, delayMs: 2 });
+    const id = await bench.submit({ steps: ENDLESS, delayMs: 2 });
+    const lastSequence = async () => (await bench.store.attempts(id))[0]?.lastSequence ?? 0;
     for (let breaks = 0; breaks < 10; breaks += 1) {
-      const seen = (await bench.store.attempts(id))[0]?.lastSequence ?? 0;
-      await until(
-        async () => ((await bench.store.attempts(id))[0]?.lastSequence ?? 0) > seen + 5,
-        'more events arrive',
-      );
+      const seen = await lastSequence();
+      await until(async () => (await lastSequence()) > seen + 5, 'more events arrive');
       bench.rayWorker.breakStreams();
     }
+    bench.rayWorker.finish(id);
     await bench.reaches(id, 'succeeded');
-    assert.equal(await assertWholeStream(bench.store, id, 1), 602);
+    assert.equal(await assertWholeStream(bench.store, id, 1), bench.rayWorker.sent(id, 1));
   });
 
   test('starts an experiment whose job was never added', async () => {
@@ -110,10 +109,7 @@ describe('a dispatcher', () => {
     const id = await bench.submit({ hang: true });
     await bench.reaches(id, 'running');
     bench.rayWorker.forget();
-    await until(async () => {
-      const record = await bench.store.get(id);
-      return record?.state === 'running' && record.attempt === 2;
-    }, 'attempt 2 runs');
+    await bench.comes(id, 'ran as attempt 2', runsAs(2));
     await bench.store.cancel(id, 'test');
     await bench.reaches(id, 'cancelled');
   });

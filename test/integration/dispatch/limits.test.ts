@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, startBench, startDispatcherProcess, until } from '../../support/dispatch.ts';
+import { type Bench, runsAs, startBench, until } from '../../support/dispatch.ts';
+import { startDispatcherProcess } from '../../support/dispatcher-processes.ts';
 
 const launchesOf = (bench: Bench, id: string) =>
   bench.rayWorker.launches().filter((line) => line.experiment === id).length;
@@ -43,7 +44,8 @@ describe('limits', () => {
   test('a deadline ends what runs, and what waits without launching it', async (t) => {
     const dispatcher = await bench.dispatcher();
     t.after(() => dispatcher.stop({ handOver: false }));
-    const deadline = new Date(Date.now() + 1_500).toISOString();
+    // Long enough to be started before it also on a busy machine.
+    const deadline = new Date(Date.now() + 4_000).toISOString();
     const running = await bench.submit({ hang: true }, { deadline });
     const waiting = await bench.submit({ hang: true }, { deadline, cluster: 'not-there' });
     await bench.reaches(running, 'running');
@@ -102,11 +104,7 @@ describe('limits', () => {
     const second = await bench.dispatcher();
     t.after(() => second.stop({ handOver: false }));
     for (const attempt of [2, 3]) {
-      await until(async () => {
-        const record = await bench.store.get(id);
-        if (record?.state === 'failed') assert.fail(record.reason);
-        return record?.state === 'running' && record.attempt === attempt;
-      }, `attempt ${attempt} runs`);
+      await bench.comes(id, `ran as attempt ${attempt}`, runsAs(attempt));
       bench.rayWorker.kill(id, attempt);
     }
     const record = await bench.reaches(id, 'failed');

@@ -44,14 +44,10 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     await bench.store.createCommand({
       ...{ id, cluster: 'real', kind: 'preflight', request, secret: null, project: 'default' },
     });
-    return await until(
-      async () => {
-        const command = await bench.store.command(id);
-        return command?.endedAt ? command : undefined;
-      },
-      'the preflight is over',
-      60,
-    );
+    return await until(async () => {
+      const command = await bench.store.command(id);
+      return command?.endedAt ? command : undefined;
+    }, 'the preflight is over');
   }
 
   test('finds a spec of a small engine well, and starts nothing', async () => {

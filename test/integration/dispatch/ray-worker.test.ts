@@ -12,9 +12,9 @@ import {
   assertWholeStream,
   type Bench,
   compileTestSpec,
+  isVerified,
   startBench,
   TEST_TIMES,
-  until,
 } from '../../support/dispatch.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
@@ -88,15 +88,12 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
     );
 
   const reportsStep = (id: string, step: number) =>
-    until(async () => ((await bench.store.get(id))?.progress.step ?? 0) >= step, `step ${step} is reported`);
+    bench.comes(id, `reported step ${step}`, ({ progress }) => progress.step >= step);
 
   test('bring an experiment from submission to a complete verification', async () => {
     const id = await submit(3);
     await bench.reaches(id, 'succeeded');
-    const { verification } = await until(async () => {
-      const record = await bench.store.get(id);
-      return record?.verification.status === 'complete' ? record : undefined;
-    }, 'verification is complete');
+    const { verification } = await bench.comes(id, 'was verified', isVerified);
     assert.equal(verification.batchesVerified, 3);
     assert.equal(verification.rowsVerified, 3 * rows);
     assert.equal(verification.wrong, 0);
@@ -153,12 +150,9 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
       });
       await bench.line.join(id, 0);
       await bench.reaches(id, 'succeeded');
-      const record = await until(async () => {
-        const now = await bench.store.get(id);
-        return now?.verification.status === 'complete' ? now : undefined;
-      }, 'verification is complete');
-      assert.equal(record.verification.batchesVerified, 2);
-      assert.equal(record.verification.wrong > 0, fault !== 'none', fault);
+      const { verification } = await bench.comes(id, 'was verified', isVerified);
+      assert.equal(verification.batchesVerified, 2);
+      assert.equal(verification.wrong > 0, fault !== 'none', fault);
     }
   });
 

@@ -60,10 +60,14 @@ describe('rules on a dispatcher', () => {
       const id = await late.submit({ steps: 2, batchBytes: 50 }, { rules });
       await late.reaches(id, 'succeeded');
       over.resolve();
-      const record = await until(async () => {
-        const now = await late.store.get(id);
-        return now?.marks === 1 ? now : undefined;
-      }, 'the rule fired');
+      const record = await until(
+        async () => {
+          const now = await late.store.get(id);
+          return now?.marks === 1 ? now : undefined;
+        },
+        'the rule fired',
+        { instead: () => late.store.get(id) },
+      );
       const [fired] = record.rules[0]!.fired;
       assert.match(fired?.reason ?? '', /^rule wrong-rows: wrongRows was 1 at step \d, batch \d/);
       assert.deepEqual(await late.store.keptBatches(id), [`1:${fired?.batch}`]);

@@ -57,7 +57,10 @@ describe('trainings and the evaluations behind them, on the real ray-worker', ()
       ...{ id: newSweepId(), project: 'default', seed: null, ...draft },
       fingerprints: draft.entries.map(() => null),
     });
-    const over = () => until(async () => (await store.sweep(id))?.endedAt, 'every child has ended', 60);
+    const over = () =>
+      until(async () => (await store.sweep(id))?.endedAt, 'every child has ended', {
+        instead: () => store.sweep(id),
+      });
     await over();
     const sweep = (await store.sweep(id))!;
     assert.deepEqual([sweep.state, sweep.skipped], ['done', 2]);
