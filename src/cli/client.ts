@@ -42,29 +42,36 @@ interface Problem {
   code?: string;
   detail?: string;
   title?: string;
+  retry?: boolean;
   problems?: { field: string; message: string }[];
 }
 
+/** A refusal of a server that will answer otherwise when it is asked again. */
+class RefusedForNow extends CliError {}
+
+/** Whom a client talks to. */
+export interface ClientOptions {
+  url: string;
+  token: string;
+  /** Told once, in a sentence, when an answer takes longer than 2 seconds. */
+  onSlow?: ((text: string) => void) | undefined;
+  /** Told in a sentence when a stream is cut, and when it goes on. */
+  onCut?: ((text: string) => void) | undefined;
+  /** Without an answer for so long a request is given up; a stream and a download are not. 60 seconds where left out. */
+  patienceMs?: number;
+}
+
+type Send = (path: string, init: RequestInit, signal?: AbortSignal) => Promise<Response>;
+
+const SLOW_MS = 2_000;
+const PATIENCE_MS = 60_000;
+
 /** A client of the API at `url` that presents `token`. */
-export function createClient(options: { url: string; token: string }): Client {
+export function createClient(options: ClientOptions): Client {
+  const { onCut = () => undefined, patienceMs = PATIENCE_MS } = options;
   const base = options.url.replace(/\/$/, '');
-  const send = async (path: string, init: RequestInit): Promise<Response> => {
-    const headers = { authorization: `Bearer ${options.token}`, ...(init.headers as Record<string, string>) };
-    let response: Response;
-    try {
-      response = await fetch(`${base}${path}`, { ...init, headers });
-    } catch (error) {
-      if (init.signal?.aborted) throw error;
-      const cause =
-        error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-      throw new CliError(
-        EXIT.unreachable,
-        `No answer from ${base} (${cause}). Is it running? \`echelon up\` starts it; --url says where it is.`,
-      );
-    }
-    if (!response.ok) throw await refusal(response, path);
-    return response;
-  };
+  const open = sender(base, options);
+  const send: Send = (path, init) => open(path, init, AbortSignal.timeout(patienceMs));
   const get = async <T>(
     path: string,
     query: Record<string, string | number | undefined> = {},
@@ -72,40 +79,94 @@ export function createClient(options: { url: string; token: string }): Client {
     const set = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = new URLSearchParams(Object.fromEntries(set.map(([key, value]) => [key, String(value)])));
     const response = await send(search.size > 0 ? `${path}?${search}` : path, {});
-    return (await response.json()) as T;
+    return bodyOf<T>(response, base);
   };
   const post = async <T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> => {
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    return (await (
-      await send(path, { method: 'POST', ...content, headers: { ...type, ...headers } })
-    ).json()) as T;
+    const init = { method: 'POST', ...content, headers: { ...type, ...headers } };
+    return bodyOf<T>(await send(path, init), base);
   };
   const patch = async <T>(path: string, body: unknown): Promise<T> => {
     const headers = { 'content-type': 'application/json' };
-    return (await (await send(path, { method: 'PATCH', body: JSON.stringify(body), headers })).json()) as T;
+    return bodyOf<T>(await send(path, { method: 'PATCH', body: JSON.stringify(body), headers }), base);
   };
   const remove = async <T>(path: string): Promise<T> => {
     const response = await send(path, { method: 'DELETE' });
-    return (response.status === 204 ? undefined : await response.json()) as T;
+    return response.status === 204 ? (undefined as T) : bodyOf<T>(response, base);
   };
   return {
     url: base,
     get,
-    download: async (path) => new Uint8Array(await (await send(path, {})).arrayBuffer()),
+    download: async (path) => new Uint8Array(await (await open(path, {})).arrayBuffer()),
     post,
     patch,
     delete: remove,
-    events: (id, options) => messages(send, `/v1/experiments/${encodeURIComponent(id)}/events`, options),
-    feed: (project, options) => {
+    events: (id, where) =>
+      messages(open, `/v1/experiments/${encodeURIComponent(id)}/events`, { ...where, onCut }),
+    feed: (project, where) => {
       const path =
         project === undefined ? '/v1/events' : `/v1/projects/${encodeURIComponent(project)}/events`;
-      return messages(send, path, options);
+      return messages(open, path, { ...where, onCut });
     },
   };
 }
 
-async function refusal(response: Response, path: string): Promise<CliError> {
+/** Sends a request and returns what is no refusal. `signal` gives it up as a server that does not answer. */
+function sender(base: string, { token, onSlow }: ClientOptions): Send {
+  let said = false;
+  return async (path, init, signal) => {
+    const headers = { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) };
+    const slow = setTimeout(() => {
+      if (!said) onSlow?.(`Waiting for an answer from ${base}`);
+      said = true;
+    }, SLOW_MS);
+    let response: Response;
+    try {
+      response = await fetch(`${base}${path}`, { ...(signal && { signal }), ...init, headers });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw new CliError(EXIT.unreachable, `No answer from ${base}${whyNone(error)}`);
+    } finally {
+      clearTimeout(slow);
+    }
+    if (!response.ok) throw await refusal(response, base, path);
+    return response;
+  };
+}
+
+const START = 'Is it running? `echelon up` starts it; --url says where it is.';
+
+/** Why there is no answer, and what to do. */
+function whyNone(error: unknown): string {
+  const { name, cause } = error as Error;
+  const { code = '', message = String(error) } = (cause ?? {}) as NodeJS.ErrnoException;
+  if (name === 'TimeoutError') return ': it took the request and is silent.';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ': its name is not known here; is --url right?';
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || /wrong version number/.test(message))
+    return ': it does not speak TLS; does its address begin with http://?';
+  if (/certificate/i.test(message))
+    return ` (${message}). NODE_EXTRA_CA_CERTS names a file with the certificate of who signed it.`;
+  return ` (${message.split('\n', 1)[0]}). ${START}`;
+}
+
+async function bodyOf<T>(response: Response, base: string): Promise<T> {
+  try {
+    return (await response.json()) as T;
+  } catch (error) {
+    if (!(error instanceof SyntaxError))
+      throw new CliError(EXIT.unreachable, `No answer from ${base}${whyNone(error)}`);
+    throw notTheApi(base, 'is not JSON');
+  }
+}
+
+const notTheApi = (base: string, what: string): CliError =>
+  new CliError(
+    EXIT.unreachable,
+    `What ${base} answers ${what}: it is not an API of Echelon. Is --url right?`,
+  );
+
+async function refusal(response: Response, base: string, path: string): Promise<CliError> {
   const problem = (await response.json().catch(() => ({}))) as Problem;
   const fields = (problem.problems ?? [])
     .map(({ field, message }) => `\n  ${field === '' ? '' : `${field}: `}${message}`)
@@ -114,26 +175,58 @@ async function refusal(response: Response, path: string): Promise<CliError> {
     const what = 'The API does not accept this token; --token or ECHELON_TOKEN gives another.';
     return new CliError(EXIT.refused, what, problem.code);
   }
+  if (problem.code === undefined && response.status >= 500)
+    return new CliError(
+      EXIT.unreachable,
+      `No answer from ${base}: ${response.status} ${response.statusText}, probably of a proxy before it.`,
+    );
+  if (problem.code === undefined)
+    return notTheApi(base, `to ${path} (${response.status} ${response.statusText}) is no answer of ours`);
   const what = problem.detail ?? problem.title ?? response.statusText;
-  const sweep = response.status === 404 && path.startsWith('/v1/experiments/swp-');
-  const hint = sweep ? ' That is the id of a sweep: `echelon sweep --help` says what it can do.' : '';
-  return new CliError(EXIT.refused, `${what}${hint}${fields}`, problem.code);
+  const hint = response.status === 404 ? mixedUp(path) : '';
+  const Kind = problem.retry === true ? RefusedForNow : CliError;
+  return new Kind(EXIT.refused, `${what}${hint}${fields}`, problem.code);
+}
+
+/** What to say to somebody who takes a sweep for an experiment, or an experiment for a sweep. */
+function mixedUp(path: string): string {
+  if (path.startsWith('/v1/experiments/swp-'))
+    return ' That is the id of a sweep: `echelon sweep --help` says what it can do.';
+  if (path.startsWith('/v1/sweeps/exp-')) return ' That is the id of an experiment: `echelon get` shows it.';
+  return '';
 }
 
 async function* messages<T extends { id: string }>(
-  send: (path: string, init: RequestInit) => Promise<Response>,
+  send: Send,
   path: string,
-  options: { after?: string | undefined; signal: AbortSignal },
+  options: { after?: string | undefined; signal: AbortSignal; onCut: (text: string) => void },
 ): AsyncIterable<T> {
-  const isFatal = (error: unknown) => error instanceof CliError && error.exitCode !== EXIT.unreachable;
+  const { onCut, ...where } = options;
+  let [wasOpen, isCut] = [false, false];
+  const open = async (headers: Record<string, string>, signal: AbortSignal): Promise<Response> => {
+    try {
+      const response = await send(path, { headers, signal });
+      if (isCut) onCut('There is an answer again; it goes on where it was cut.');
+      [wasOpen, isCut] = [true, false];
+      return response;
+    } catch (error) {
+      if (wasOpen && !isCut && !isFatal(error))
+        onCut(`${(error as Error).message} Trying again for a minute.`);
+      isCut = true;
+      throw error;
+    }
+  };
+  // Somebody who has seen nothing yet is better told at once.
+  const isFatal = (error: unknown) => isRefusal(error) || (!wasOpen && error instanceof CliError);
   try {
-    const followed = follow<Omit<T, 'id'>>((headers, signal) => send(path, { headers, signal }), {
-      ...options,
-      isFatal,
-    });
-    for await (const { id, data } of followed) yield { id, ...data } as T;
+    for await (const { id, data } of follow<Omit<T, 'id'>>(open, { ...where, isFatal }))
+      yield { id, ...data } as T;
   } catch (error) {
     if (!(error instanceof StreamClosed)) throw error;
     throw new CliError(EXIT.refused, error.message, 'unauthenticated');
   }
 }
+
+/** True for what would be refused again. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof CliError && error.exitCode !== EXIT.unreachable && !(error instanceof RefusedForNow);

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { type Client, createClient } from './client.ts';
 import { contextOf, DEFAULT_CONFIG_FILE } from './config-file.ts';
 import { CliError, EXIT } from './exit.ts';
+import { terminal } from './output.ts';
 
 /** What a running private stack leaves in its state directory, for other commands of the same user. */
 export interface Connection {
@@ -66,8 +67,13 @@ export async function saveConnection(stateDir: string, connection: Connection): 
 
 /** The running private stack of a state directory; undefined where there is none. */
 export async function readConnection(stateDir: string): Promise<Connection | undefined> {
-  const text = await readFile(fileOf(stateDir), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as Connection);
+  const text = await readFile(fileOf(stateDir), 'utf8').catch(() => '');
+  try {
+    return JSON.parse(text) as Connection;
+  } catch {
+    // There is none, or a full disk left half of one.
+    return undefined;
+  }
 }
 
 /** Removes what {@link saveConnection} wrote. */
@@ -83,22 +89,29 @@ export async function clientFor(options: ConnectionOptions): Promise<Client> {
   const { context: name, config = DEFAULT_CONFIG_FILE } = options;
   const context = options.url === undefined ? await contextOf(config, name) : undefined;
   const here = await readConnection(options.stateDir);
-  const url = options.url ?? context?.url ?? here?.url;
-  if (!url) {
+  const given = options.url ?? context?.url ?? here?.url;
+  if (!given) {
     throw new CliError(
       EXIT.unreachable,
       'No API to talk to: `echelon up` starts one here, --url (or ECHELON_URL) names another.',
     );
   }
   const known = context ?? here;
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new CliError(EXIT.usage, `The address of the API is like http://127.0.0.1:7077, not ${url}.`);
-  const token = options.token ?? (url === known?.url ? known.token : undefined);
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given))
+    throw new CliError(EXIT.usage, `The address of the API is like http://127.0.0.1:7077, not ${given}.`);
+  const url = baseOf(given);
+  const token = options.token ?? (known && url === baseOf(known.url) ? known.token : undefined);
   if (!token) {
     const keep = context
       ? ` \`echelon config set ${context.name} --url ${url} --token-file FILE\` keeps one.`
       : '';
     throw new CliError(EXIT.refused, `No token for ${url}: pass --token or set ECHELON_TOKEN.${keep}`);
   }
-  return createClient({ url, token });
+  if (!/^[!-~]+$/.test(token))
+    throw new CliError(EXIT.usage, 'The token has a space, a line break or a letter that no token has.');
+  const isWatched = process.stderr.isTTY === true;
+  return createClient({ url, token, onCut: terminal.remark, ...(isWatched && { onSlow: terminal.remark }) });
 }
+
+/** Without the `/v1` with which addresses of the API are shown, and without slashes at its end. */
+const baseOf = (url: string): string => url.replace(/\/+(v1\/*)?$/, '');

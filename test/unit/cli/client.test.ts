@@ -52,13 +52,14 @@ test('a problem document becomes one error with every field', async (t) => {
   });
 });
 
-test("a sweep's id where an experiment's is wanted is said to be one", async (t) => {
+test("a sweep's id where an experiment's is wanted is said to be one, and the reverse", async (t) => {
   const url = await serving(t, (_, response) => {
     response.writeHead(404).end(JSON.stringify({ code: 'not-found', detail: 'There is no experiment.' }));
   });
   const client = createClient({ url, token: 't' });
   await assert.rejects(client.get('/v1/experiments/swp-00cz8h3k7n2q4r5s6t7v/logs'), /id of a sweep/);
   await assert.rejects(client.get('/v1/experiments/exp-00cz8h3k7n2q4r5s6t7v'), /experiment\.$/);
+  await assert.rejects(client.get('/v1/sweeps/exp-00cz8h3k7n2q4r5s6t7v'), /id of an experiment/);
 });
 
 test('nobody there is said with the address and what to do', async () => {
@@ -69,6 +70,68 @@ test('nobody there is said with the address and what to do', async () => {
       error.exitCode === EXIT.unreachable &&
       /127\.0\.0\.1:1.*echelon up/.test(error.message),
   );
+});
+
+test('what cannot be an answer of the API is said to be none, without a stack', async (t) => {
+  const answers: Record<string, RequestListener> = {
+    'is not JSON: it is not an API of Echelon': (_, response) => response.end('<html>It works!</html>'),
+    'answers to /v1/x \\(404 Not Found\\) is no answer of ours': (_, response) =>
+      response.writeHead(404).end('<html>'),
+    'No answer from .*: 502 Bad Gateway, probably of a proxy': (_, response) =>
+      response.writeHead(502).end('<html>'),
+    'it took the request and is silent': () => undefined,
+  };
+  for (const [said, listener] of Object.entries(answers)) {
+    const client = createClient({ url: await serving(t, listener), token: 't', patienceMs: 100 });
+    await assert.rejects(client.get('/v1/x'), (error: unknown) => {
+      assert.ok(error instanceof CliError);
+      assert.equal(error.exitCode, EXIT.unreachable);
+      assert.match(error.message, new RegExp(said));
+      return true;
+    });
+  }
+});
+
+test('https where there is no TLS is said in words', async (t) => {
+  const url = await serving(t, (_, response) => response.end('{}'));
+  const client = createClient({ url: url.replace('http:', 'https:'), token: 't' });
+  await assert.rejects(client.get('/'), /it does not speak TLS; does its address begin with http:/);
+});
+
+test('a slow answer is announced once', async (t) => {
+  const url = await serving(t, (_, response) => void setTimeout(() => response.end('{}'), 2_300));
+  const said: string[] = [];
+  const client = createClient({ url, token: 't', onSlow: (text) => void said.push(text) });
+  await Promise.all([client.get('/'), client.get('/')]);
+  assert.deepEqual(said, [`Waiting for an answer from ${url}`]);
+});
+
+test('a stream to which nobody ever answered ends at once', { timeout: 10_000 }, async () => {
+  // Fails where it goes on trying as after a cut: then it takes a minute without a word.
+  const client = createClient({ url: 'http://127.0.0.1:1', token: 't' });
+  const { signal } = new AbortController();
+  await assert.rejects(Array.fromAsync(client.events('exp-1', { signal })), /No answer from/);
+});
+
+test('a stream that is cut says so, and when it goes on, also past a server that is away for a moment', async (t) => {
+  const away = JSON.stringify({ code: 'store-unavailable', detail: 'The store is away.', retry: true });
+  const message = (n: number) => `id: 1-${n}\ndata: {"at":1,"event":{}}\n\n`;
+  let requests = 0;
+  const url = await serving(t, (_, response) => {
+    requests += 1;
+    if (requests === 1) response.end(message(1));
+    else if (requests < 4) response.writeHead(503).end(away);
+    else response.end(`${message(2)}event: end\ndata: {}\n\n`);
+  });
+  const said: string[] = [];
+  const client = createClient({ url, token: 't', onCut: (text) => void said.push(text) });
+  const { signal } = new AbortController();
+  const seen = await Array.fromAsync(client.events('exp-1', { signal }), ({ id }) => id);
+  assert.deepEqual(seen, ['1-1', '1-2']);
+  assert.deepEqual(said, [
+    'The store is away. Trying again for a minute.',
+    'There is an answer again; it goes on where it was cut.',
+  ]);
 });
 
 test('a broken stream of events is resumed behind the last one, until its end', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -48,6 +48,25 @@ test("the running stack's token is never sent to another address", async () => {
 test('an address without a scheme is wrong usage, whatever the token', async () => {
   for (const url of ['127.0.0.1:7077', 'localhost', 'ftp://x', 'http://'])
     await assert.rejects(clientFor({ stateDir, url }), ends(EXIT.usage));
+});
+
+test('the address as it is shown for the API, or with a slash, is the same address', async () => {
+  for (const url of [`${here.url}/`, `${here.url}/v1`, `${here.url}/v1/`])
+    assert.equal((await clientFor({ stateDir, url })).url, here.url);
+});
+
+test('a token with a line break in it is wrong usage, and not repeated', async () => {
+  await assert.rejects(
+    clientFor({ stateDir, token: 'half\nother' }),
+    (error) => ends(EXIT.usage)(error) && !/half/.test((error as Error).message),
+  );
+});
+
+test('half a file of a running stack is none', async () => {
+  const broken = join(root, 'broken');
+  await saveConnection(broken, here);
+  await writeFile(join(broken, 'connection.json'), '{"url":');
+  assert.equal(await readConnection(broken), undefined);
 });
 
 test('when it stops, the file goes', async () => {
