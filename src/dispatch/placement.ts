@@ -31,71 +31,32 @@ export interface Placement {
   stop(): Promise<void>;
 }
 
-/** See {@link Placement}. `onClaimed` gets each new lease at once; `everyMs` is the time between rounds without a poke. */
-export function createPlacement(deps: {
+/** What a placement needs. */
+interface PlacementDeps {
   store: Store;
   line: Pick<Line, 'leave'>;
   dispatcher: string;
   leaseMs: number;
+  /** A cluster that was not seen for longer is not answering. */
   staleMs: number;
+  /** Time between two rounds without a poke. */
   everyMs: number;
   now: () => number;
   log: Log;
+  /** Gets each new lease at once. */
   onClaimed: (lease: Lease, start: Start) => void;
-}): Placement {
-  const { store, line, log } = deps;
-  const requests = new Map<string, ((placed: Placed) => void)[]>();
+}
+
+/** See {@link Placement}. */
+export function createPlacement(deps: PlacementDeps): Placement {
+  const { store, now, staleMs, everyMs, log } = deps;
+  const requests = createRequests();
   let stopped = false;
-  const look = createLook({ store, now: deps.now, staleMs: deps.staleMs });
-  const note = createNotes({ store, now: deps.now });
+  const look = createLook({ store, now, staleMs });
+  const note = createNotes({ store, now });
+  const claims: Claims = { ...deps, requests, stopped: () => stopped };
 
-  function answer(experiment: string, placed: Placed): void {
-    for (const resolve of requests.get(experiment) ?? []) resolve(placed);
-    requests.delete(experiment);
-  }
-
-  /** `changed`: somebody changed what its cluster or project holds since that was read, or paused it. */
-  async function claim(
-    start: Start,
-    { waiting, versions, projectVersions }: Look,
-  ): Promise<'claimed' | 'gone' | 'changed'> {
-    const { experiment, cluster } = start;
-    const { dispatcher, leaseMs } = deps;
-    const project = waiting.find((item) => item.experiment === experiment)!.project;
-    const answering = store.claim({
-      ...{ ...start, reservationVersion: versions.get(cluster) ?? 0, dispatcher, leaseMs, project },
-      ...(projectVersions.has(project) && { projectVersion: projectVersions.get(project)! }),
-    });
-    // For the claim that is sent behind it: where this one is refused, that one is too.
-    for (const [map, key] of [[versions, cluster] as const, [projectVersions, project] as const])
-      if (map.has(key)) map.set(key, map.get(key)! + 1);
-    const claimed = await answering;
-    if (claimed.outcome === 'changed') return 'changed';
-    if (claimed.outcome === 'claimed') deps.onClaimed(claimed.lease, start);
-    const outcome = claimed.outcome === 'claimed' ? 'claimed' : 'gone';
-    answer(experiment, outcome);
-    return outcome;
-  }
-
-  /** Claims what is in our hands, and some of the rest, in as few round trips as that takes. True: look again. */
-  async function claimAll(seen: Look): Promise<boolean> {
-    const { start: starts } = seen.choice;
-    const inHand = starts.filter(({ experiment }) => requests.has(experiment));
-    const others = starts.filter((start) => !inHand.includes(start));
-    if (stopped) return false;
-    const outcomes = await Promise.all(inHand.map((start) => claim(start, seen)));
-    if (outcomes.some((outcome) => outcome !== 'claimed')) return true;
-    if (stopped) return false;
-    const unasked = others.slice(0, UNASKED_AT_ONCE);
-    const found = await Promise.all(unasked.map((start) => claim(start, seen)));
-    // A job has nothing more to say where its experiment is claimed.
-    for (const [at, outcome] of found.entries())
-      if (outcome === 'claimed') void line.leave(unasked[at]!.experiment);
-    if (found.includes('gone')) return true;
-    // Whoever changed it wakes us, or is at the same starts: then it is left to them.
-    return others.length > UNASKED_AT_ONCE && !found.includes('changed');
-  }
-
+  /** Whoever asked and does not start now waits, or waits no more. */
   async function answerOthers(asked: string[], { choice, waiting }: Look): Promise<void> {
     const starting = new Set(choice.start.map((start) => start.experiment));
     const inLine = new Set(waiting.map((item) => item.experiment));
@@ -103,41 +64,113 @@ export function createPlacement(deps: {
     await Promise.all(
       others.map(async (experiment) => {
         const waits = inLine.has(experiment) || (await store.position(experiment)).rank !== null;
-        answer(experiment, waits ? 'wait' : 'gone');
+        requests.answer(experiment, waits ? 'wait' : 'gone');
       }),
     );
   }
 
   async function round(): Promise<void> {
-    const asked = [...requests.keys()];
+    const asked = requests.all();
     try {
       const seen = await look();
-      const again = await claimAll(seen);
+      const again = await claimAll(seen, claims);
       await answerOthers(asked, seen);
       await note(seen);
       if (again) loop.poke();
     } catch (error) {
       // Parked, they are asked for again; a job must not be held while the store is away.
-      for (const experiment of asked) answer(experiment, 'wait');
+      for (const experiment of asked) requests.answer(experiment, 'wait');
       throw error;
     }
   }
 
-  const loop = createLoop({ name: 'placement', everyMs: deps.everyMs, run: round, log });
+  const loop = createLoop({ name: 'placement', everyMs, run: round, log });
   return {
     start: loop.start,
     poke: loop.poke,
     request(experiment) {
       if (stopped) return Promise.resolve('wait');
-      const { promise, resolve } = Promise.withResolvers<Placed>();
-      requests.set(experiment, [...(requests.get(experiment) ?? []), resolve]);
+      const placed = requests.add(experiment);
       loop.poke();
-      return promise;
+      return placed;
     },
     async stop() {
       stopped = true;
       await loop.stop();
-      for (const experiment of [...requests.keys()]) answer(experiment, 'wait');
+      for (const experiment of requests.all()) requests.answer(experiment, 'wait');
     },
   };
+}
+
+/** Who asked for which experiments, until each is answered. */
+interface Requests {
+  add(experiment: string): Promise<Placed>;
+  has(experiment: string): boolean;
+  all(): string[];
+  answer(experiment: string, placed: Placed): void;
+}
+
+function createRequests(): Requests {
+  const requests = new Map<string, ((placed: Placed) => void)[]>();
+  return {
+    add(experiment) {
+      const { promise, resolve } = Promise.withResolvers<Placed>();
+      requests.set(experiment, [...(requests.get(experiment) ?? []), resolve]);
+      return promise;
+    },
+    has: (experiment) => requests.has(experiment),
+    all: () => [...requests.keys()],
+    answer(experiment, placed) {
+      for (const resolve of requests.get(experiment) ?? []) resolve(placed);
+      requests.delete(experiment);
+    },
+  };
+}
+
+interface Claims extends Pick<PlacementDeps, 'store' | 'line' | 'dispatcher' | 'leaseMs' | 'onClaimed'> {
+  requests: Requests;
+  stopped: () => boolean;
+}
+
+/** Claims what is in our hands, and some of the rest, in as few round trips as that takes. True: look again. */
+async function claimAll(seen: Look, claims: Claims): Promise<boolean> {
+  const { requests, line, stopped } = claims;
+  const { start: starts } = seen.choice;
+  const inHand = starts.filter(({ experiment }) => requests.has(experiment));
+  const others = starts.filter((start) => !inHand.includes(start));
+  if (stopped()) return false;
+  const outcomes = await Promise.all(inHand.map((start) => claim(start, seen, claims)));
+  if (outcomes.some((outcome) => outcome !== 'claimed')) return true;
+  if (stopped()) return false;
+  const unasked = others.slice(0, UNASKED_AT_ONCE);
+  const found = await Promise.all(unasked.map((start) => claim(start, seen, claims)));
+  // A job has nothing more to say where its experiment is claimed.
+  for (const [at, outcome] of found.entries())
+    if (outcome === 'claimed') void line.leave(unasked[at]!.experiment);
+  if (found.includes('gone')) return true;
+  // Whoever changed it wakes us, or is at the same starts: then it is left to them.
+  return others.length > UNASKED_AT_ONCE && !found.includes('changed');
+}
+
+/** `changed`: somebody changed what its cluster or project holds since that was read, or paused it. */
+async function claim(
+  start: Start,
+  { waiting, versions, projectVersions }: Look,
+  { store, dispatcher, leaseMs, onClaimed, requests }: Claims,
+): Promise<'claimed' | 'gone' | 'changed'> {
+  const { experiment, cluster } = start;
+  const project = waiting.find((item) => item.experiment === experiment)!.project;
+  const answering = store.claim({
+    ...{ ...start, reservationVersion: versions.get(cluster) ?? 0, dispatcher, leaseMs, project },
+    ...(projectVersions.has(project) && { projectVersion: projectVersions.get(project)! }),
+  });
+  // For the claim that is sent behind it: where this one is refused, that one is too.
+  for (const [map, key] of [[versions, cluster] as const, [projectVersions, project] as const])
+    if (map.has(key)) map.set(key, map.get(key)! + 1);
+  const claimed = await answering;
+  if (claimed.outcome === 'changed') return 'changed';
+  if (claimed.outcome === 'claimed') onClaimed(claimed.lease, start);
+  const outcome = claimed.outcome === 'claimed' ? 'claimed' : 'gone';
+  requests.answer(experiment, outcome);
+  return outcome;
 }

@@ -69,72 +69,25 @@ function isPassing(error: unknown): boolean {
   return error instanceof EchelonError && error.code === 'store-unavailable';
 }
 
-/**
- * Takes pending batches from the store, has each verified and stores its report; at most `concurrency` at a time. A
- * batch that cannot be verified gets a report that says so, so that none is taken for ever. One that was taken by a
- * process that died comes back after `leaseMs`.
- */
-export function createVerification({
-  store,
-  verifier,
-  concurrency,
-  leaseMs,
-  everyMs,
-  log,
-}: {
+/** What verification needs. */
+interface VerificationDeps {
   store: Pick<Store, 'takePending' | 'giveBack' | 'batchBytes' | 'report'>;
   verifier: Verifier;
+  /** Batches at a time. */
   concurrency: number;
+  /** A batch that was taken by a process that died comes back after this time. */
   leaseMs: number;
   everyMs: number;
   log: Log;
-}): Loop & { active(): number } {
+}
+
+/**
+ * Takes pending batches from the store, has each verified and stores its report. A batch that cannot be verified gets a
+ * report that says so, so that none is taken for ever.
+ */
+export function createVerification(deps: VerificationDeps): Loop & { active(): number } {
+  const { store, concurrency, leaseMs, everyMs, log } = deps;
   const active = new Map<Promise<void>, BatchRecord>();
-
-  /** A verdict on the batch's form is final; a thread that dies on it is given another try. */
-  async function recompute(record: BatchRecord): Promise<ReportSummary> {
-    for (let tries = 1; ; tries += 1) {
-      const wire = await store.batchBytes(record);
-      try {
-        return await verifier.verify(wire);
-      } catch (error) {
-        if (error instanceof BatchFormatError) throw error;
-        const message = error instanceof Error ? error.message : String(error);
-        if (tries >= MOST_TRIES) throw new Error(`verifying it failed ${tries} times: ${message}`);
-        log.warn(
-          { experiment: record.experiment, batch: record.batch, err: error },
-          'verifying a batch failed',
-        );
-      }
-    }
-  }
-
-  async function judge(record: BatchRecord): Promise<ReportSummary> {
-    // Taken again and again without a report: whoever took it did not live to write one.
-    const taken = record.taken ?? 1;
-    if (taken > MOST_TRIES)
-      return unverifiableReport(record, new Error(`its verifier ended without a report ${taken - 1} times`));
-    try {
-      return await recompute(record);
-    } catch (error) {
-      if (isPassing(error)) throw error;
-      const { experiment, attempt, batch } = record;
-      log.warn({ experiment, attempt, batch, err: error }, 'a batch could not be verified');
-      return unverifiableReport(record, error);
-    }
-  }
-
-  async function verify(record: BatchRecord): Promise<void> {
-    try {
-      const report = await judge(record);
-      await store.report(record, toVerificationEvent(record, report), report);
-    } catch (error) {
-      // It is still pending and comes back by itself; that the store was away counts against nobody.
-      if (isPassing(error)) await store.giveBack(record).catch(() => {});
-      log.warn({ experiment: record.experiment, batch: record.batch, err: error }, 'no report stored');
-    }
-  }
-
   const loop = createLoop({
     name: 'verification',
     everyMs,
@@ -144,7 +97,7 @@ export function createVerification({
       if (room <= 0) return;
       const records = await store.takePending(room, leaseMs);
       for (const record of records) {
-        const work = verify(record).finally(() => {
+        const work = verify(deps, record).finally(() => {
           active.delete(work);
           // Each end looks for more, so that a backlog is worked off without waiting for the next time.
           loop.poke();
@@ -165,4 +118,51 @@ export function createVerification({
       await Promise.all(active.keys());
     },
   };
+}
+
+/** Never throws: what gets no report is still pending, and comes back. */
+async function verify(deps: VerificationDeps, record: BatchRecord): Promise<void> {
+  const { store, log } = deps;
+  try {
+    const report = await judge(deps, record);
+    await store.report(record, toVerificationEvent(record, report), report);
+  } catch (error) {
+    // That the store was away counts against nobody.
+    if (isPassing(error)) await store.giveBack(record).catch(() => {});
+    log.warn({ experiment: record.experiment, batch: record.batch, err: error }, 'no report stored');
+  }
+}
+
+async function judge(deps: VerificationDeps, record: BatchRecord): Promise<ReportSummary> {
+  // Taken again and again without a report: whoever took it did not live to write one.
+  const taken = record.taken ?? 1;
+  if (taken > MOST_TRIES)
+    return unverifiableReport(record, new Error(`its verifier ended without a report ${taken - 1} times`));
+  try {
+    return await recompute(deps, record);
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    const { experiment, attempt, batch } = record;
+    deps.log.warn({ experiment, attempt, batch, err: error }, 'a batch could not be verified');
+    return unverifiableReport(record, error);
+  }
+}
+
+/** A verdict on the batch's form is final; a thread that dies on it is given another try. */
+async function recompute(
+  { store, verifier, log }: VerificationDeps,
+  record: BatchRecord,
+): Promise<ReportSummary> {
+  for (let tries = 1; ; tries += 1) {
+    const wire = await store.batchBytes(record);
+    try {
+      return await verifier.verify(wire);
+    } catch (error) {
+      if (error instanceof BatchFormatError) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      if (tries >= MOST_TRIES) throw new Error(`verifying it failed ${tries} times: ${message}`);
+      const { experiment, batch } = record;
+      log.warn({ experiment, batch, err: error }, 'verifying a batch failed');
+    }
+  }
 }
