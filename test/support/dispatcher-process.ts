@@ -33,7 +33,10 @@ const dispatcher = createDispatcher({
     },
   },
 });
-createInterface({ input: process.stdin }).on('line', (word) => {
+const told = createInterface({ input: process.stdin });
+// The test is gone, however it ended.
+told.on('close', () => process.exit(1));
+told.on('line', (word) => {
   if (word === 'launch') toldToLaunch.resolve();
   if (word === 'report-idle')
     void until(() => dispatcher.stats().attempts === 0, 'nothing is in hand').then(() => say('idle'));

@@ -69,9 +69,9 @@ describe('a loop', () => {
       loop.poke();
       await new Promise(setImmediate);
     }
-    await until(() => begun.length === 2, 'it begins once more');
-    assert.ok(begun[1]! - begun[0]! >= 28, 'not before the rest is over');
+    await until(() => begun.length >= 2, 'it begins once more');
     await loop.stop();
+    assert.ok(begun[1]! - begun[0]! >= 28, 'not before the rest is over');
   });
 
   test('does nothing before its start', async () => {
