@@ -64,7 +64,8 @@ export interface ClientOptions {
 type Send = (path: string, init: RequestInit, signal?: AbortSignal) => Promise<Response>;
 
 const SLOW_MS = 2_000;
-const PATIENCE_MS = 60_000;
+/** How long a server that does not answer is asked. */
+export const PATIENCE_MS = 60_000;
 
 /** A client of the API at `url` that presents `token`. */
 export function createClient(options: ClientOptions): Client {
@@ -217,7 +218,7 @@ async function* messages<T extends { id: string }>(
     }
   };
   // Somebody who has seen nothing yet is better told at once.
-  const isFatal = (error: unknown) => isRefusal(error) || (!wasOpen && error instanceof CliError);
+  const isFatal = (error: unknown) => error instanceof CliError && (!wasOpen || isRefusal(error));
   try {
     for await (const { id, data } of follow<Omit<T, 'id'>>(open, { ...where, isFatal }))
       yield { id, ...data } as T;
@@ -227,6 +228,6 @@ async function* messages<T extends { id: string }>(
   }
 }
 
-/** True for what would be refused again. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof CliError && error.exitCode !== EXIT.unreachable && !(error instanceof RefusedForNow);
+/** True for what would be refused again, and for what no server said. */
+export const isRefusal = (error: unknown): boolean =>
+  !(error instanceof RefusedForNow) && (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable);

@@ -17,6 +17,7 @@ import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { coloredState, duration, inert, json, type Output, table } from '../output.ts';
+import { patient } from '../patient.ts';
 import { shortened } from '../shortened.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
 
@@ -89,15 +90,10 @@ export async function watchSweep(options: {
   everyMs?: number;
 }): Promise<void> {
   const { client, id, output, everyMs = WATCH_MS } = options;
+  const look = patient(() => client.get<SweepDetail>(pathOf(id), { limit: 1 }), { output });
   let said = '';
   for (;;) {
-    const {
-      children: _children,
-      next: _next,
-      spec: _spec,
-      axes: _axes,
-      ...sweep
-    } = await client.get<SweepDetail>(pathOf(id), { limit: 1 });
+    const { children: _children, next: _next, spec: _spec, axes: _axes, ...sweep } = await look();
     const text = options.json ? JSON.stringify(sweep) : `${id}  ${progress(sweep)}`;
     if (text !== said) output.line(text);
     said = text;

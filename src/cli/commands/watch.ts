@@ -61,6 +61,11 @@ export async function watchFeed(options: {
 }): Promise<void> {
   const { client, output, signal } = options;
   let { project, after } = options;
+  const caller = await client.get<{ project: string | null }>('/v1/caller');
+  if (project === undefined && caller.project !== null) {
+    project = caller.project;
+    if (!options.json) output.remark(`Your key sees the project ${project} alone.`);
+  }
   if (!options.json)
     output.remark(
       `What happens in ${project ?? 'all projects'} ${after === undefined ? 'from now on' : `behind ${after}`}; Ctrl-C ends it.`,
@@ -72,15 +77,7 @@ export async function watchFeed(options: {
       }
       return;
     } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      if (error.code === 'forbidden' && project === undefined) {
-        // A key that sees one project only.
-        project = (await client.get<{ project: string | null }>('/v1/caller')).project ?? undefined;
-        if (project === undefined) throw error;
-        if (!options.json) output.remark(`Your key sees the project ${project} alone.`);
-        continue;
-      }
-      if (error.code !== 'history-trimmed') throw error;
+      if (!(error instanceof CliError) || error.code !== 'history-trimmed') throw error;
       output.remark(`Events were missed: ${error.message}`);
       after = undefined;
     }
@@ -112,8 +109,10 @@ export async function watchExperiment(options: {
   after?: string | undefined;
   lookMs?: number;
 }): Promise<void> {
-  const { id, output } = options;
+  const { client, id, output } = options;
   const stop = new AbortController();
+  // What cannot be followed is refused before it is announced.
+  await client.get<Experiment>(pathOf(id));
   if (!options.json) output.remark(`Following ${id}; Ctrl-C ends the following, not the experiment.`);
   try {
     await printEvents(options, stop.signal);

@@ -76,6 +76,16 @@ test('an experiment that went well is followed to its end, one line an event, no
   assert.match(output.remarks.at(-1)!, /^4 of 4 rows verified, 0 wrong; /);
 });
 
+test('what is not there is refused before anything is announced', async (t) => {
+  const { client } = await apiFor(t);
+  const output = keptOutput();
+  await assert.rejects(
+    watchExperiment({ client, id: 'exp-00cz8h3k7n2q4r5s6t7v', output, json: false }),
+    /There is no experiment/,
+  );
+  assert.deepEqual(output.remarks, []);
+});
+
 test('a wrong row is an end with exit status 1', async (t) => {
   const { client, id } = await ended(t, 2);
   const output = keptOutput();
