@@ -74,7 +74,8 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
       tokens: [TOKEN],
       cookieSecret: SECRET,
       ...options.settings,
-      limits: { requests: 100_000, ...options.limits },
+      // A busy machine is no store that hangs.
+      limits: { requests: 100_000, storeTimeoutMs: 30_000, ...options.limits },
     },
     log,
     clock: { now: options.now ?? Date.now },

@@ -14,7 +14,7 @@ const ROUTES = [
 for (const how of ['frozen', 'gone'] as const) {
   test(`with Redis ${how}, every request is answered 503 in time, and served again when it is back`, async (t) => {
     const { server, store } = await storeFor(t);
-    const { call } = await appFor(t, { store });
+    const { call } = await appFor(t, { store, limits: { storeTimeoutMs: 900 } });
     const { id } = (await call('POST', '/v1/experiments', { body: REPLAY })).json();
     if (how === 'frozen') server.freeze();
     else await server.kill();

@@ -11,7 +11,7 @@ import { coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 /** No follower of these tests is helped by looking again after a while: wake-ups alone must do. */
 const limits = { followPollMs: 1e9 };
-const GIVE_UP_MS = 20_000;
+const GIVE_UP_MS = 60_000;
 
 function log(sequence: number): NumberedEvent {
   return {

@@ -49,7 +49,7 @@ function holder(t: TestContext, directory: string): ChildProcess {
     const { startServer } = await import(${source('processes.ts')});
     const guard = await startGuard(${JSON.stringify(directory)});
     guard.add({ kind: 'remove', path: ${JSON.stringify(join(directory, 'made'))} });
-    guard.add({ kind: 'run', command: 'touch', args: [${JSON.stringify(join(directory, 'ran'))}], environment: process.env, timeoutMs: 5000 });
+    guard.add({ kind: 'run', command: 'touch', args: [${JSON.stringify(join(directory, 'ran'))}], environment: process.env, timeoutMs: 30_000 });
     const server = await startServer({ command: 'sleep', args: ['1000'], logFile: ${JSON.stringify(join(directory, 'log'))}, environment: process.env, guard });
     console.log(server.pid);
     setInterval(() => {}, 1000);`;
@@ -101,7 +101,7 @@ describe('the guard', () => {
         command: 'sh',
         args: ['-c', script],
         environment: process.env,
-        timeoutMs: 5000,
+        timeoutMs: 30_000,
       });
     shell(`echo first >> ${file}`);
     guard.add({ kind: 'run', command: 'no-such-program', args: [], environment: {}, timeoutMs: 1000 });
