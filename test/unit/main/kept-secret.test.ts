@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -17,4 +17,15 @@ test('a secret is made once, kept for its owner alone, and another for each name
   assert.equal((await stat(dir)).mode & 0o777, 0o700);
   await writeFile(join(dir, 'one'), ' written by hand\n');
   assert.equal(await keptSecret(dir, 'one'), 'written by hand');
+});
+
+// Fails where each of them writes its own: tokens and sessions of one api would mean nothing to the other.
+test('processes that start together agree on one, also where an empty file was left', async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'echelon-secret-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const made = await Promise.all(Array.from({ length: 8 }, () => keptSecret(dir, 'one')));
+  assert.equal(new Set(made).size, 1);
+  await writeFile(join(dir, 'two'), '');
+  assert.equal(await keptSecret(dir, 'two'), await keptSecret(dir, 'two'));
+  assert.deepEqual(await readdir(dir), ['one', 'two']);
 });
