@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, Help } from 'commander';
+import { nearestName } from '../schemas/nearest.ts';
 import type { TextStreams } from './batch-files.ts';
 import { auditCommand } from './commands/audit.ts';
 import { batchesCommand } from './commands/batches.ts';
@@ -94,6 +95,7 @@ export function createProgram(output: Output, streams: TextStreams = process): C
     .showSuggestionAfterError()
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'echelon: ')) })
     .configureHelp({
       // Nearly all have options; a column that says so tells nothing.
       subcommandTerm: (command) => plain.subcommandTerm(command).replace(' [options]', ''),
@@ -121,6 +123,27 @@ function connectionLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
 function inherit(command: Command): void {
   for (const sub of command.commands) {
     sub.copyInheritedSettings(command);
+    if (sub.commands.length > 0) refuseUnknown(sub.helpCommand(false));
     inherit(sub);
   }
+}
+
+/** Where a word is none of the commands in `group`, what does something alone would count its arguments instead. */
+function refuseUnknown(group: Command): void {
+  const names = group.commands.map((sub) => sub.name());
+  const check = (at: Command): void => {
+    const [word] = group.args;
+    if (word === undefined || word.startsWith('-') || names.includes(word)) return;
+    if (at.registeredArguments.length > 0) return;
+    const near = nearestName(word, names);
+    const known = near === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${near}?`;
+    const lists = /^(ls|list)$/.test(word) ? ` \`echelon ${group.name()}\` alone lists them.` : '';
+    const what = `error: unknown command '${word}' of ${group.name()}\n(${known}${lists})`;
+    group.error(what, { code: 'commander.unknownCommand' });
+  };
+  if (group.registeredArguments.length === 0) group.allowExcessArguments();
+  group.hook('preSubcommand', (_group, sub) => check(sub));
+  group.hook('preAction', (_group, action) => {
+    if (action === group) check(group);
+  });
 }

@@ -22,7 +22,7 @@ export function bundleCommand(output: Output): Command {
       `
 The file is echelon-batch/1 as JSON in gzip; under \`bundle\` it says where the batch is from, and what was found.
 Example:
-  echelon bundle exp-0123456789abcdefghjkmnpqrs 1 12 -o batch.json.gz
+  echelon bundle exp-00cz8h3k7n2q4r5s6t7v 1 12 -o batch.json.gz
   echelon verify batch.json.gz                       # the same report, on any machine
   echelon compare batch.json.gz --estimators hgpo,gigpo,grpo`,
     )

@@ -30,6 +30,10 @@ export function clustersCommand(output: Output): Command {
   const command = base('clusters')
     .summary('list the clusters; add, pause, drain or remove one')
     .description('list the clusters: nodes, GPUs, ray-worker, last seen')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon clusters\n  echelon clusters add fleet ray://head:10001 --ray-token-file token --shared-root /shared --wait',
+    )
     .action(async (options: Options) => {
       const client = await clientFor(options);
       const list = await client.get<{ items: ClusterView[] }>('/v1/clusters');

@@ -35,6 +35,7 @@ function list(output: Output): Command {
     .description('list the contexts, and the file that holds them')
     .addOption(configOption())
     .option('--json', 'print JSON, for scripts; without tokens')
+    .addHelpText('after', '\nExample:\n  echelon config ls')
     .action(async ({ config: file, json: asJson }: Options & { json?: boolean }) => {
       const { current = LOCAL_CONTEXT, contexts = {} } = await readConfig(file);
       const shown = Object.entries(contexts).map(([name, { url, tokenFile, token }]) => ({

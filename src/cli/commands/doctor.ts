@@ -29,6 +29,7 @@ export function doctorCommand(output: Output): Command {
     .addOption(
       new Option('--python <program>', 'Python of the local Ray').env('ECHELON_PYTHON').default('python3'),
     )
+    .addHelpText('after', '\nExample:\n  echelon doctor --python .venv/bin/python')
     .action(async (options: { json?: boolean; python: string }) => {
       const checks = await Promise.all([
         node(),

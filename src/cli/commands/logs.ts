@@ -41,7 +41,7 @@ export function logsCommand(output: Output): Command {
     .option('--json', 'print a JSON object for each line')
     .addHelpText(
       'after',
-      '\nExample:\n  echelon logs exp-… --attempt 2 --contains CUDA\n  echelon logs exp-… --follow --tail 20',
+      '\nExamples:\n  echelon logs exp-00cz8h3k7n2q4r5s6t7v --attempt 2 --contains CUDA\n  echelon logs exp-00cz8h3k7n2q4r5s6t7v --follow --tail 20',
     )
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);

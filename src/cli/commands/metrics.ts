@@ -28,7 +28,7 @@ export function metricsCommand(output: Output): Command {
     .option('--resolution <points>', 'so many points of each at most', wholeNumber(1, 2000), 20)
     .option('--points', 'every recorded value at full precision, as tab-separated text')
     .option('--json', 'print JSON, for scripts')
-    .addHelpText('after', "\nExample:\n  echelon metrics exp-… 'actor/*' --resolution 10")
+    .addHelpText('after', "\nExample:\n  echelon metrics exp-00cz8h3k7n2q4r5s6t7v 'actor/*' --resolution 10")
     .action(async (id: string, names: string[], options: Options) => {
       const client = await clientFor(options);
       const path = `/v1/experiments/${encodeURIComponent(id)}/metrics`;

@@ -29,6 +29,7 @@ export function retentionCommand(output: Output): Command {
     });
   return new Command('retention')
     .description('what is kept for how long; alone, what would be deleted now')
+    .addHelpText('after', '\nExample:\n  echelon retention preview vision')
     .addCommand(preview, { isDefault: true });
 }
 

@@ -16,7 +16,7 @@ export function rulesCommand(output: Output): Command {
     )
     .argument('[id]', 'an experiment')
     .option('--json', 'print JSON, for scripts')
-    .addHelpText('after', '\nExamples:\n  echelon rules\n  echelon rules exp-0123456789abcdefghjkmnpqrs')
+    .addHelpText('after', '\nExamples:\n  echelon rules\n  echelon rules exp-00cz8h3k7n2q4r5s6t7v')
     .action(async (id: string | undefined, options: Options) => {
       if (id === undefined) return output.line(options.json ? json(presets()) : presetTable());
       const client = await clientFor(options);

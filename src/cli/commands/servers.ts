@@ -98,6 +98,7 @@ function demo(output: Output): Command {
     .summary('run everything once, privately: train, verify, catch a fault')
     .description('run everything once, privately: train, verify, catch a fault; leaves nothing behind')
     .option('--report <file>', 'also write the table as JSON')
+    .addHelpText('after', '\nExample:\n  echelon demo --report demo.json')
     .action(async ({ report }: { report?: string }) => {
       const reportFile = report === undefined ? undefined : resolve(report);
       const done = await withLifetime(
@@ -131,7 +132,7 @@ function up(output: Output): Command {
     .addOption(stateDirOption())
     .addHelpText(
       'after',
-      '\nUses REDIS_URL where it is set and fit to keep what it accepts, else a Redis of its own below the state directory.',
+      '\nUses REDIS_URL where it is set and fit to keep what it accepts, else a Redis of its own below the state directory.\n\nExample:\n  echelon up',
     )
     .action(async (options: { stateDir: string }) => {
       const stateDir = resolve(options.stateDir);
@@ -187,6 +188,7 @@ function down(output: Output): Command {
     .summary('stop what `echelon up` started')
     .description('stop what `echelon up` started; what is queued or running goes on at the next start')
     .addOption(stateDirOption())
+    .addHelpText('after', '\nExample:\n  echelon down')
     .action(async ({ stateDir }: { stateDir: string }) => {
       const connection = await livingConnection(stateDir);
       if (!connection) return output.line('Echelon is not running here.');
@@ -201,9 +203,15 @@ function down(output: Output): Command {
     });
 }
 
-const ROLE_TEXT = {
-  api: 'serve the API alone; settings come from the environment',
-  dispatcher: 'launch and verify experiments; settings come from the environment',
+const ROLES = {
+  api: {
+    what: 'serve the API alone; settings come from the environment',
+    example: 'echelon api',
+  },
+  dispatcher: {
+    what: 'launch and verify experiments; settings come from the environment',
+    example: 'echelon dispatcher --cluster fleet=head:7400 --cluster-token-file ray-worker.token',
+  },
 };
 
 function role(name: 'api' | 'dispatcher', output: Output): Command {
@@ -212,7 +220,12 @@ function role(name: 'api' | 'dispatcher', output: Output): Command {
     '--cluster <name=address>',
     'make a ray-worker known under a name; its token is read from --cluster-token-file; may be repeated',
   ).argParser(several);
-  const command = new Command(name).description(ROLE_TEXT[name]);
+  const command = new Command(name).description(ROLES[name].what).addHelpText(
+    'after',
+    `
+Settings: docs/configuration.md. Example:
+  ${ROLES[name].example}`,
+  );
   if (name === 'dispatcher')
     command
       .addOption(cluster)

@@ -122,6 +122,7 @@ function progress({ counts, count: children, expanded, skipped, stoppedEarly }: 
 function list(output: Output): Command {
   return base('ls')
     .description('list sweeps, newest first')
+    .addHelpText('after', '\nExample:\n  echelon sweep ls --project vision')
     .option('--project <project>', 'only those of this project')
     .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 200), 20)
     .action(async (options: Options & { project?: string; limit: number }) => {

@@ -97,10 +97,10 @@ test('no help is wider than 120 columns', () => {
   }
 });
 
-test('what takes arguments shows an example, which parses', () => {
-  const without = leaves
-    .filter(({ command }) => command.registeredArguments.length > 0)
-    .filter(({ path, command }) => !helpOf(command, 100).includes(`\n  echelon ${path} `));
+test('every command shows an example of itself, as its program says', () => {
+  const without = leaves.filter(
+    ({ path, command }) => !new RegExp(`\\n {2}echelon ${path}( |\\n|$)`).test(helpOf(command, 100)),
+  );
   assert.deepEqual(
     without.map(({ path }) => path),
     [],
@@ -164,6 +164,29 @@ async function echelon(argv: string[], home: string): Promise<{ status: number; 
   ]);
   return { status, out, err };
 }
+
+test('a word that is no command is named, with the command that was meant', async () => {
+  const failure = (argv: string[]): Promise<string> =>
+    createProgram(keptOutput())
+      .parseAsync(argv, { from: 'user' })
+      .then(
+        () => 'none',
+        (error: Error) => error.message,
+      );
+  const said: [argv: string[], RegExp][] = [
+    [['sumbit'], /unknown command 'sumbit'\n\(Did you mean submit\?\)/],
+    [['sweep', 'submti', 'x.yaml'], /unknown command 'submti' of sweep\n\(Did you mean submit\?\)/],
+    [['clusters', 'drian', 'x'], /unknown command 'drian' of clusters\n\(Did you mean drain\?\)/],
+    [['keys', 'ls'], /unknown command 'ls' of keys\n.* `echelon keys` alone lists them\./],
+    [['queue', 'nope'], /unknown command 'nope' of queue\n\(There are pause, resume\.\)/],
+    [['config', 'nope', '--json'], /unknown command 'nope' of config/],
+  ];
+  for (const [argv, words] of said) assert.match(await failure(argv), words);
+  // What does something alone still takes its options, and a default command its arguments.
+  const nowhere = ['--config', '/nonexistent', '--state-dir', '/nonexistent'];
+  for (const argv of [['clusters'], ['sweep', '--limit', '3'], ['retention', 'vision']])
+    assert.match(await failure([...argv, ...nowhere]), /^No API to talk to/);
+});
 
 test('the exit status says what became of it', async (t) => {
   const { client, connection } = await apiFor(t);
