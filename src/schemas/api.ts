@@ -242,7 +242,7 @@ export const QueueView = Type.Object(
     waiting: Type.Array(
       Type.Object(
         {
-          position: Type.Integer({ minimum: 1 }),
+          position: Type.Integer({ minimum: 1, description: 'Place in the line, from 1' }),
           experiment: Type.String(),
           name: Type.String(),
           project: Type.String(),
@@ -256,8 +256,9 @@ export const QueueView = Type.Object(
         },
         strict,
       ),
-      { description: 'The first of the line, in its order' },
+      { description: 'A page of the line, in its order' },
     ),
+    next: Cursor,
     paused: Type.Object(
       {
         line: nullable(PauseView),

@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../schemas/audit.ts';
 import type { ApiKey } from '../schemas/key.ts';
 import type { Project, ProjectChange } from '../schemas/project.ts';
-import type { Waiting } from './line-store.ts';
 
 /** A key as it is stored: SHA-256 (hex) of the whole key, that of the one before its rotation beside it. */
 export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
@@ -36,8 +35,6 @@ export interface AccessStore {
   removeProject(name: string, now: number, version?: string): Promise<ProjectRemoval>;
   /** Whether there is an experiment or a sweep of that id in the project; one of another project is looked up as none is. */
   isIn(project: string, id: string): Promise<boolean>;
-  /** Those of a project that wait, in the order of the line, with their true ranks in it (from 1). */
-  waitingOf(project: string, limit: number): Promise<(Waiting & { rank: number })[]>;
 
   // --- API keys
   /** Another one after every change of a key or a project. */

@@ -18,6 +18,7 @@ import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { createLimits } from './limits.ts';
 import { createLine } from './line.ts';
+import { createLinePage } from './line-page.ts';
 import { createLogPlaces } from './log-places.ts';
 import { createMetricSeries } from './metric-series.ts';
 import { createProjects } from './projects.ts';
@@ -75,6 +76,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createAnswers(context, pressure),
     ...createSweeps(context, pressure),
     ...createLine(context),
+    ...createLinePage(context),
     ...queue,
     ...createSituation(context, queue),
     ...createLimits(context),

@@ -2,24 +2,13 @@ import { EchelonError } from '../core/errors.ts';
 import { DEFAULT_PROJECT, newProject, type Project } from '../schemas/project.ts';
 import type { AccessStore, ProjectRemoval } from './access-store.ts';
 import type { StoreContext } from './context.ts';
-import { readWaiting } from './line.ts';
 import { migrated } from './migrate.ts';
-import { guarded, runAll } from './redis-errors.ts';
+import { guarded } from './redis-errors.ts';
 import { unlessChanged } from './versions.ts';
-
-/** Waiting experiments of one project that are looked at. */
-const MOST_WAITING = 10_000;
 
 type Projects = Pick<
   AccessStore,
-  | 'projects'
-  | 'project'
-  | 'adoptProjects'
-  | 'createProject'
-  | 'changeProject'
-  | 'removeProject'
-  | 'isIn'
-  | 'waitingOf'
+  'projects' | 'project' | 'adoptProjects' | 'createProject' | 'changeProject' | 'removeProject' | 'isIn'
 >;
 
 /** EchelonError `invalid-spec` with `field`: what names a project that was removed since it was looked up. */
@@ -85,8 +74,6 @@ export function createProjects(context: StoreContext): Projects {
       const index = id.startsWith('swp-') ? `${keys.root}:sweeps:${project}` : keys.index({ project });
       return (await guarded(redis.zscore(index, id))) !== null;
     },
-
-    waitingOf: (project, limit) => waitingOf(context, project, limit),
   };
 }
 
@@ -113,24 +100,4 @@ export function toProjects(records: Record<string, string>): Project[] {
 
 function theDefault(): Project {
   return newProject({ name: DEFAULT_PROJECT }, 0);
-}
-
-async function waitingOf(context: StoreContext, project: string, limit: number) {
-  const { redis, keys } = context;
-  const index = keys.index({ project, state: 'queued' });
-  const ids = await guarded(redis.zrange(index, '0', String(MOST_WAITING - 1)));
-  if (ids.length === 0) return [];
-  const ranking = redis.pipeline();
-  for (const id of ids) ranking.zrank(keys.line, id);
-  const ranks = (await runAll(ranking)) as (number | null)[];
-  const first = ids
-    .flatMap((id, at) => (typeof ranks[at] === 'number' ? [{ id, rank: ranks[at] + 1 }] : []))
-    .sort((a, b) => a.rank - b.rank)
-    .slice(0, limit);
-  const waiting = await readWaiting(
-    context,
-    first.map(({ id }) => id),
-  );
-  const rankOf = new Map(first.map(({ id, rank }) => [id, rank]));
-  return waiting.map((one) => ({ ...one, rank: one.rank ?? rankOf.get(one.experiment)! }));
 }

@@ -30,6 +30,7 @@ export const SCRIPT_NAMES = [
   'give-back-pending',
   'hold-retention',
   'find-line',
+  'line-page',
   'list',
   'mark-expired',
   'mend-lines',

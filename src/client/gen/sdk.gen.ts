@@ -673,7 +673,7 @@ export const submitPreset = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * The line: counts, who waits and why, what the clusters have
  *
- * A key that is bound to a project sees the counts and the waiting of that one, at their places in the whole line.
+ * The line is paged, the rest is told with each page. The line moves while it is read: each that waits all the while, at the same priority, is on one page, at its place of then. A key that is bound to a project sees the counts and the waiting of that one, at their places in the whole line.
  */
 export const getQueue = <ThrowOnError extends boolean = false>(options?: Options<GetQueueData, ThrowOnError>): RequestResult<GetQueueResponses, GetQueueErrors, ThrowOnError> => (options?.client ?? client).get<GetQueueResponses, GetQueueErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -1721,9 +1721,12 @@ export type Queue = {
      */
     length: number;
     /**
-     * The first of the line, in its order
+     * A page of the line, in its order
      */
     waiting: Array<{
+        /**
+         * Place in the line, from 1
+         */
         position: number;
         experiment: string;
         name: string;
@@ -1762,6 +1765,10 @@ export type Queue = {
          */
         noEstimate: string | null;
     }>;
+    /**
+     * Pass it on as `cursor`; null: there is no more
+     */
+    next: string | null;
     /**
      * Nothing new starts there; null and absent: it is not paused
      */
@@ -6155,6 +6162,10 @@ export type GetQueueData = {
     path?: never;
     query?: {
         /**
+         * `next` of the page before; left out: the first page
+         */
+        cursor?: string;
+        /**
          * Of the line; 100 where it is left out
          */
         limit?: number;
@@ -6164,7 +6175,7 @@ export type GetQueueData = {
 
 export type GetQueueErrors = {
     /**
-     * `invalid-request`: The request is not well formed
+     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
      */
     400: Problem;
     /**

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../core/scopes.ts';
-import type { Waiting } from '../../store/line-store.ts';
+import type { LinePlace, Waiting } from '../../store/line-store.ts';
 import type { Pauses } from '../../store/queue-store.ts';
 import { seenClusters } from '../caller-projects.ts';
 import { clusterViews } from '../cluster-views.ts';
+import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
 import { seenWords } from '../seen-words.ts';
@@ -12,6 +13,10 @@ import { strict } from './common.ts';
 
 const Query = Type.Object(
   {
+    cursor: Type.Optional(
+      // It names the projects that take turns, and has to fit into the address of a request.
+      Type.String({ maxLength: 8000, description: '`next` of the page before; left out: the first page' }),
+    ),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1000, description: 'Of the line; 100 where it is left out' }),
     ),
@@ -21,6 +26,7 @@ const Query = Type.Object(
 
 /** GET /v1/queues. */
 export function addQueues(app: App, deps: RouteDeps): void {
+  const cursors = createCursors(deps.settings.cookieSecret);
   app.get(
     '/v1/queues',
     {
@@ -28,23 +34,31 @@ export function addQueues(app: App, deps: RouteDeps): void {
         operationId: 'getQueue',
         summary: 'The line: counts, who waits and why, what the clusters have',
         description:
-          'A key that is bound to a project sees the counts and the waiting of that one, at their places in the whole line.',
+          'The line is paged, the rest is told with each page. The line moves while it is read: each that waits all the while, at the same priority, is on one page, at its place of then. A key that is bound to a project sees the counts and the waiting of that one, at their places in the whole line.',
         tags: ['queue'],
         querystring: Query,
-        response: { 200: { $ref: 'Queue#' }, ...problems() },
+        response: { 200: { $ref: 'Queue#' }, ...problems('invalid-cursor') },
       },
     },
-    async ({ caller, query }) => queueView(deps, caller, query.limit ?? 100),
+    async ({ caller, query: { cursor, limit = 100 } }) => {
+      const scope = caller.project === null ? 'queue' : `queue of ${caller.project}`;
+      const from = cursor === undefined ? {} : { from: toPlace(cursors.open(scope, cursor)) };
+      const { next, ...view } = await queueView(deps, caller, { limit, ...from });
+      return { ...view, next: next === null ? null : cursors.seal(scope, toText(next)) };
+    },
   );
 }
 
-async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Caller, limit: number) {
+async function queueView(
+  deps: Pick<RouteDeps, 'store' | 'clock'>,
+  caller: Caller,
+  page: { limit: number; from?: LinePlace },
+) {
   const { store } = deps;
   const { project } = caller;
-  const [counts, { length }, waiting, pauses, backlog, pressure, clusters] = await Promise.all([
+  const [counts, { length, waiting, next }, pauses, backlog, pressure, clusters] = await Promise.all([
     store.counts(project ?? undefined),
-    store.position(''),
-    project === null ? firstInTurn(store, limit) : store.waitingOf(project, limit),
+    store.linePage({ ...page, ...(project !== null && { project }) }),
     store.pauses(),
     store.backlog(),
     store.pressure(),
@@ -60,8 +74,8 @@ async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Calle
     accepting: pressure.accepting,
     length,
     waiting: await Promise.all(
-      waiting.map(async (one, index) => ({
-        position: project === null ? index + 1 : (one.rank ?? index + 1),
+      waiting.map(async (one) => ({
+        position: project === null ? one.place : (one.rank ?? one.place),
         experiment: one.experiment,
         name: one.name,
         project: one.project,
@@ -74,26 +88,20 @@ async function queueView(deps: Pick<RouteDeps, 'store' | 'clock'>, caller: Calle
         ...(await seenFields(one)),
       })),
     ),
+    next,
     paused: pausedFor(caller, pauses),
     verificationBacklog: backlog,
     clusters: await seenClusters(store, caller, clusters),
   };
 }
 
-/** Records read at most for one answer, so that it comes in time however many projects wait. */
-const MOST_READ = 10_000;
+/** A place of the line as the cursors carry it. */
+const toText = ({ behind, projects }: LinePlace): string => JSON.stringify([behind, projects]);
 
-/** The first of the line in the order in which projects take turns, as the last choice found it. */
-async function firstInTurn(
-  store: Pick<RouteDeps['store'], 'lineWindow' | 'projects'>,
-  limit: number,
-): Promise<Waiting[]> {
-  const projects = (await store.projects()).length;
-  const perProject = Math.max(1, Math.min(limit, Math.floor(MOST_READ / projects)));
-  const { waiting } = await store.lineWindow(perProject);
-  const rankOf = ({ rank }: Waiting) => rank ?? Number.MAX_SAFE_INTEGER;
-  // Those without a place were not looked at: they come after the others, in the order of the line.
-  return waiting.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, limit);
+/** From what {@link toText} made, which the signature vouches for. */
+function toPlace(text: string): LinePlace {
+  const [behind, projects] = JSON.parse(text) as [string, Record<string, string>];
+  return { behind, projects };
 }
 
 /** A caller that is bound to a project is told of no other one. */

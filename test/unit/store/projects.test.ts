@@ -78,25 +78,6 @@ test('isIn knows the project of an experiment and of a sweep', async () => {
   assert.deepEqual(isIn, [true, false, true, false, false]);
 });
 
-test('waitingOf gives those of one project with their ranks in the whole line', async () => {
-  const line = await storeFor({ after });
-  const submit = async (project: string, priority: number) =>
-    (await line.store.submit(submitInput({ project, priority }))).id;
-  await submit('others', 5);
-  const [low, high] = [await submit('mine', 0), await submit('mine', 9)];
-  await submit('others', 0);
-  const waiting = await line.store.waitingOf('mine', 10);
-  assert.deepEqual(
-    waiting.map(({ experiment, rank }) => [experiment, rank]),
-    [
-      [high, 1],
-      [low, 3],
-    ],
-  );
-  assert.equal((await line.store.waitingOf('mine', 1)).length, 1);
-  assert.deepEqual(await line.store.waitingOf('nobody', 10), []);
-});
-
 test('projects of what was accepted when any name would do are made once', async () => {
   const { store: old, redis } = await storeFor({ after });
   await old.submit(submitInput({ project: 'early' }));

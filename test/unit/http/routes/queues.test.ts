@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { newProject } from '../../../../src/schemas/project.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 
@@ -80,4 +81,53 @@ test('projects take turns, at the places that the last choice found', async () =
   );
   assert.deepEqual([waiting[0].estimate, waiting[0].noEstimate], [estimate, null]);
   assert.deepEqual([waiting[1].estimate, waiting[1].noEstimate], [null, 'nobody knows']);
+});
+
+test('the line is read page by page, though it moves in between', async (t) => {
+  const { store: own } = await storeFor(t);
+  const { call: ask } = await appFor(t, { store: own });
+  const ids: string[] = [];
+  for (let at = 0; at < 5; at++)
+    ids.push((await own.submit(submitInput({ project: at % 2 ? 'team-a' : 'team-b' }))).id);
+  const page = async (cursor?: string) => {
+    const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const { waiting, next, length } = (await ask('GET', `/v1/queues?limit=2${query}`)).json();
+    const shown = waiting.map(({ position, experiment }: never) => [position, experiment]);
+    return { shown, next, length };
+  };
+  const first = await page();
+  assert.deepEqual(first.shown, [
+    [1, ids[0]],
+    [2, ids[1]],
+  ]);
+  await claimed(own, ids[0]!);
+  const second = await page(first.next);
+  assert.deepEqual(second, {
+    ...second,
+    length: 4,
+    shown: [
+      [2, ids[2]],
+      [3, ids[3]],
+    ],
+  });
+  const last = await page(second.next);
+  assert.deepEqual([last.shown, last.next], [[[4, ids[4]]], null]);
+});
+
+test('a cursor that the line did not give out to the caller is refused', async (t) => {
+  for (let at = 0; at < 2; at++) await store.submit(submitInput());
+  const { next } = (await call('GET', '/v1/queues?limit=1')).json();
+  assert.equal((await call('GET', `/v1/queues?cursor=${next}`)).statusCode, 200);
+  await store.createProject(newProject({ name: 'bound' }, 0));
+  const body = { name: 'k', scopes: ['read'], project: 'bound' };
+  const { token: key } = (await call('POST', '/v1/keys', { body })).json();
+  const bound = await appFor(t, { store });
+  for (const [cursor, token] of [
+    ['x', undefined],
+    [next.replace(/^./, 'A'), undefined],
+    [next, key],
+  ]) {
+    const answer = await bound.call('GET', `/v1/queues?cursor=${cursor}`, { ...(token && { token }) });
+    assert.deepEqual([answer.statusCode, answer.json().code], [400, 'invalid-cursor'], cursor);
+  }
 });
