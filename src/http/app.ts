@@ -213,7 +213,7 @@ function addAccessLog(app: App, { onAnswered }: RouteDeps): void {
 }
 
 function addDocument(app: App): void {
-  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   app.get('/', { config: { page: true }, schema: { hide: true } }, async (_request, reply) =>
     reply.redirect('/docs', 303),
   );

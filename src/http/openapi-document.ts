@@ -47,11 +47,14 @@ const EXAMPLES: Readonly<Record<string, Record<string, unknown>>> = {
 
 /**
  * Finishes the document that is made from the routes, so that generated clients need no hand work: a value that may be
- * null has a list of types instead of a choice of schemas, answers name the headers of the limits, and bodies that are
+ * null has a list of types instead of a choice of schemas, texts to choose from are one enumeration, objects that a field
+ * tells apart have names of their own, answers name the headers of the limits, and bodies that are
  * easier shown than described have examples. Changes the document.
  */
 export function finishDocument(document: OpenApi): void {
+  joinValues(document);
   foldNulls(document);
+  nameChoices(document.components?.schemas ?? {});
   document.components = {
     ...document.components,
     headers: { ...document.components?.headers, ...RATE_HEADERS },
@@ -88,6 +91,58 @@ function describeAnswers({ summary, responses = {} }: Operation): void {
   for (const answer of Object.values(responses)) {
     if (answer.description === UNDESCRIBED) answer.description = summary ?? 'Done';
   }
+}
+
+/** Texts to choose from as one enumeration in place of a schema for each: generators make a type of every schema. */
+function joinValues(part: unknown): void {
+  if (typeof part !== 'object' || part === null) return;
+  for (const inner of Object.values(part)) joinValues(inner);
+  const schema = part as { anyOf?: unknown };
+  if (!Array.isArray(schema.anyOf)) return;
+  const choice = schema.anyOf as unknown[];
+  const texts = choice.filter(isPlainValues);
+  if (texts.length < 2) return;
+  const joined = { type: 'string', enum: texts.flatMap((one) => one.enum) };
+  const others = choice.filter((one) => !isPlainValues(one));
+  if (others.length > 0) schema.anyOf = [...others, joined];
+  else {
+    delete schema.anyOf;
+    Object.assign(schema, joined);
+  }
+}
+
+function isPlainValues(schema: unknown): schema is { type: 'string'; enum: string[] } {
+  const { type, enum: values, ...rest } = schema as { type?: unknown; enum?: unknown };
+  return type === 'string' && Array.isArray(values) && Object.keys(rest).length === 0;
+}
+
+interface Tagged {
+  type: 'object';
+  properties: { type: { enum: [string] } };
+}
+
+/** A shared choice of objects, each of its own `type`, as a choice of shared schemas: `started` of Event is StartedEvent. */
+function nameChoices(schemas: Record<string, unknown>): void {
+  for (const [name, schema] of Object.entries(schemas)) {
+    const { anyOf, ...rest } = schema as { anyOf?: unknown[] };
+    if (!anyOf?.every(isTagged)) continue;
+    const kind = /[A-Z][a-z]+$/.exec(name)?.[0] ?? name;
+    const mapping: Record<string, string> = {};
+    for (const one of anyOf) {
+      const [value] = one.properties.type.enum;
+      const own = `${value.charAt(0).toUpperCase()}${value.slice(1)}${kind}`;
+      if (own in schemas) throw new Error(`two schemas are named ${own}`);
+      schemas[own] = one;
+      mapping[value] = `#/components/schemas/${own}`;
+    }
+    const oneOf = Object.values(mapping).map(($ref) => ({ $ref }));
+    schemas[name] = { ...rest, oneOf, discriminator: { propertyName: 'type', mapping } };
+  }
+}
+
+function isTagged(schema: unknown): schema is Tagged {
+  const { type, properties } = schema as Partial<Tagged>;
+  return type === 'object' && properties?.type?.enum?.length === 1;
 }
 
 /** `anyOf: [X, null]` as X with a list of types, wherever X has one type of its own. */

@@ -2,11 +2,12 @@ import { ERRORS, type ErrorCode } from '../core/errors.ts';
 import { UNDESCRIBED } from './openapi-document.ts';
 import { PROBLEM_TYPE } from './to-problem.ts';
 
-/** Errors that any request with a token can meet. */
+/** Errors that any request with a token can meet; a Content-Type is looked at where no body is wanted, too. */
 const ALWAYS: readonly ErrorCode[] = [
   'invalid-request',
   'unauthenticated',
   'forbidden',
+  'unsupported-media-type',
   'rate-limited',
   'internal',
   'store-unavailable',

@@ -47,7 +47,11 @@ export function apiSurface({ paths, components }: Document): Surface {
     for (const type of [schema.type ?? []].flat()) offers.add(`${place} is ${type}`);
     for (const value of schema.enum ?? []) offers.add(`${place} may be ${JSON.stringify(value)}`);
     if (schema.const !== undefined) offers.add(`${place} may be ${JSON.stringify(schema.const)}`);
-    for (const one of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) visit(place, one);
+    for (const one of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) {
+      visit(place, one);
+      // Whether what is chosen from has a name of its own is nothing to a client: its fields are the choice's.
+      if (one.$ref) visit(place, components.schemas[one.$ref.split('/').at(-1)!]);
+    }
     visit(`${place}[]`, schema.items);
     for (const [name, field] of Object.entries(schema.properties ?? {})) visit(`${place}.${name}`, field);
   }

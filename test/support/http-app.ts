@@ -5,6 +5,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { App, AppDeps, AppSettings, Limits } from '../../src/http/deps.ts';
+import { PROBLEM_TYPE } from '../../src/http/to-problem.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Scope } from './store.ts';
 
@@ -113,10 +114,10 @@ function request(
 }
 
 interface Operation {
-  responses: Record<string, { content?: Record<string, { schema?: object }> }>;
+  responses: Record<string, { description?: string; content?: Record<string, { schema?: object }> }>;
 }
 
-/** Checks answers against the document that clients are given: status, media type and schema. */
+/** Checks answers against the document that clients are given: status, media type, schema and an error's code. */
 function conformance(app: App) {
   const document = app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> };
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -136,6 +137,9 @@ function conformance(app: App) {
     const content = operation.responses[response.statusCode]?.content;
     assert.ok(operation.responses[response.statusCode], `${place} is not documented: ${response.body}`);
     if (response.body === '' || type === 'text/html') return;
+    const code: unknown = type === PROBLEM_TYPE ? response.json().code : undefined;
+    const described = operation.responses[response.statusCode]?.description ?? '';
+    assert.ok(code === undefined || described.includes(`\`${code}\``), `${place} does not document ${code}`);
     assert.ok(content?.[type], `${place} does not document ${type}`);
     if (!type.endsWith('json')) return;
     const parts = [

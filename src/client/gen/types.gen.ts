@@ -1158,135 +1158,29 @@ export type RetentionPreview = {
     kept: number;
 };
 
-export type ExperimentEvent = {
+export type ExperimentEvent = ({
     type: 'started';
-    pid: number;
-    nodeId: string;
-    command: Array<string>;
-    [key: string]: unknown;
-} | {
+} & StartedEvent) | ({
     type: 'stage';
-    name: string;
-    step: number;
-    steps: number;
-    [key: string]: unknown;
-} | {
+} & StageEvent) | ({
     type: 'log';
-    source: 'stdout' | 'stderr';
-    lines: Array<string>;
-    /**
-     * Bytes of lines that were too long
-     */
-    cutBytes: number;
-    [key: string]: unknown;
-} | {
+} & LogEvent) | ({
     type: 'metrics';
-    step: number;
-    values: {
-        [key: string]: number | 'NaN' | 'Infinity' | '-Infinity';
-    };
-    [key: string]: unknown;
-} | {
+} & MetricsEvent) | ({
     type: 'batch';
-    step: number;
-    /**
-     * Number of the batch in the attempt
-     */
-    batch: number;
-    /**
-     * Of this part, from 0
-     */
-    index: number;
-    /**
-     * Parts
-     */
-    count: number;
-    rows: number;
-    /**
-     * SHA-256 of the whole batch, hex
-     */
-    digest: string;
-    /**
-     * Of this part
-     */
-    bytes: number;
-    [key: string]: unknown;
-} | {
+} & BatchEvent) | ({
     type: 'checkpoint';
-    step: number;
-    path: string;
-    [key: string]: unknown;
-} | {
+} & CheckpointEvent) | ({
     type: 'gap';
-    what: 'logs' | 'batch';
-    step: number;
-    count: number;
-    bytes: number;
-    rows: number;
-    reason: string;
-    [key: string]: unknown;
-} | {
+} & GapEvent) | ({
     type: 'ended';
-    cause: 'succeeded' | 'failed' | 'stopped' | 'killed' | 'out-of-memory' | 'supervisor-lost' | 'not-started' | 'node-lost';
-    exitCode: number;
-    /**
-     * 0: none
-     */
-    signal: number;
-    message: string;
-    lastLines: Array<string>;
-    [key: string]: unknown;
-} | {
+} & EndedEvent) | ({
     type: 'state';
-    from: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled' | null;
-    to: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled';
-    attempt: number;
-    reason: string;
-    [key: string]: unknown;
-} | {
+} & StateEvent) | ({
     type: 'verification';
-    attempt: number;
-    batch: number;
-    step: number;
-    rows: number;
-    exact: number;
-    rounding: number;
-    wrong: number;
-    unverifiable: number;
-    /**
-     * Codes of error findings
-     */
-    errors: Array<string>;
-    ok: boolean;
-    [key: string]: unknown;
-} | {
+} & VerificationEvent) | ({
     type: 'rule';
-    rule: string;
-    do: 'mark' | 'stop' | 'stop-at-checkpoint';
-    attempt: number;
-    step: number;
-    /**
-     * When what it looked at was recorded, ms since 1970
-     */
-    at: number;
-    /**
-     * The batch that it is about
-     */
-    batch: number | null;
-    reason: string;
-    evidence: {
-        condition: string;
-        values: Array<{
-            name: string;
-            step: number;
-            value: number | string;
-            batch: number | null;
-            [key: string]: unknown;
-        }>;
-        [key: string]: unknown;
-    };
-    [key: string]: unknown;
-};
+} & RuleEvent);
 
 export type Accepted = {
     id: string;
@@ -3263,6 +3157,189 @@ export type ExperimentSpec = ({
     engine: 'verl-agent';
 } & VerlAgentSpec);
 
+/**
+ * The attempt's driver was started
+ */
+export type StartedEvent = {
+    type: 'started';
+    pid: number;
+    nodeId: string;
+    command: Array<string>;
+    [key: string]: unknown;
+};
+
+/**
+ * What the driver does now; `steps` 0: not known
+ */
+export type StageEvent = {
+    type: 'stage';
+    name: string;
+    step: number;
+    steps: number;
+    [key: string]: unknown;
+};
+
+/**
+ * Lines of the driver's output
+ */
+export type LogEvent = {
+    type: 'log';
+    source: 'stdout' | 'stderr';
+    lines: Array<string>;
+    /**
+     * Bytes of lines that were too long
+     */
+    cutBytes: number;
+    [key: string]: unknown;
+};
+
+/**
+ * What the trainer logged at a step, at full precision
+ */
+export type MetricsEvent = {
+    type: 'metrics';
+    step: number;
+    values: {
+        [key: string]: number | 'NaN' | 'Infinity' | '-Infinity';
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * A part of an advantage batch was recorded
+ */
+export type BatchEvent = {
+    type: 'batch';
+    step: number;
+    /**
+     * Number of the batch in the attempt
+     */
+    batch: number;
+    /**
+     * Of this part, from 0
+     */
+    index: number;
+    /**
+     * Parts
+     */
+    count: number;
+    rows: number;
+    /**
+     * SHA-256 of the whole batch, hex
+     */
+    digest: string;
+    /**
+     * Of this part
+     */
+    bytes: number;
+    [key: string]: unknown;
+};
+
+/**
+ * A checkpoint was saved
+ */
+export type CheckpointEvent = {
+    type: 'checkpoint';
+    step: number;
+    path: string;
+    [key: string]: unknown;
+};
+
+/**
+ * Something was dropped at its source
+ */
+export type GapEvent = {
+    type: 'gap';
+    what: 'logs' | 'batch';
+    step: number;
+    count: number;
+    bytes: number;
+    rows: number;
+    reason: string;
+    [key: string]: unknown;
+};
+
+/**
+ * The driver ended; the last event of an attempt
+ */
+export type EndedEvent = {
+    type: 'ended';
+    cause: 'succeeded' | 'failed' | 'stopped' | 'killed' | 'out-of-memory' | 'supervisor-lost' | 'not-started' | 'node-lost';
+    exitCode: number;
+    /**
+     * 0: none
+     */
+    signal: number;
+    message: string;
+    lastLines: Array<string>;
+    [key: string]: unknown;
+};
+
+/**
+ * The experiment came into another state
+ */
+export type StateEvent = {
+    type: 'state';
+    from: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled' | null;
+    to: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled';
+    attempt: number;
+    reason: string;
+    [key: string]: unknown;
+};
+
+/**
+ * A batch has its report; counts are rows
+ */
+export type VerificationEvent = {
+    type: 'verification';
+    attempt: number;
+    batch: number;
+    step: number;
+    rows: number;
+    exact: number;
+    rounding: number;
+    wrong: number;
+    unverifiable: number;
+    /**
+     * Codes of error findings
+     */
+    errors: Array<string>;
+    ok: boolean;
+    [key: string]: unknown;
+};
+
+/**
+ * A rule fired
+ */
+export type RuleEvent = {
+    type: 'rule';
+    rule: string;
+    do: 'mark' | 'stop' | 'stop-at-checkpoint';
+    attempt: number;
+    step: number;
+    /**
+     * When what it looked at was recorded, ms since 1970
+     */
+    at: number;
+    /**
+     * The batch that it is about
+     */
+    batch: number | null;
+    reason: string;
+    evidence: {
+        condition: string;
+        values: Array<{
+            name: string;
+            step: number;
+            value: number | string;
+            batch: number | null;
+            [key: string]: unknown;
+        }>;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
 export type HealthData = {
     body?: never;
     path?: never;
@@ -3301,6 +3378,10 @@ export type ReadinessErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -3408,6 +3489,14 @@ export type SignOutErrors = {
      */
     403: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -3473,6 +3562,10 @@ export type ListExperimentsErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -3601,6 +3694,14 @@ export type RerunExperimentErrors = {
      */
     409: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests; `line-full`: The project has as many experiments waiting as it may
      */
     429: Problem;
@@ -3669,6 +3770,14 @@ export type DeleteExperimentErrors = {
      */
     412: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -3728,6 +3837,10 @@ export type GetExperimentErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -3802,6 +3915,14 @@ export type ChangeExperimentErrors = {
      */
     412: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -3871,6 +3992,14 @@ export type CancelExperimentErrors = {
      */
     409: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -3925,6 +4054,10 @@ export type ListSweepsErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -4241,6 +4374,10 @@ export type GetSweepErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -4312,6 +4449,10 @@ export type CompareSweepErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -4375,6 +4516,14 @@ export type CancelSweepErrors = {
      * `already-final`: The experiment has already ended; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -4440,6 +4589,14 @@ export type RerunFailedErrors = {
      */
     409: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -4504,6 +4661,10 @@ export type StreamEventsErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -4578,6 +4739,10 @@ export type StreamProjectEventsErrors = {
      */
     410: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -4637,6 +4802,10 @@ export type StreamAllEventsErrors = {
      * `history-trimmed`: What comes behind that id is not kept any more
      */
     410: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -4709,6 +4878,10 @@ export type GetMetricsErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -4779,6 +4952,10 @@ export type CompareMetricsErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -4832,6 +5009,10 @@ export type GetMetricNamesErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -4895,6 +5076,10 @@ export type GetMetricPointsErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -4975,6 +5160,10 @@ export type GetLogsErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -5046,6 +5235,10 @@ export type DownloadLogsErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -5108,6 +5301,10 @@ export type GetVerificationErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -5176,6 +5373,10 @@ export type ExplainRowErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `not-verifiable`: The batch does not carry what this needs
      */
     422: Problem;
@@ -5236,6 +5437,10 @@ export type GetBundleErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `not-verifiable`: The batch does not carry what this needs
      */
     422: Problem;
@@ -5294,6 +5499,10 @@ export type GetRulesErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -5338,6 +5547,10 @@ export type ListRulePresetsErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -5392,6 +5605,10 @@ export type ListAttemptsErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -5456,6 +5673,10 @@ export type ListArtifactsErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -5519,6 +5740,10 @@ export type ListBatchesErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -5581,6 +5806,10 @@ export type GetBatchErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -5625,6 +5854,10 @@ export type ListRecipesErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -5685,6 +5918,10 @@ export type GetRecipeErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -5866,6 +6103,10 @@ export type GetPreflightErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -5930,6 +6171,14 @@ export type PreflightClusterErrors = {
      */
     409: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -5974,6 +6223,10 @@ export type ListPresetsErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -6034,6 +6287,10 @@ export type GetPresetErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -6187,6 +6444,10 @@ export type GetQueueErrors = {
      */
     403: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -6256,6 +6517,14 @@ export type PauseQueueErrors = {
      */
     409: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -6319,6 +6588,14 @@ export type ResumeQueueErrors = {
      * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -6389,6 +6666,14 @@ export type PauseClusterErrors = {
      */
     409: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -6452,6 +6737,14 @@ export type ResumeClusterErrors = {
      * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -6521,6 +6814,14 @@ export type RemoveClusterErrors = {
      */
     412: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -6580,6 +6881,10 @@ export type GetClusterErrors = {
      * `cluster-not-found`: There is no cluster of that name
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -6653,6 +6958,14 @@ export type ChangeClusterErrors = {
      */
     412: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -6707,6 +7020,10 @@ export type PreviewRetentionErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -6751,6 +7068,10 @@ export type ListClustersErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -6932,6 +7253,10 @@ export type GetCommandErrors = {
      */
     404: Problem;
     /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -6996,6 +7321,14 @@ export type DrainClusterErrors = {
      */
     409: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -7040,6 +7373,10 @@ export type ListProjectsErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -7206,6 +7543,14 @@ export type RemoveProjectErrors = {
      */
     412: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -7265,6 +7610,10 @@ export type GetProjectErrors = {
      * `project-not-found`: There is no project of that name
      */
     404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -7412,6 +7761,10 @@ export type ListKeysErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -7624,6 +7977,14 @@ export type RevokeKeyErrors = {
      */
     404: Problem;
     /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
      * `rate-limited`: Too many requests
      */
     429: Problem;
@@ -7668,6 +8029,10 @@ export type GetCallerErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */
@@ -7742,6 +8107,10 @@ export type ListAuditErrors = {
      * `forbidden`: The request is not allowed
      */
     403: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
     /**
      * `rate-limited`: Too many requests
      */

@@ -82,7 +82,7 @@ function addAdd(app: App, deps: RouteDeps): void {
         body: AddCluster,
         response: {
           ...accepted,
-          ...problems('body-too-large', 'unsupported-media-type', 'store-full'),
+          ...problems('store-full'),
         },
       },
     },

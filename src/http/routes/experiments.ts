@@ -103,14 +103,7 @@ function addSubmit(app: App, deps: RouteDeps): void {
         body: SpecBody,
         response: {
           ...ACCEPTED,
-          ...problems(
-            'invalid-spec',
-            'body-too-large',
-            'unsupported-media-type',
-            'line-full',
-            'store-full',
-            'store-unfit',
-          ),
+          ...problems('invalid-spec', 'line-full', 'store-full', 'store-unfit'),
         },
       },
     },

@@ -80,7 +80,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
           'The key is in this answer and nowhere else: only its digest is stored. Where the answer is lost, revoke the key and make another.',
         tags: ['access'],
         body: ApiKeyInput,
-        response: { 201: withSecret, ...problems('body-too-large', 'unsupported-media-type') },
+        response: { 201: withSecret, ...problems() },
       },
     },
     async (request, reply): Promise<ApiKeyWithSecret> => {
@@ -129,7 +129,7 @@ function addRotate(app: App, { store, clock }: RouteDeps): void {
         tags: ['access'],
         params: KeyParams,
         body: ApiKeyRotation,
-        response: { 200: withSecret, ...problems('not-found', 'body-too-large', 'unsupported-media-type') },
+        response: { 200: withSecret, ...problems('not-found') },
       },
     },
     async (request): Promise<ApiKeyWithSecret> => {

@@ -87,7 +87,7 @@ function addLoginPost(
         response: {
           204: { type: 'null', description: 'The cookie is set' },
           303: { type: 'null', description: 'The same, for a form' },
-          ...problems('unsupported-media-type', 'body-too-large'),
+          ...problems(),
         },
       },
     },

@@ -22,7 +22,7 @@ export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
         body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
         response: {
           200: { $ref: 'PlanPreview#' },
-          ...problems('invalid-spec', 'body-too-large', 'unsupported-media-type'),
+          ...problems('invalid-spec'),
         },
       },
     },

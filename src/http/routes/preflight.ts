@@ -34,14 +34,7 @@ function addBegin(app: App, deps: RouteDeps): void {
         body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
         response: {
           ...accepted,
-          ...problems(
-            'invalid-spec',
-            'cluster-not-found',
-            'cluster-busy',
-            'body-too-large',
-            'unsupported-media-type',
-            'store-full',
-          ),
+          ...problems('invalid-spec', 'cluster-not-found', 'cluster-busy', 'store-full'),
         },
       },
     },

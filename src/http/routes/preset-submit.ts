@@ -40,8 +40,6 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
             'not-found',
             'invalid-spec',
             'cluster-not-found',
-            'body-too-large',
-            'unsupported-media-type',
             'line-full',
             'store-full',
             'store-unfit',

@@ -72,7 +72,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
             headers: { Location: { type: 'string', description: 'Path of the project' } },
             content: { 'application/json': { schema: { $ref: 'Project#' } } },
           },
-          ...problems('project-exists', 'body-too-large', 'unsupported-media-type'),
+          ...problems('project-exists'),
         },
       },
     },
@@ -103,7 +103,7 @@ function addChange(app: App, { store }: RouteDeps): void {
         body: ProjectChange,
         response: {
           200: { $ref: 'Project#' },
-          ...problems('project-not-found', 'body-too-large', 'unsupported-media-type'),
+          ...problems('project-not-found'),
         },
       },
     },

@@ -27,7 +27,7 @@ const JUDGED_AT_ONCE = 100;
 /** Children shown by a preview. */
 const SHOWN = 10;
 
-const REFUSALS = ['invalid-spec', 'body-too-large', 'unsupported-media-type'] as const;
+const REFUSALS = ['invalid-spec'] as const;
 
 /** POST /v1/sweeps and its dry run. */
 export function addSweepSubmit(app: App, deps: RouteDeps): void {

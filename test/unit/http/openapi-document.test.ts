@@ -40,6 +40,33 @@ describe('a value that may be null', () => {
   });
 });
 
+test('texts to choose from are one enumeration, beside what else may be there', () => {
+  const text = (...values: string[]) => ({ type: 'string', enum: values });
+  assert.deepEqual(schemaOf({ anyOf: [text('a'), text('b', 'c')], description: 'd' }), {
+    ...{ type: 'string', enum: ['a', 'b', 'c'], description: 'd' },
+  });
+  assert.deepEqual(schemaOf({ anyOf: [text('a'), { type: 'number' }, text('b')] }), {
+    anyOf: [{ type: 'number' }, text('a', 'b')],
+  });
+  const told = { anyOf: [{ ...text('a'), description: 'what a is' }, text('b')] };
+  assert.deepEqual(schemaOf(told), told);
+});
+
+test('objects that their type tells apart have names, so that generated clients have them too', () => {
+  const one = (type: string) => ({ type: 'object', properties: { type: { type: 'string', enum: [type] } } });
+  const schemas: Record<string, unknown> = { SomeEvent: { anyOf: [one('log'), one('rule')] } };
+  finishDocument({ paths: {}, components: { schemas } });
+  const mapping = { log: '#/components/schemas/LogEvent', rule: '#/components/schemas/RuleEvent' };
+  assert.deepEqual(schemas, {
+    SomeEvent: {
+      oneOf: [{ $ref: mapping.log }, { $ref: mapping.rule }],
+      discriminator: { propertyName: 'type', mapping },
+    },
+    LogEvent: one('log'),
+    RuleEvent: one('rule'),
+  });
+});
+
 test('bodies that are shown are accepted as they stand', async () => {
   const { store } = await storeFor({ after });
   const { app, call } = await appFor({ after }, { store });

@@ -16,7 +16,7 @@ interface Operation {
     { description?: string; content?: Record<string, { schema?: Record<string, unknown> }> }
   >;
 }
-const document = (await call('GET', '/openapi.json', { token: null })).json();
+const document = (await call('GET', '/openapi.json')).json();
 const operations = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(
   ([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 );
@@ -34,11 +34,14 @@ describe('the OpenAPI document', () => {
     assert.equal(new Set(ids).size, operations.length);
     for (const id of ids) assert.match(id, /^[a-z][A-Za-z]+$/);
     const tags = new Set((document.tags as { name: string }[]).map(({ name }) => name));
-    for (const { path, operation } of operations) {
+    for (const { method, path, operation } of operations) {
       assert.ok(operation.summary && operation.tags?.length === 1 && tags.has(operation.tags[0]!), path);
       if (!path.startsWith('/v1/')) continue;
       for (const status of ['400', '401', '403', '429', '500', '503'])
         assert.ok(operation.responses[status], path);
+      // Both are looked at before anybody asks whether the route wants a body.
+      const refusals = ['415', ...(method === 'get' ? [] : ['413'])];
+      for (const status of refusals) assert.ok(operation.responses[status], `${method} ${path} ${status}`);
       assert.ok(operation.security === undefined || operation.security.length > 0, path);
     }
   });
