@@ -146,8 +146,7 @@ export function beginRound(input: ChoiceInput) {
 /** Whether anything could still start there. */
 function hasRoom({ answering, draining, paused, nodes }: OpenCluster): boolean {
   if (!answering || draining || paused !== null) return false;
-  // A cluster that has not been seen yet has no nodes.
-  return nodes.length === 0 || nodes.some(({ cpus }) => cpus > EPSILON);
+  return nodes.some(({ cpus }) => cpus > EPSILON);
 }
 
 function createPlaces(clusters: OpenCluster[]): Round['placesOf'] {

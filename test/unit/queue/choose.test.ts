@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { choose } from '../../../src/queue/choose.ts';
+import { choose, plus } from '../../../src/queue/choose.ts';
 import { type ChoiceCluster, freeOn } from '../../../src/queue/choose-nodes.ts';
 import type { Reservation } from '../../../src/store/cluster-store.ts';
 import type { Waiting } from '../../../src/store/line-store.ts';
@@ -81,7 +81,6 @@ describe('choose', () => {
     );
   });
 
-  // Fails where what is held is counted on the nodes: a cluster that is not seen has none.
   /* Fails where who waits for room does not count, or who cannot start whatever happens does. */
   test('gives the next turn to another project where one waits for room, not where it is passed over', () => {
     const q = waits('q1', 8, 1, { project: 'q' });
@@ -95,6 +94,34 @@ describe('choose', () => {
     assert.deepEqual(order(waits('p1', 9)), ['p1', 'p2', 'q1']);
   });
 
+  // Fails where only the first of those that ask for the same counts.
+  test('gives turns also among those that wait for the same room', () => {
+    const choice = choose({
+      waiting: ['p1', 'p2', 'p3', 'q1', 'q2'].map((id) => waits(id, 8, 1, { project: id[0]! })),
+      clusters: [cluster('a', [node('n', 8, 64, { gpusUsed: 4 })])],
+      reservations: none,
+    });
+    assert.deepEqual(
+      choice.order.map(({ experiment }) => experiment),
+      ['p1', 'q1', 'p2', 'q2', 'p3'],
+    );
+  });
+
+  // Fails where nothing is kept for the one that is next on a cluster, or also for those behind it.
+  test('keeps of a quota what the next on a cluster will take, and nothing for those behind it', () => {
+    const clusters = [cluster('a', [node('n', 8, 64, { gpusUsed: 8 })]), cluster('b', [node('m', 8, 64)])];
+    const choice = choose({
+      waiting: [
+        ...[waits('next', 4, 1, { cluster: 'a' }), waits('behind', 2, 1, { cluster: 'a' })],
+        ...[waits('fits', 4, 1, { cluster: 'b' }), waits('over', 1, 1, { cluster: 'b' })],
+      ],
+      ...{ clusters, reservations: none, projects: new Map([['p', { weight: 1, gpuQuota: 8 }]]) },
+    });
+    assert.deepEqual(started(choice), ['fits']);
+    assert.match(choice.reasons.get('over') ?? '', /holds 4 of the 8 .* and 4 are kept for those ahead/);
+  });
+
+  // Fails where what is held is counted on the nodes: a cluster that is not seen has none.
   test('counts for a quota also what is held on nodes that are not seen', () => {
     const clusters = [cluster('a', [node('n', 4, 16)]), cluster('silent', [], { answering: false })];
     const held = { experiment: 'o', node: 'm', gpus: 4, cpus: 1, project: 'p' };
@@ -113,7 +140,10 @@ describe('choose', () => {
     const line = choose({ waiting, clusters, reservations: none, paused: ' by ann: upgrade' });
     assert.deepEqual([started(line), line.open], [[], []]);
     assert.equal(line.reasons.get('x'), 'the line is paused by ann: upgrade');
-    const projects = new Map([['p', { weight: 1, gpuQuota: null, paused: ' by ann' }]]);
+    const projects = new Map([
+      ['p', { weight: 1, gpuQuota: null, paused: ' by ann' }],
+      ['q', { weight: 1, gpuQuota: null }],
+    ]);
     const project = choose({ waiting, clusters, reservations: none, projects });
     assert.deepEqual(started(project), ['y']);
     assert.equal(project.reasons.get('x'), 'the queue of p is paused by ann');
@@ -161,6 +191,70 @@ describe('choose', () => {
     ];
     const choice = choose({ waiting, clusters, reservations: none, truncated: new Set(['a']) });
     assert.deepEqual([started(choice), choice.dry, choice.open], [['a1'], 'a', ['a']]);
+  });
+
+  // Fails where the end of such a window ends the choice: the others would wait for a project that cannot start anyway.
+  test('goes on behind the window of a project of which nobody can start any more', () => {
+    const clusters = [cluster('a', [node('n', 8, 16)])];
+    const waiting = ['a1', 'a2', 'b1'].map((id) => waits(id, 1, 1, { project: id[0]! }));
+    const truncated = new Set(['a']);
+    for (const policy of [{ gpuQuota: 1 }, { gpuQuota: null, paused: ' by ann' }]) {
+      const projects = new Map([['a', { weight: 1, ...policy }]]);
+      const choice = choose({ ...{ waiting, clusters, projects, truncated }, reservations: none });
+      assert.ok(started(choice).includes('b1'));
+      assert.equal(choice.dry, null);
+    }
+  });
+
+  test('tells on which clusters somebody further behind might start', () => {
+    const [full, free] = [node('n', 8, 16, { cpusUsed: 16 }), node('m', 8, 16)];
+    const places = (...clusters: ChoiceCluster[]) => {
+      const waiting = [waits('x', 8, 16, { cluster: 'a' })];
+      const { open, filling } = choose({ waiting, clusters, reservations: none });
+      return [open, filling];
+    };
+    const busy = node('m', 8, 16, { gpusUsed: 1, cpusUsed: 1 });
+    assert.deepEqual(places(cluster('unseen', [])), [[], []]);
+    assert.deepEqual(places(cluster('a', [full])), [[], []]);
+    assert.deepEqual(places(cluster('a', [full, free]), cluster('b', [full, free])), [['b'], []]);
+    assert.deepEqual(places(cluster('a', [full, busy], { backfill: true })), [[], ['a']]);
+    assert.deepEqual(places(cluster('a', [full, busy])), [[], []]);
+  });
+
+  test('says where there will be room first, and of those behind what stands in their way', () => {
+    const minutes = (count: number) => exactly(count * 60_000);
+    const nodes = (...ids: string[]) => ids.map((id) => node(id, 4, 16, { gpusUsed: 4 }));
+    const held = (experiment: string, at: string) => ({ experiment, node: at, gpus: 4, cpus: 1 });
+    const input = {
+      reservations: new Map([
+        ['a', [held('o', 'n')]],
+        ['b', [held('u', 'm')]],
+      ]),
+      ends: new Map([
+        ['o', minutes(10)],
+        ['u', minutes(5)],
+      ]),
+    };
+    const both = [cluster('a', nodes('n')), cluster('b', nodes('m'))];
+    for (const clusters of [both, both.toReversed()]) {
+      const { reasons } = choose({ ...input, clusters, waiting: [waits('x', 4)] });
+      assert.match(reasons.get('x') ?? '', /0 GPUs .*; node m has 4 GPUs free in about 5 min$/);
+    }
+    const filling = [cluster('a', [...nodes('n'), node('l', 2, 16)], { backfill: true })];
+    const waiting = [waits('x', 4), waits('none', 3), waits('late', 2)];
+    const { reasons, start } = choose({ ...input, clusters: filling, waiting: waiting });
+    assert.match(
+      reasons.get('none') ?? '',
+      /^needs 3 GPUs and 1 CPU on one node; the freest node has 2 GPUs/,
+    );
+    assert.deepEqual(
+      start.map(({ experiment }) => experiment),
+      ['late'],
+    );
+  });
+
+  test('a length from now on is early, likely and late from now on', () => {
+    assert.deepEqual(plus(100, { early: 1, likely: 2, late: 4 }), { early: 101, likely: 102, late: 104 });
   });
 
   test('lets nobody be held up by an experiment for another cluster', () => {
