@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import type { Redis } from 'ioredis';
 import type { AttemptEvent } from '../../../src/core/events.ts';
 import type { Lease } from '../../../src/store/lease-store.ts';
+import { everyKeyWith } from '../../support/redis-keys.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 const { store, redis } = await storeFor({ after }, { limits: { inlineBytes: 8 } });
@@ -23,25 +23,6 @@ async function recordBatch(lease: Lease, sequence: number, batch: number): Promi
     bytes: bytes.length,
   } as const;
   await store.append(lease, [{ sequence, at: sequence, event, data: bytes }]);
-}
-
-async function everyKeyWith(client: Redis, id: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const key of await client.keys('*')) {
-    const type = await client.type(key);
-    const content =
-      type === 'zset'
-        ? await client.zrange(key, '0', '-1')
-        : type === 'set'
-          ? await client.smembers(key)
-          : type === 'hash'
-            ? Object.entries(await client.hgetall(key)).flat()
-            : type === 'list'
-              ? await client.lrange(key, 0, -1)
-              : [];
-    if (key.includes(id) || content.some((text) => text.includes(id))) found.push(key);
-  }
-  return found;
 }
 
 describe('deletion', () => {
@@ -85,7 +66,7 @@ describe('deletion', () => {
     const before = await store.counts();
     assert.equal(await store.deleteExperiment(lease.experiment), 'deleted');
     const marks = ['{echelon}:archive:garbage', '{echelon}:forgetting'];
-    assert.deepEqual((await everyKeyWith(redis, lease.experiment)).sort(), marks);
+    assert.deepEqual(await everyKeyWith(redis, lease.experiment), marks);
     assert.equal((await store.counts()).succeeded, before.succeeded - 1);
     assert.equal(await store.get(lease.experiment), undefined);
     assert.equal(await store.deleteExperiment(lease.experiment), 'not-found');
