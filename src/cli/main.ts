@@ -1,36 +1,10 @@
 #!/usr/bin/env node
-import { CommanderError } from 'commander';
-import { EchelonError } from '../core/errors.ts';
-import { CliError, EXIT } from './exit.ts';
-import { inert, terminal } from './output.ts';
-import { createProgram } from './program.ts';
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
-// Whoever reads may have seen enough (`| head`): that is no fault.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
-});
+// Half of the time of a short command is compiling. The directory is the installation's own, never a shared one: whoever
+// can write there decides what runs. Where it cannot be written, nothing is kept.
+enableCompileCache(fileURLToPath(new URL('../../.cache/node-compile', import.meta.url)));
 
-/** What an API, or a server in its place, says is foreign text. */
-const complain = (text: string) => terminal.remark(inert(`echelon: ${text}`));
-
-try {
-  await createProgram(terminal).parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  } else if (error instanceof CliError) {
-    complain(error.message);
-    process.exitCode = error.exitCode;
-  } else if (error instanceof EchelonError) {
-    const problems = error.problems.map(({ field, message }) => `\n  ${field}: ${message}`).join('');
-    complain(`${error.message}${problems}`);
-    process.exitCode = EXIT.notOk;
-  } else if (error instanceof Error && error.name === 'SettingsError') {
-    complain(error.message);
-    process.exitCode = EXIT.usage;
-  } else {
-    complain(String(error instanceof Error ? error.stack : error));
-    process.exitCode = EXIT.notOk;
-  }
-}
+const { run } = await import('./run.ts');
+await run();

@@ -5,8 +5,6 @@ import { promisify } from 'node:util';
 import { Command, Option } from 'commander';
 import pc from 'picocolors';
 import { CliError, EXIT } from '../exit.ts';
-import { findRedisServer } from '../local/redis-server.ts';
-import { RAY_WORKER_PACKAGE } from '../local/stack.ts';
 import { json, type Output } from '../output.ts';
 
 const run = promisify(execFile);
@@ -67,10 +65,16 @@ async function node(): Promise<Check> {
 }
 
 async function redis(): Promise<Check> {
+  const { findRedisServer } = await import('../local/redis-server.ts');
   const found = await findRedisServer();
   const mend =
     'Install redis-server or valkey-server (Debian: apt-get install redis-server), or set REDIS_URL.';
-  return { name: 'Redis', ok: found !== undefined, found: found?.version ?? 'none on PATH', mend };
+  return { name: 'Redis', ok: found !== undefined, found: found ? versionOf(found) : 'none on PATH', mend };
+}
+
+/** Of what the server prints of itself no more than anybody wants to know. */
+function versionOf({ program, version }: { program: string; version: string }): string {
+  return `${/\bv=(\S+)/.exec(version)?.[1] ?? version} (${program})`;
 }
 
 async function python(program: string): Promise<Check> {
@@ -85,6 +89,7 @@ async function python(program: string): Promise<Check> {
 }
 
 async function ray(program: string): Promise<Check> {
+  const { RAY_WORKER_PACKAGE } = await import('../local/stack.ts');
   const found = await answer(program, [
     '-c',
     'import ray, grpc, numpy, google.protobuf; print(ray.__version__)',
@@ -98,6 +103,7 @@ async function ray(program: string): Promise<Check> {
 }
 
 async function rayWorker(program: string): Promise<Check> {
+  const { RAY_WORKER_PACKAGE } = await import('../local/stack.ts');
   const code =
     'import sys; sys.path.insert(0, sys.argv[1]); import echelon_rayworker.server, echelon_rayworker as r; print(r.__version__)';
   const found = await answer(program, ['-c', code, RAY_WORKER_PACKAGE]);

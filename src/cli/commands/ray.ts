@@ -1,12 +1,15 @@
 import { Command } from 'commander';
 import type { Output } from '../output.ts';
-import { type RayTarget, rayActors, rayCall, rayKill, rayStatus } from '../ray-commands.ts';
+import type { RayTarget } from '../ray-commands.ts';
 
 interface Options {
   rayToken?: string;
   namespace?: string;
   json?: boolean;
 }
+
+/** gRPC takes a good part of a second to load; other commands do without. */
+const commands = () => import('../ray-commands.ts');
 
 /** `echelon ray`: small commands on any Ray cluster, over its own client protocol; nothing of ours is needed there. */
 export function rayCommand(output: Output): Command {
@@ -23,7 +26,9 @@ export function rayCommand(output: Output): Command {
   };
   const status = on('status', 'versions, nodes, and what is free of what there is')
     .addHelpText('after', '\nExample:\n  echelon ray status ray://127.0.0.1:10001')
-    .action(async (address: string, options: Options) => rayStatus(await target(address, options)));
+    .action(async (address: string, options: Options) =>
+      (await commands()).rayStatus(await target(address, options)),
+    );
   const call = on('call', 'call a Python function of the cluster and print what it returns')
     .argument('<module:function>')
     .option('--args <json>', 'its arguments, as a JSON array', '[]')
@@ -32,12 +37,14 @@ export function rayCommand(output: Output): Command {
       '\nExample:\n  echelon ray call ray://127.0.0.1:10001 posixpath:join --args \'["a", "b"]\'',
     )
     .action(async (address: string, reference: string, { args, ...options }: Options & { args: string }) =>
-      rayCall({ ...(await target(address, options)), reference, args }),
+      (await commands()).rayCall({ ...(await target(address, options)), reference, args }),
     );
   const actors = on('actors', 'named actors, of all namespaces or of one')
     .option('--namespace <name>', 'only of this namespace')
     .addHelpText('after', '\nExample:\n  echelon ray actors ray://127.0.0.1:10001 --json')
-    .action(async (address: string, options: Options) => rayActors(await target(address, options)));
+    .action(async (address: string, options: Options) =>
+      (await commands()).rayActors(await target(address, options)),
+    );
   const kill = on('kill', 'end a named actor, detached or not, without a restart')
     .argument('<name>')
     .option('--namespace <name>', 'where it is, if the name is in several')
@@ -46,7 +53,7 @@ export function rayCommand(output: Output): Command {
       '\nExample:\n  echelon ray kill ray://127.0.0.1:10001 echelon-ray-worker --namespace echelon',
     )
     .action(async (address: string, name: string, options: Options) =>
-      rayKill({ ...(await target(address, options)), name }),
+      (await commands()).rayKill({ ...(await target(address, options)), name }),
     );
 
   const command = new Command('ray').description('look at any Ray cluster, and call functions on it');

@@ -7,11 +7,8 @@ import { Command, Option } from 'commander';
 import { EchelonError } from '../../core/errors.ts';
 import { createClient } from '../client.ts';
 import { readConnection, removeConnection, saveConnection, stateDirOption } from '../connection.ts';
-import { runDemo } from '../demo/demo.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { withLifetime } from '../lifetime.ts';
-import { assertPortFree } from '../local/processes.ts';
-import { startLocalStack } from '../local/stack.ts';
 import type { Output } from '../output.ts';
 
 /** Commands that start and stop everything on this machine: demo, up, down. */
@@ -43,6 +40,8 @@ async function startSystem(options: {
 }): Promise<System> {
   const { resources, stateDir, temporary, output } = options;
   const main = await import('../../main.ts');
+  const { assertPortFree } = await import('../local/processes.ts');
+  const { startLocalStack } = await import('../local/stack.ts');
   const fromEnvironment = settingsOf(main);
   const settings = { ...fromEnvironment, stateDir, ...(temporary && { redisUrl: null, port: 0 }) };
   // Ray takes seconds to start; what cannot work is said before.
@@ -111,6 +110,7 @@ function demo(output: Output): Command {
           const system = await startSystem({ stateDir, temporary: true, output, resources });
           const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
           output.line();
+          const { runDemo } = await import('../demo/demo.ts');
           const work = runDemo({ client: createClient(system), output, reportFile });
           return await Promise.race([work, broken]);
         },

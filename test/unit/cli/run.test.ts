@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
+
+/** Prints what of node_modules a program has loaded, when it ends. */
+const SPY = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  const packages = new Set();
+  registerHooks({ load(url, context, next) {
+    packages.add(/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1]);
+    return next(url, context);
+  } });
+  process.on('exit', () => console.error([...packages].join(' ')));
+`)}`;
+
+test('what most commands never need is not loaded for their help', () => {
+  const { stderr, status } = spawnSync(process.execPath, ['--import', SPY, MAIN, '--help'], {
+    encoding: 'utf8',
+  });
+  const loaded = stderr.trim().split(' ');
+  assert.equal(status, 0);
+  assert.ok(loaded.includes('commander'), stderr);
+  for (const heavy of ['@grpc/grpc-js', 'ioredis', 'bullmq', 'fastify', 'cli-progress'])
+    assert.ok(!loaded.includes(heavy), `${heavy} is loaded`);
+});
+
+test('a full disk behind standard output is a sentence and a status, a closed pipe is neither', {
+  skip: !existsSync('/dev/full'),
+}, () => {
+  const shell = (line: string) =>
+    spawnSync('bash', ['-c', line, process.execPath, MAIN], { encoding: 'utf8' });
+  const full = shell('"$0" "$1" --help > /dev/full');
+  assert.equal(full.status, 1, full.stderr);
+  assert.match(full.stderr, /^echelon: standard output cannot be written: ENOSPC.*\n$/);
+  const pipe = shell('"$0" "$1" completion bash | head -1; exit $PIPESTATUS');
+  assert.deepEqual([pipe.status, pipe.stderr], [0, '']);
+});
