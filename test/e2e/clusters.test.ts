@@ -155,7 +155,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
   });
 
   test('draining lets what runs go on and nothing new start; removal waits for the end', async () => {
-    const { id } = await system.submit({ ...SLOW, training: { steps: 6, stepDelaySeconds: 0.3 } });
+    const { id } = await system.submit({ ...SLOW, training: { steps: 500, stepDelaySeconds: 0.3 } });
     await system.until(id, 'it runs', ({ state }) => state === 'running');
     assert.equal((await cli('drain', NAME, '--wait')).code, 0);
     assert.match((await cli()).stdout, /draining/);
@@ -167,7 +167,10 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     await until(reason, 'it says why it waits');
     const { code, stderr } = await cli('remove', NAME, '--wait');
     assert.deepEqual([code, stderr.includes(id)], [4, true], stderr);
-    assert.equal((await system.until(id, 'the end', ended)).state, 'succeeded');
+    const { progress } = await system.get(id);
+    await system.until(id, 'it goes on', (now) => now.progress.step >= progress.step + 2);
+    await system.client.post(`/v1/experiments/${id}/cancel`, undefined);
+    assert.equal((await system.until(id, 'the end', ended)).state, 'cancelled');
     assert.equal((await system.get(next)).state, 'queued');
     assert.equal((await add(tokenFile)).code, 0);
     assert.equal((await system.until(next, 'it ran', ended)).state, 'succeeded');

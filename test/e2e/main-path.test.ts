@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isFinal } from '../../src/core/states.ts';
+import type { ClusterView } from '../../src/schemas/api.ts';
 import type { RowExplanation } from '../../src/verify/explain.ts';
 import { formatExplanation } from '../../src/verify/explain-text.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
@@ -96,10 +97,13 @@ describe('REST → store and queue → dispatch → Ray → training → events 
   });
 
   test('a cancelled experiment ends within its grace, even where it ignores SIGTERM, and frees its place', async () => {
+    // As much as there is: the next one has to wait.
+    const { items } = await system.client.get<{ items: ClusterView[] }>('/v1/clusters');
+    const cpus = items[0]!.nodes[0]!.cpusTotal;
     const spec = {
       name: 'stubborn',
       engine: 'replay',
-      resources: { cpus: 2 },
+      resources: { cpus },
       gracePeriodSeconds: 1,
       replay: { hang: true, ignoreSigterm: true },
     };
@@ -109,7 +113,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
       'running',
       ({ state, verification }) => state === 'running' && verification.batchesVerified > 0,
     );
-    const { id: next } = await system.submit({ name: 'behind', engine: 'replay', resources: { cpus: 2 } });
+    const { id: next } = await system.submit({ name: 'behind', engine: 'replay', resources: { cpus } });
     const { waiting } = await system.client.get<{ waiting: { experiment: string; position: number }[] }>(
       '/v1/queues',
     );

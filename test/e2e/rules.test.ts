@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { isFinal } from '../../src/core/states.ts';
 import type { SweepAccepted, SweepComparison, SweepDetail } from '../../src/schemas/sweep.ts';
 import type { BundleHead } from '../../src/verify/bundle.ts';
 import { reportDigest } from '../../src/verify/bundle.ts';
+import { until } from '../support/dispatch.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
 import { processesOf, type System, startSystem } from '../support/system.ts';
 
@@ -28,14 +28,6 @@ function offline(args: string[], cwd: string) {
     encoding: 'utf8',
   });
   return { status, stdout, stderr };
-}
-
-/** Asks until it holds; fails after a minute and a half. */
-async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 90_000; !(await holds()); ) {
-    if (Date.now() > deadline) throw new Error(`${what}: did not come`);
-    await delay(100);
-  }
 }
 
 describe('a training with a wrong signal', () => {
@@ -158,10 +150,12 @@ describe('a training with a wrong signal', () => {
     });
     const { children } = await system.client.get<SweepDetail>(`/v1/sweeps/${id}`);
     const worst = children[2]!.experiment;
-    const over = async () => (await system.client.get<SweepDetail>(`/v1/sweeps/${id}`)).state === 'done';
-    await eventually('the end of the sweep', over);
-
-    const sweep = await system.client.get<SweepDetail>(`/v1/sweeps/${id}`);
+    const now = () => system.client.get<SweepDetail>(`/v1/sweeps/${id}`);
+    const over = async () => {
+      const sweep = await now();
+      return sweep.state === 'done' && sweep;
+    };
+    const sweep = await until(over, 'the sweep is over', { seconds: 120, instead: now });
     assert.deepEqual(
       sweep.children.map(({ state }) => state),
       ['succeeded', 'succeeded', 'cancelled'],

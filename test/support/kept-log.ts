@@ -2,7 +2,8 @@ import { inspect } from 'node:util';
 import type { Log } from '../../src/dispatch/log.ts';
 
 const LINES_OF_A_SOURCE = 150;
-const LONGEST_LINE = 400;
+const LONGEST_LINE = 1_000;
+const ANSWERED = /"status":[23]\d\d,.*"msg":"answered"/;
 
 const sources = new Map<string, string[]>();
 
@@ -16,13 +17,13 @@ export function keepLine(source: string, line: string): void {
   if (lines.length > LINES_OF_A_SOURCE) lines.shift();
 }
 
-/** {@link keepLine} for what comes in pieces, line by line. */
+/** {@link keepLine} for what comes in pieces, line by line; of an api, not that it answered well. */
 export function keepLines(source: string, stream: NodeJS.ReadableStream): void {
   let rest = '';
   stream.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop()!;
-    for (const line of lines) keepLine(source, line);
+    for (const line of lines) if (!ANSWERED.test(line)) keepLine(source, line);
   });
 }
 

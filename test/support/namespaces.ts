@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { keepLines } from './kept-log.ts';
 
 /** One network namespace for each host, joined by bridges as the hosts share networks. */
 export interface Topology {
@@ -79,6 +80,7 @@ export function buildTopology(members: Record<string, string[]>): Topology {
         stdio: ['ignore', 'pipe', 'pipe'],
         ...options,
       });
+      for (const stream of [child.stdout, child.stderr]) if (stream) keepLines(host, stream);
       children.push(child);
       return child;
     },

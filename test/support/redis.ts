@@ -37,16 +37,20 @@ export interface RedisServer {
 
 const START_DEADLINE_MS = 20_000;
 
-/** A TCP port that was free a moment ago. */
+/**
+ * A TCP port that was free a moment ago, below those that the system gives to outgoing connections: a server that is
+ * away for a moment finds it free again.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
 }
 
 /** Starts a private Redis and waits until it answers. The caller must `stop()` it; see {@link redisFor}. */

@@ -11,9 +11,10 @@ import { freePort } from '../../src/cli/local/processes.ts';
 import { startRedis } from '../../src/cli/local/redis-server.ts';
 import { type LocalStack, startLocalStack } from '../../src/cli/local/stack.ts';
 import { isFinal } from '../../src/core/states.ts';
-import type { Accepted } from '../../src/schemas/api.ts';
+import type { Accepted, ExperimentDetail } from '../../src/schemas/api.ts';
 import { type Command, isCommandOver } from '../../src/schemas/clusters.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
+import { keepLines } from './kept-log.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
 /** The token of the api. */
@@ -52,9 +53,10 @@ export interface System {
 
 /** Starts Redis, Ray and an api; dispatchers are the caller's to start, and the first one adds the cluster. */
 export async function startSystem({
-  leaseMs = 1500,
+  leaseMs = 6_000,
   addLocal = true,
 }: {
+  /** After this time what a dead dispatcher had is taken over; a busy machine should not hold up a live one as long. */
   leaseMs?: number;
   /** False: no cluster is added. */
   addLocal?: boolean;
@@ -105,7 +107,7 @@ async function assemble(
   const [api, url] = await startApi();
   const client = createClient({ url, token: TOKEN });
   let added: Promise<void> | undefined;
-  const get = (id: string) => client.get<Experiment>(`/v1/experiments/${id}`);
+  const get = (id: string) => client.get<ExperimentDetail>(`/v1/experiments/${id}`);
   return {
     stack,
     stateDir,
@@ -128,12 +130,20 @@ async function assemble(
         if (experiment && holds(experiment)) return experiment;
         const over = experiment && isFinal(experiment.state) && experiment.verification.status === 'complete';
         if (over || Date.now() > deadline)
-          throw new Error(`${what}: did not come; ${JSON.stringify(experiment)}`);
+          throw new Error(`${over ? 'it has ended without' : 'not in time'}: ${what}; ${brief(experiment)}`);
         await delay(50);
       }
     },
     stop: () => resources.disposeAsync(),
   };
+}
+
+/** What of a record says how it stands. */
+function brief(experiment: ExperimentDetail | undefined): string {
+  if (experiment === undefined) return 'the api does not answer';
+  const { id, state, attempt, reason, waitReason, progress, verification } = experiment;
+  const said = { id, state, attempt, reason, waitReason, step: progress.step, verification };
+  return JSON.stringify(said);
 }
 
 /** Adds a Ray cluster over REST and waits until it takes experiments. */
@@ -187,6 +197,7 @@ async function spawnRole(
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  keepLines(args[0]!, child.stderr!);
   let log = '';
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {

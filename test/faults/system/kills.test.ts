@@ -13,7 +13,7 @@ import {
   startSystem,
 } from '../../support/system.ts';
 
-const LEASE_MS = 1500;
+const LEASE_MS = 2_500;
 
 /** A training slow enough to be hit in the middle also on a busy machine, small enough to end soon. */
 const STEPS = 40;

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { readCompose } from '../../support/deploy.ts';
 import { until } from '../../support/dispatch.ts';
+import { keepLines } from '../../support/kept-log.ts';
+import { linkProductionDependencies, unpackPackage } from '../../support/packed.ts';
 import { freePort, redisFor } from '../../support/redis.ts';
 
 const run = promisify(execFile);
@@ -25,20 +27,8 @@ describe("the image's commands, from the packed tarball with production dependen
 
   before(async () => {
     place = await mkdtemp(join(tmpdir(), 'echelon-image-'));
-    const { stdout } = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', place]);
-    const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as { filename: string }[];
-    await run('tar', ['-xzf', join(place, packed!.filename), '-C', place]);
-    await rename(join(place, 'package'), join(place, 'opt'));
-    // What `npm ci --omit=dev` lays there, from the checkout: this needs no network.
-    const listed = await run('npm', ['ls', '--omit=dev', '--all', '--parseable', '--loglevel=silent']).catch(
-      (error: { stdout: string }) => error,
-    );
-    for (const path of listed.stdout.split('\n').filter(Boolean).slice(1)) {
-      const at = join(place, 'opt', relative(resolve('.'), path));
-      if (at.split('node_modules').length > 2) continue;
-      await mkdir(dirname(at), { recursive: true });
-      await symlink(path, at);
-    }
+    await unpackPackage(place, join(place, 'opt'));
+    await linkProductionDependencies(join(place, 'opt'));
   });
   after(() => rm(place, { recursive: true, force: true }));
 
@@ -72,7 +62,7 @@ describe("the image's commands, from the packed tarball with production dependen
         child.kill('SIGKILL');
         await exit;
       });
-      child.stderr.resume();
+      keepLines(role, child.stderr);
       const asked = healthcheck!.test
         .slice(1)
         .map((word) =>

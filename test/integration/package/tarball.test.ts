@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { linkProductionDependencies, unpackPackage } from '../../support/packed.ts';
 
 const run = promisify(execFile);
 
@@ -14,25 +15,8 @@ describe('the packed tarball, installed elsewhere with its production dependenci
 
   before(async () => {
     place = await mkdtemp(join(tmpdir(), 'echelon-package-'));
-    const { stdout } = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', place]);
-    const packed = JSON.parse(stdout.slice(stdout.indexOf('['))) as {
-      filename: string;
-      files: { path: string }[];
-    }[];
-    files = packed[0]!.files.map(({ path }) => path);
-    await run('tar', ['-xzf', join(place, packed[0]!.filename), '-C', place]);
-    await mkdir(join(place, 'node_modules'));
-    await rename(join(place, 'package'), join(place, 'node_modules/echelon'));
-    // As npm would lay them out, but from the checkout: this needs no network.
-    const listed = await run('npm', ['ls', '--omit=dev', '--all', '--parseable', '--loglevel=silent']).catch(
-      (error) => error,
-    );
-    for (const path of (listed.stdout as string).split('\n').filter(Boolean).slice(1)) {
-      const at = join(place, relative(resolve('.'), path));
-      if (at.split('node_modules').length > 2) continue;
-      await mkdir(dirname(at), { recursive: true });
-      await symlink(path, at);
-    }
+    files = await unpackPackage(place, join(place, 'node_modules/echelon'));
+    await linkProductionDependencies(place);
   });
   after(() => rm(place, { recursive: true, force: true }));
 

@@ -12,7 +12,7 @@ import { type RayHead, startRayHead } from '../../support/ray-head.ts';
 
 const Counter = actorClass('probe:Counter');
 const Waiter = actorClass('probe:Waiter');
-const limit = { timeoutMs: 30_000 };
+const limit = { timeoutMs: 90_000 };
 
 let head: RayHead;
 let ray: RayConnection;

@@ -9,7 +9,7 @@ import { PyFloat, PyTuple } from '../../../src/ray/pickle/values.ts';
 import { type RayHead, startRayHead } from '../../support/ray-head.ts';
 
 const probe = (name: string) => functionRef(`probe:${name}`);
-const timeoutMs = 30_000;
+const timeoutMs = 90_000;
 
 let head: RayHead;
 let ray: RayConnection;
@@ -221,7 +221,7 @@ describe('many objects', () => {
     );
     const refs = await Promise.all(tasks);
     const expected = Array.from({ length: 200 }, (_, index) => index + 1);
-    assert.deepEqual(await ray.get(refs, { timeoutMs: 60_000 }), expected);
+    assert.deepEqual(await ray.get(refs, { timeoutMs }), expected);
     await Promise.all(refs.map((ref) => ray.release(ref)));
   });
 
@@ -248,7 +248,7 @@ describe('many objects', () => {
     const there = await ray.put(1);
     await assert.rejects(ray.get([there, late], { timeoutMs: 300 }), RayTimeoutError);
     assert.deepEqual(await ray.wait([late, there], { timeoutMs }), { ready: [there], pending: [late] });
-    const both = await ray.wait([late, there], { numReturns: 2, timeoutMs: 200 });
+    const both = await ray.wait([late, there], { numReturns: 2, timeoutMs: 1_000 });
     assert.deepEqual(both, { ready: [there], pending: [late] });
     await ray.cancel(late, { force: true });
     await failure(ray.get(late, { timeoutMs }));

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { createRayWorkerClient } from '../../../src/rpc/client.ts';
@@ -49,8 +52,12 @@ describe('a secret in plain text', () => {
 
 describe('a ray-worker', () => {
   test('is not let in by another token, and lets nobody in without its own', async (t) => {
-    const rayWorker = await startFakeRayWorker({ directory: '/tmp', cpus: 1, gpus: 0 });
-    t.after(() => rayWorker.stop());
+    const directory = await mkdtemp(join(tmpdir(), 'echelon-attacks-'));
+    const rayWorker = await startFakeRayWorker({ directory, cpus: 1, gpus: 0 });
+    t.after(async () => {
+      await rayWorker.stop();
+      await rm(directory, { recursive: true });
+    });
     for (const token of ['', 'another', `${rayWorker.token}x`]) {
       const client = createRayWorkerClient({ address: rayWorker.address, token, ca: null, tries: 1 });
       await assert.rejects(client.describe(), /UNAUTHENTICATED/);
