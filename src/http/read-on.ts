@@ -6,21 +6,32 @@ const PAGE = 500;
 const MOST_READ = 10_000;
 
 /**
- * Reads a stream from `after` on and keeps the entries that are wanted, up to `most`. The answer's `after` is the
- * last entry that was looked at (null: none), `more` whether there may be entries behind it already.
+ * Reads a stream from `after` on and keeps the entries that are wanted, until there are `most`, or they are as large
+ * together as `mostSize`. `sizeOf` an entry that is not wanted is undefined. The answer's `after` is the last entry that
+ * was looked at (null: none), `more` whether there may be entries behind it already.
  */
 export async function readOn(
   store: Pick<Store, 'read'>,
-  input: { id: string; after: string | undefined; most: number; isWanted: (entry: StreamEntry) => boolean },
+  input: {
+    id: string;
+    after: string | undefined;
+    most: number;
+    mostSize: number;
+    sizeOf: (entry: StreamEntry) => number | undefined;
+  },
 ): Promise<{ entries: StreamEntry[]; after: string | null; more: boolean }> {
   const entries: StreamEntry[] = [];
   let { after } = input;
+  let size = 0;
   for (let read = 0; read < MOST_READ; read += PAGE) {
     const page = await store.read(input.id, after, PAGE);
     for (const entry of page) {
       after = entry.id;
-      if (input.isWanted(entry)) entries.push(entry);
-      if (entries.length === input.most) return { entries, after, more: true };
+      const own = input.sizeOf(entry);
+      if (own === undefined) continue;
+      entries.push(entry);
+      size += own;
+      if (entries.length === input.most || size >= input.mostSize) return { entries, after, more: true };
     }
     if (page.length < PAGE) return { entries, after: after ?? null, more: false };
   }

@@ -366,7 +366,7 @@ export const getMetricNames = <ThrowOnError extends boolean = false>(options: Op
 /**
  * Every recorded value of metrics, page by page
  *
- * At full precision, of all attempts, in the order in which they were recorded. A page ends after 2,000 steps; go on with `after` while `more` is true.
+ * At full precision, of all attempts, in the order in which they were recorded. A page ends after 2,000 steps, or behind the step that brings 50,000 values; go on with `after` while `more` is true.
  */
 export const getMetricPoints = <ThrowOnError extends boolean = false>(options: Options<GetMetricPointsData, ThrowOnError>): RequestResult<GetMetricPointsResponses, GetMetricPointsErrors, ThrowOnError> => (options.client ?? client).get<GetMetricPointsResponses, GetMetricPointsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

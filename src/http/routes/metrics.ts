@@ -10,6 +10,8 @@ import { AfterParam, ExperimentParams, experimentOf, namesQuery, streamPlace, st
 
 /** Metric events in one answer at most. */
 const MOST_EVENTS = 2000;
+/** Values of one page: some 3 MB of answer, however many metrics a step has. */
+const MOST_VALUES = 50_000;
 /** Points of a chart, over all its series: where there are many series, each has fewer. */
 const MOST_POINTS = 20_000;
 const MOST_RESOLUTION = 2000;
@@ -136,7 +138,7 @@ function addPoints(app: App, store: Store): void {
         operationId: 'getMetricPoints',
         summary: 'Every recorded value of metrics, page by page',
         description:
-          'At full precision, of all attempts, in the order in which they were recorded. A page ends after 2,000 steps; go on with `after` while `more` is true.',
+          'At full precision, of all attempts, in the order in which they were recorded. A page ends after 2,000 steps, or behind the step that brings 50,000 values; go on with `after` while `more` is true.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Type.Object({ names: Type.Optional(Names), after: AfterParam }, strict),
@@ -146,7 +148,8 @@ function addPoints(app: App, store: Store): void {
     async (request) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const after = streamPlace({ value: request.query.after, field: 'after', experiment });
-      const page = await readOn(store, { id: experiment.id, after, most: MOST_EVENTS, isWanted });
+      const most = { most: MOST_EVENTS, mostSize: MOST_VALUES };
+      const page = await readOn(store, { id: experiment.id, after, ...most, sizeOf: valuesOf });
       return { series: seriesOf(page.entries, request.query.names), after: page.after, more: page.more };
     },
   );
@@ -185,8 +188,9 @@ function nameFilter(names: readonly string[] | undefined): (name: string) => boo
   return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
 }
 
-function isWanted({ event }: StreamEntry): boolean {
-  return event.type === 'metrics';
+/** How many values an entry has; undefined where it is none of metrics. */
+function valuesOf({ event }: StreamEntry): number | undefined {
+  return event.type === 'metrics' ? Object.keys(event.values).length : undefined;
 }
 
 /** The values of metric events as one series for each name (of `names`, where given), in order of first appearance. */

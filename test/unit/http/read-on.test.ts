@@ -25,11 +25,11 @@ const step = ({ event }: StreamEntry) => (event.type === 'stage' ? event.step : 
 
 test('readOn keeps what is wanted, and says where to go on', async () => {
   const { store } = streamOf(1234);
-  const isWanted = (entry: StreamEntry) => step(entry) % 3 === 0;
+  const sizeOf = (entry: StreamEntry) => (step(entry) % 3 === 0 ? 1 : undefined);
   const seen: number[] = [];
   let after: string | undefined;
   for (let pages = 0; pages < 100; pages++) {
-    const page = await readOn(store, { id: 'x', after, most: 50, isWanted });
+    const page = await readOn(store, { id: 'x', after, most: 50, mostSize: 1000, sizeOf });
     seen.push(...page.entries.map(step));
     after = page.after ?? undefined;
     if (!page.more) break;
@@ -43,8 +43,26 @@ test('readOn keeps what is wanted, and says where to go on', async () => {
 
 test('readOn stops after so many entries, wanted or not', async () => {
   const { store } = streamOf(25_000);
-  const first = await readOn(store, { id: 'x', after: undefined, most: 50, isWanted: () => false });
+  const first = await readOn(store, {
+    id: 'x',
+    after: undefined,
+    most: 50,
+    mostSize: 9,
+    sizeOf: () => undefined,
+  });
   assert.deepEqual(first, { entries: [], after: entryId(1, 10_000), more: true });
-  const empty = await readOn(streamOf(0).store, { id: 'x', after: undefined, most: 5, isWanted: () => true });
+  const empty = await readOn(streamOf(0).store, {
+    id: 'x',
+    after: undefined,
+    most: 5,
+    mostSize: 9,
+    sizeOf: () => 1,
+  });
   assert.deepEqual(empty, { entries: [], after: null, more: false });
+});
+
+test('readOn ends a page behind the entry that makes it as large as it may be', async () => {
+  const page = { id: 'x', after: undefined, most: 50, mostSize: 10, sizeOf: () => 3 };
+  const { entries, after, more } = await readOn(streamOf(100).store, page);
+  assert.deepEqual([entries.length, after, more], [4, entryId(1, 4), true]);
 });

@@ -136,6 +136,24 @@ test('GET /v1/experiments/:id/metrics/points gives every value at full precision
   assert.equal(first.series[0].points.length + second.series[0].points.length, 2500);
 });
 
+test('a page of points is bounded in values too, and none is passed over', async () => {
+  const lease = await running(store);
+  const values = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`m ${index}`, index]));
+  for (let step = 0; step < 70; step += 10) {
+    const events = Array.from({ length: 10 }, (_, index) => ({
+      sequence: step + index + 1,
+      at: step,
+      event: { type: 'metrics', step: step + index, values } as const,
+    }));
+    await store.append(lease, events);
+  }
+  const points = `/v1/experiments/${lease.experiment}/metrics/points`;
+  const first = (await call('GET', points)).json();
+  assert.deepEqual([first.series.length, first.series[0].points.length, first.more], [1000, 50, true]);
+  const second = (await call('GET', `${points}?after=${first.after}`)).json();
+  assert.deepEqual([second.series[0].points.length, second.series[0].points[0].step], [20, 50]);
+});
+
 test('seriesOf keeps attempts apart', () => {
   const at = (id: string, step: number) =>
     ({ id, at: 0, event: { type: 'metrics', step, values: { x: step } } }) as const;
