@@ -3,7 +3,8 @@
 -- what was decided before ({root}:projects:removed).
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, 2 now (ms), 3 the version that it must have, or ''
+-- ARGV      1 name, 2 now (ms), 3 the version that it must have, or '',
+--           4 the project that is always there: of it only what was set goes
 -- Returns   'removed' | 'absent' | 'changed-since' | 'experiments' | 'sweeps' | 'keys': what belongs to it still
 -- include access
 -- include version
@@ -20,7 +21,7 @@ for _, text in ipairs(redis.call('HVALS', root .. ':api-keys')) do
   if live and key.project == name then return 'keys' end
 end
 redis.call('HDEL', root .. ':projects', name)
-redis.call('SADD', root .. ':projects:removed', name)
+if name ~= ARGV[4] then redis.call('SADD', root .. ':projects:removed', name) end
 redis.call('HDEL', root .. ':paused', 'project:' .. name)
 redis.call('UNLINK', root .. ':feed:p:' .. name)
 accessChanged(root)

@@ -18,6 +18,12 @@ test('the default project is always there, can be changed, and not be made or re
   assert.equal((await store.changeProject('default', { weight: 3 }))?.weight, 3);
   assert.equal((await store.project('default'))?.weight, 3);
   assert.deepEqual(await names(), ['default']);
+  // Fails where it counts as removed: then nobody who names no project could submit anything.
+  assert.equal(await store.removeProject('default', 1), 'removed');
+  assert.equal((await store.project('default'))?.weight, 1);
+  const { id } = await store.submit(submitInput());
+  await store.cancel(id, '');
+  assert.equal(await store.deleteExperiment(id), 'deleted');
 });
 
 test('a project is made once, changed and removed', async () => {
