@@ -67,7 +67,9 @@ export function createProjects(context: StoreContext): Projects {
     },
 
     async removeProject(name, now, version = '') {
-      return (await unlessChanged(run('remove-project', [name, now, version, DEFAULT_PROJECT]))) as ProjectRemoval;
+      return (await unlessChanged(
+        run('remove-project', [name, now, version, DEFAULT_PROJECT]),
+      )) as ProjectRemoval;
     },
 
     async isIn(project, id) {
