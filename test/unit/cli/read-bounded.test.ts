@@ -10,7 +10,7 @@ import { BatchFormatError } from '../../../src/verify/format-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'echelon-read-'));
 after(() => rmSync(folder, { recursive: true }));
-const limits = { maxBytes: 3_000_000, idleMs: 5_000 };
+const limits = { maxBytes: 3_000_000, idleMs: 60_000 };
 const said = (words: RegExp) => (error: unknown) => {
   assert.ok(error instanceof BatchFormatError);
   assert.match(error.message, words);

@@ -88,7 +88,7 @@ describe('wait', () => {
     await withRay({}, async (ray) => {
       const [there, late] = [await ray.put(1), await never(ray)];
       assert.deepEqual(await ray.wait([late, there]), { ready: [there], pending: [late] });
-      const all = await ray.wait([late, there], { numReturns: 2, timeoutMs: 20 });
+      const all = await ray.wait([late, there], { numReturns: 2, timeoutMs: 200 });
       assert.deepEqual(all, { ready: [there], pending: [late] });
     });
   });

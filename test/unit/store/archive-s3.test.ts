@@ -8,7 +8,7 @@ import { coded, type Scope } from '../../support/store.ts';
 
 const bytes = Buffer.from('bytes of a batch');
 const digest = createHash('sha256').update(bytes).digest('hex');
-const PATIENCE = { requestMs: 5_000, tries: 3, firstWaitMs: 1 };
+const PATIENCE = { requestMs: 60_000, tries: 3, firstWaitMs: 1 };
 
 async function setUp(t: Scope, changes: Partial<Parameters<typeof createS3Archive>[0]> = {}) {
   const server = await s3ServerFor(t);
