@@ -93,12 +93,17 @@ export async function contextOf(file: string, name: string | undefined): Promise
     await requirePrivate(file);
     return { name: wanted, url: found.url, token: found.token };
   }
-  const token = found.tokenFile === undefined ? undefined : await readToken(found.tokenFile);
+  const token = found.tokenFile === undefined ? undefined : await readToken(found.tokenFile, wanted);
   return { name: wanted, url: found.url, token };
 }
 
-async function readToken(tokenFile: string): Promise<string> {
+async function readToken(tokenFile: string, context: string): Promise<string> {
   const file = tokenFile.replace(/^~\//, `${homedir()}/`);
+  if ((await stat(file).catch(() => undefined)) === undefined)
+    throw new CliError(
+      EXIT.usage,
+      `There is no ${file}, in which the token of ${context} should be: put it there, readable by you alone, or pass --token.`,
+    );
   await requirePrivate(file);
   return (await readFile(file, 'utf8')).trim();
 }

@@ -1,7 +1,7 @@
 import type { EstimatorName } from '../kernel/fingerprint.ts';
 import type { Batch } from '../verify/batch.ts';
 import { type EstimatorOverrides, estimate } from '../verify/estimate.ts';
-import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
+import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { inert, json, table } from './output.ts';
 
@@ -29,6 +29,10 @@ export function estimateFile(path: string, options: EstimateFileOptions, io: Tex
       ...(options.estimator === undefined ? {} : { name: options.estimator }),
     };
     const estimates = batches.map((batch) => ({ batch, ...estimate(batch, overrides) }));
+    refuseUnused(
+      overrides,
+      estimates.map(({ estimator }) => estimator),
+    );
     if (options.json === true) {
       const shown = estimates.map(({ batch, estimator, fingerprint, advantage }) => ({
         name: batch.name,
@@ -47,6 +51,24 @@ export function estimateFile(path: string, options: EstimateFileOptions, io: Tex
   });
 }
 
+/** The estimators that a parameter of the command line changes. */
+const CHANGED_BY: Partial<Record<keyof EstimatorOverrides, { flag: string; estimators: EstimatorName[] }>> = {
+  historyLength: { flag: '--history-length', estimators: ['hgpo'] },
+  mode: { flag: '--mode', estimators: ['hgpo', 'gigpo'] },
+  deviation: { flag: '--deviation', estimators: ['hgpo', 'gigpo', 'grpo'] },
+};
+
+/** Throws a {@link BatchFileError} for a parameter that changes nothing: the numbers are not what was asked for. */
+function refuseUnused(overrides: EstimatorOverrides, used: readonly EstimatorName[]): void {
+  for (const [name, { flag, estimators }] of Object.entries(CHANGED_BY)) {
+    if (overrides[name as keyof EstimatorOverrides] === undefined) continue;
+    if (used.some((one) => estimators.includes(one))) continue;
+    throw new BatchFileError(
+      `${flag} goes with ${estimators.join(', ')}; this is estimated by ${[...new Set(used)].join(', ')}`,
+    );
+  }
+}
+
 function describe(batch: Batch, advantage: Float64Array): (string | number)[] {
   const finite = advantage.filter(Number.isFinite);
   const sum = finite.reduce((total, a) => total + a, 0);
@@ -54,6 +76,7 @@ function describe(batch: Batch, advantage: Float64Array): (string | number)[] {
   const greatest = finite.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const zeros = finite.filter((a) => a === 0).length;
   const share = finite.length === 0 ? '–' : `${((100 * zeros) / finite.length).toFixed(1)} %`;
-  const shown = (x: number): string => (finite.length === 0 ? '–' : x.toFixed(4));
+  // Without the sign of what is rounded to nothing.
+  const shown = (x: number): string => (finite.length === 0 ? '–' : x.toFixed(4).replace(/^-(0\.0+)$/, '$1'));
   return [inert(batch.name), batch.rows, shown(least), shown(sum / finite.length), shown(greatest), share];
 }

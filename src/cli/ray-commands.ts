@@ -91,6 +91,9 @@ async function onlyNamespaceOf(ray: RayConnection, name: string): Promise<string
   );
 }
 
+/** After so long without an answer it is said what is waited for. */
+const SLOW_MS = 2_000;
+
 async function withConnection(
   target: RayTarget,
   options: ConnectOptions,
@@ -100,6 +103,7 @@ async function withConnection(
   if (usage(() => parseAddress(target.address)) && !namesPort(target.address)) {
     target.output.remark(`note: ${target.address} names no port; trying ${DEFAULT_CLIENT_PORT}`);
   }
+  const slow = setTimeout(() => target.output.remark(`connecting to ${target.address}`), SLOW_MS);
   try {
     await using ray = await connect(target.address, {
       ...credentials,
@@ -108,7 +112,7 @@ async function withConnection(
       reconnectGraceMs: 0,
       selfTest: false,
       ...options,
-    });
+    }).finally(() => clearTimeout(slow));
     for (const warning of ray.warnings) target.output.remark(`warning: ${warning}`);
     await use(ray);
   } catch (error) {
@@ -125,7 +129,8 @@ function asCliError(error: unknown): unknown {
   }
   const status = { unreachable: EXIT.unreachable, unauthenticated: EXIT.refused, timeout: EXIT.unreachable };
   const exit = error.code in status ? status[error.code as keyof typeof status] : EXIT.notOk;
-  return new CliError(exit, error.message, error.code);
+  const why = error.cause instanceof Error ? `\n  ${error.cause.message}` : '';
+  return new CliError(exit, `${error.message}${why}`, error.code);
 }
 
 function usage<T>(act: () => T): T {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { type ConfigFile, LOCAL_CONTEXT, readConfig, writeConfig } from '../config-file.ts';
@@ -84,7 +85,7 @@ function set(output: Output): Command {
         if (!URL.canParse(url) || !/^https?:/.test(url))
           throw new CliError(EXIT.usage, `--url must begin with http:// or https://, not ${url}`);
         const token = tokenStdin ? (await text(process.stdin)).trim() : undefined;
-        const context = { url, ...(tokenFile && { tokenFile }), ...(token && { token }) };
+        const context = { url, ...(tokenFile && { tokenFile: lasting(tokenFile) }), ...(token && { token }) };
         const config = await readConfig(file);
         await writeConfig(file, { ...config, contexts: { ...config.contexts, [name]: context } });
         output.remark(
@@ -93,6 +94,9 @@ function set(output: Output): Command {
       },
     );
 }
+
+/** A path that means the same wherever a command is run; `~/` stays what it is. */
+const lasting = (file: string): string => (file.startsWith('~/') ? file : resolve(file));
 
 function use(output: Output): Command {
   return new Command('use')

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { MetricValue } from '../../core/events.ts';
 import { nearestName } from '../../schemas/nearest.ts';
 import type { MetricChart, MetricNames, MetricPoints } from '../../schemas/streams.ts';
@@ -26,7 +26,11 @@ export function metricsCommand(output: Output): Command {
     .option('--from <step>', 'only from this step on', wholeNumber(0, 1e10))
     .option('--to <step>', 'only up to this step', wholeNumber(0, 1e10))
     .option('--resolution <points>', 'so many points of each at most', wholeNumber(1, 2000), 20)
-    .option('--points', 'every recorded value at full precision, as tab-separated text')
+    .addOption(
+      new Option('--points', 'every recorded value at full precision, as tab-separated text').conflicts(
+        'json',
+      ),
+    )
     .option('--json', 'print JSON, for scripts')
     .addHelpText('after', "\nExample:\n  echelon metrics exp-00cz8h3k7n2q4r5s6t7v 'actor/*' --resolution 10")
     .action(async (id: string, names: string[], options: Options) => {

@@ -13,6 +13,8 @@ import { readSpecFile } from '../spec-file.ts';
 type Options = ConnectionOptions & { json?: boolean; cluster?: string; all?: boolean };
 
 const POLL_MS = 200;
+/** So many looks make about two seconds. */
+const SAID_AFTER = 8;
 
 /** `echelon preflight`: what of a spec would fail, hang or be ignored on a cluster; exit status 1 where it cannot work. */
 export function preflightCommand(output: Output): Command {
@@ -35,7 +37,9 @@ export function preflightCommand(output: Output): Command {
       const { path, body } = await asked(file, options.cluster);
       let seen = await client.post<ClusterCommand>(path, body);
       const where = file === undefined ? `/v1/commands/${seen.id}` : `/v1/preflight/${seen.id}`;
-      while (!isCommandOver(seen)) {
+      for (let looks = 1; !isCommandOver(seen); looks++) {
+        if (looks === SAID_AFTER && !options.json)
+          output.remark(`Looking at ${inert(seen.cluster)}; this may take a few minutes.`);
         await delay(POLL_MS);
         seen = await client.get<ClusterCommand>(where);
       }

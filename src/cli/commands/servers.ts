@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
@@ -102,6 +102,7 @@ function demo(output: Output): Command {
       const reportFile = report === undefined ? undefined : resolve(report);
       const done = await withLifetime(
         async (resources) => {
+          if (reportFile !== undefined) await requireWritable(reportFile);
           const stateDir = await mkdtemp(join(tmpdir(), 'echelon-demo-'));
           resources.defer(() => rm(stateDir, { recursive: true, force: true }));
           output.line(
@@ -123,6 +124,13 @@ function demo(output: Output): Command {
       if (unwell.length > 0 || !done.fault.detected)
         throw new CliError(EXIT.notOk, 'the demo did not come out as it should');
     });
+}
+
+/** Before minutes of work, not after them. */
+async function requireWritable(file: string): Promise<void> {
+  await access(dirname(file), constants.W_OK).catch((error: Error) => {
+    throw new CliError(EXIT.usage, `The report cannot be written: ${error.message}`);
+  });
 }
 
 function up(output: Output): Command {

@@ -26,6 +26,20 @@ test('in words: how the advantages lie, for all batches', async () => {
   assert.match(streams.out(), /by hgpo\(K=1,/);
 });
 
+test('what is rounded to nothing has no sign', async () => {
+  const streams = captured();
+  await estimateFile(FILE, { batch: 'walk-K0-mean_norm-base0' }, streams.io);
+  assert.match(streams.out(), /-5\.2911 +0\.0000 +7\.6000/);
+});
+
+test('a parameter that the estimator does not have is refused, not passed over', async () => {
+  const streams = captured();
+  const options = { estimator: 'grpo', overrides: { historyLength: 3 } } as const;
+  assert.equal(await estimateFile(FILE, options, streams.io), 2);
+  assert.equal(streams.out(), '');
+  assert.match(streams.err(), /--history-length goes with hgpo; this is estimated by grpo/);
+});
+
 test('an unreadable file is status 2', async () => {
   const streams = captured();
   assert.equal(await estimateFile('package.json', { estimator: 'grpo' }, streams.io), 2);

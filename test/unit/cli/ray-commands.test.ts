@@ -52,6 +52,16 @@ describe('ray status', () => {
   });
 });
 
+test('where nobody answers it is said what is waited for, and what came last', async () => {
+  const remarks: string[] = [];
+  const output = { line() {}, remark: (text: string) => void remarks.push(text) };
+  await assert.rejects(
+    rayStatus({ address: 'ray://no-such-host.invalid:1', environment: {}, output }),
+    fails(EXIT.unreachable, /no Ray answered at no-such-host\.invalid:1 .*\n {2}\S/),
+  );
+  assert.deepEqual(remarks, ['connecting to ray://no-such-host.invalid:1']);
+});
+
 describe('ray call', () => {
   test('prints what the function returns', async () => {
     const value = { n: 2n ** 70n, b: Buffer.from('b'), s: [1.5, null] };

@@ -31,6 +31,15 @@ test('a context is added, used, listed and forgotten', async () => {
   assert.equal(await contextOf(file, undefined), undefined);
 });
 
+test('a token file is the same one wherever a command is run, and is named where it is missing', async () => {
+  await config('set', 'lab', '--url', 'https://lab.example', '--token-file', 'lab.token');
+  const { contexts } = JSON.parse(await config('ls', '--json'));
+  assert.equal(contexts[0].token, join(process.cwd(), 'lab.token'));
+  await config('use', 'lab');
+  await assert.rejects(contextOf(file, undefined), /There is no \/.*lab\.token, in which the token of lab/);
+  await config('rm', 'lab');
+});
+
 test('an unknown name, a reserved one and what is no address are refused', async () => {
   const refused = (error: unknown) => error instanceof CliError && error.exitCode === 2;
   await assert.rejects(config('use', 'nowhere'), refused);

@@ -56,5 +56,6 @@ describe('echelon metrics', () => {
     assert.equal(output.lines[0], 'metric\tattempt\tstep\tvalue');
     assert.equal(output.lines[2], `actor/kl\t1\t1\t${1 / 3}`);
     assert.equal(output.lines.length, 101);
+    await assert.rejects(run(id, '--points', '--json'), /cannot be used with option '--json'/);
   });
 });

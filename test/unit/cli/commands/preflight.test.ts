@@ -46,6 +46,18 @@ test('where nothing is wrong one line says so; --all shows what is well', async 
   assert.match((await run([GOOD], '--cluster', 'fleet')).output.lines.join('\n'), /ok +recipe +fine/);
 });
 
+test('a look that takes longer is announced', async () => {
+  const output = keptOutput();
+  const running = runCommand([preflightCommand(output)], ['preflight', file, ...connection]);
+  await until(async () => output.remarks[0], 'it is said that it takes longer');
+  assert.equal(output.remarks[0], 'Looking at fleet; this may take a few minutes.');
+  const [open] = await store.openCommands();
+  const taken = await store.claimCommand({ id: open!.id, dispatcher: 'd', leaseMs: 60_000 });
+  assert.ok(taken.outcome === 'claimed');
+  await store.endCommand(taken.claimed.lease, { state: 'succeeded', problems: [], findings: [GOOD] });
+  assert.equal((await running).exitCode, 0);
+});
+
 test('scripts get the whole record', async () => {
   const { output } = await run([BAD], file, '--json');
   assert.deepEqual(output.json<{ findings: unknown }>().findings, [BAD]);

@@ -34,6 +34,14 @@ test('what a killed stack left behind is not taken for a running one', async (t)
   ]);
 });
 
+test('a report that cannot be written ends the demo before it begins', async (t) => {
+  const report = join(await stateDirFor(t), 'nowhere', 'demo.json');
+  const { exitCode, error, output } = await run('demo', '--report', report);
+  assert.equal(exitCode, EXIT.usage);
+  assert.match(error!.message, /The report cannot be written: ENOENT/);
+  assert.deepEqual([...output.lines, ...output.remarks], []);
+});
+
 test('up where it runs already says where, and starts nothing', async (t) => {
   const stateDir = await stateDirFor(t);
   await saveConnection(stateDir, { url: 'http://127.0.0.1:1', token: 't', pid: process.pid });
