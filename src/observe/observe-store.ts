@@ -1,4 +1,5 @@
 import type { Metrics } from './metrics.ts';
+import type { Signal } from './work-counters.ts';
 
 /** What of a store is counted; its own types stay as they are. */
 interface Observable {
@@ -22,10 +23,24 @@ function droppedRows(events: readonly Numbered[]): number {
   return gaps.reduce((rows, { event }) => rows + (event.rows ?? 0), 0);
 }
 
+/** A report, as far as it says whether its batch could teach anything. */
+interface Diagnosed {
+  rows: number;
+  unverifiable: number;
+  diagnosis?: { zero: { rows: number } };
+}
+
+/** A batch has signal where the true advantage of a row is not 0; what was not recomputed is not known. */
+function signalOf({ rows, unverifiable, diagnosis }: Diagnosed): Signal {
+  if (diagnosis === undefined) return 'unknown';
+  if (diagnosis.zero.rows < rows - unverifiable) return 'with';
+  return unverifiable > 0 ? 'unknown' : 'without';
+}
+
 /** The same store, its work counted in `metrics`. Events that were recorded before are counted again. */
 export function observeStore<S extends Observable>(
   store: S,
-  metrics: Pick<Metrics, 'claimed' | 'takenOver' | 'appended' | 'ended' | 'reported' | 'ruled'>,
+  metrics: Pick<Metrics, 'claimed' | 'takenOver' | 'appended' | 'ended' | 'reported' | 'spent' | 'ruled'>,
 ): S {
   const counted: Observable = {
     async claim(...args) {
@@ -64,7 +79,10 @@ export function observeStore<S extends Observable>(
     },
     async report(...args) {
       const first = await store.report(...args);
-      if (first) metrics.reported(args[1] as unknown as Parameters<Metrics['reported']>[0]);
+      if (!first) return first;
+      metrics.reported(args[1] as unknown as Parameters<Metrics['reported']>[0]);
+      const [{ gpuMs }, , report] = args as unknown as [{ gpuMs: number }, unknown, Diagnosed];
+      metrics.spent({ gpuSeconds: gpuMs / 1000, signal: signalOf(report) });
       return first;
     },
     async advanceRules(...args) {

@@ -21,11 +21,17 @@ interface AnswerFigures {
   stream: boolean;
 }
 
+const SIGNALS = ['with', 'without', 'unknown'] as const;
+/** Whether a batch has a row whose true advantage is not 0, as far as it could be recomputed. */
+export type Signal = (typeof SIGNALS)[number];
+
 /** Told of what this process does, as it is done. */
 export interface WorkCounters {
   answered(answer: AnswerFigures): void;
   appended(work: { seconds: number; events: number; droppedRows: number; ok: boolean }): void;
   reported(report: ReportFigures): void;
+  /** GPU time that went into a batch with a report. */
+  spent(work: { gpuSeconds: number; signal: Signal }): void;
   verified(seconds: number): void;
   claimed(): void;
   takenOver(attempts: number): void;
@@ -48,6 +54,7 @@ export function createWorkCounters(registry: Registry): WorkCounters {
     ...countRequests(registry),
     ...countAppends(registry),
     ...countVerification(registry),
+    ...countSignal(registry),
     ...countAttempts(registry),
     ...countRules(registry),
   };
@@ -117,6 +124,17 @@ function countVerification(registry: Registry): Pick<WorkCounters, 'reported' | 
     },
     verified: (seconds) => verifications.observe(seconds),
   };
+}
+
+function countSignal(registry: Registry): Pick<WorkCounters, 'spent'> {
+  const spent = counter(
+    registry,
+    'echelon_gpu_seconds_total',
+    'GPU seconds of verified batches, each from the one before it; signal: a true advantage is not 0',
+    ['signal'],
+  );
+  for (const signal of SIGNALS) spent.inc({ signal }, 0);
+  return { spent: ({ gpuSeconds, signal }) => spent.inc({ signal }, gpuSeconds) };
 }
 
 function countAttempts(registry: Registry): Pick<WorkCounters, 'claimed' | 'takenOver' | 'ended'> {

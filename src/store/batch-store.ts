@@ -11,6 +11,8 @@ export interface BatchRecord {
   /** Stream id of its first and last part. */
   firstEntry: string;
   lastEntry: string;
+  /** GPU milliseconds since the attempt's batch before it, or its launch; 0 in records of 0.1.0. */
+  gpuMs: number;
   /** The stored report, where there is one (JSON of the verifier's BatchReport). */
   report: unknown;
   /** Of one that was taken for verification: how often it was, this time included. */

@@ -136,7 +136,7 @@ export function toBatch(
   report: string | null | undefined,
 ): BatchRecord {
   const [attempt, batch] = place.field.split(':').map(Number);
-  const [step, rows, digest, firstEntry, lastEntry] = row.split(' ');
+  const [step, rows, digest, firstEntry, lastEntry, gpuMs] = row.split(' ');
   return {
     experiment: place.experiment,
     attempt: attempt ?? 0,
@@ -146,6 +146,7 @@ export function toBatch(
     digest: digest ?? '',
     firstEntry: firstEntry ?? '',
     lastEntry: lastEntry ?? '',
+    gpuMs: Number(gpuMs ?? 0),
     report: json(report ?? undefined) ?? null,
   };
 }

@@ -33,8 +33,9 @@ local first, count = tonumber(ARGV[4]), tonumber(ARGV[5])
 if first > last + 1 then return { 'gap', int(last) } end
 if first + count - 1 <= last then return { 'ok', int(last), 0 } end
 
-local record = redis.call('HMGET', x, 'step', 'open')
+local record = redis.call('HMGET', x, 'step', 'open', 'batchAt', 'gpus')
 local paced
+local batchAt = record[3] -- attempt, and when its last batch was complete (ms)
 local step, open, completed = tonumber(record[1] or '0'), record[2], 0
 local changes = {}
 local function set(field, value)
@@ -61,6 +62,15 @@ local function metrics(at, size, row)
   end
 end
 
+-- GPU milliseconds that went into a batch: since the one before it in the attempt, or since the confirmed launch.
+local function spent(time)
+  local was, before = string.match(batchAt or '', '^(%S+) (%S+)$')
+  if was ~= attempt then before = redis.call('HGET', attempts, attempt .. ':confirmedAt') end
+  batchAt = attempt .. ' ' .. int(time)
+  set('batchAt', batchAt)
+  return int(math.max(0, time - (before or time)) * tonumber(record[4] or '0'))
+end
+
 -- The parts of one batch are consecutive among batch parts; `open`: batch, next index, parts so far, first entry.
 local function batch(at, entry)
   local number, index = ARGV[at], tonumber(ARGV[at + 1])
@@ -75,7 +85,8 @@ local function batch(at, entry)
   end
   open = false
   local field = attempt .. ':' .. number
-  local row = table.concat({ ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], start, entry }, ' ')
+  local gpuMs = spent(tonumber(ARGV[at - 6]))
+  local row = table.concat({ ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], start, entry, gpuMs }, ' ')
   if redis.call('HSETNX', x .. ':batches', field, row) == 1 then
     redis.call('ZADD', root .. ':pending', int(nowMs()), id .. ':' .. field)
     redis.call('HINCRBY', x, 'vBatches', 1)

@@ -21,6 +21,7 @@ function record(batch: number): BatchRecord {
     digest: '',
     firstEntry: '1-1',
     lastEntry: '1-1',
+    gpuMs: 0,
     report: null,
   };
 }

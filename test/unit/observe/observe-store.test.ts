@@ -11,7 +11,7 @@ function counted(changes: object = {}) {
     takeOver: async () => [1, 2],
     append: async (_lease: unknown, events: readonly { event: { type: string } }[]) => events.length,
     end: async () => 'failed',
-    report: async (_record: unknown, _event: unknown) => true,
+    report: async (_record: unknown, _event: unknown, _report: unknown) => true,
     advanceRules: async (_advance: unknown) => ({ outcome: 'ok', recorded: ['a'], stopped: true }),
     ...changes,
   };
@@ -21,6 +21,7 @@ function counted(changes: object = {}) {
     appended: note('appended'),
     ended: note('ended'),
     reported: note('reported'),
+    spent: note('spent'),
     ruled: note('ruled'),
   };
   return { seen, store: observeStore(store, metrics as Parameters<typeof observeStore>[1]) };
@@ -32,7 +33,7 @@ test('answers as the store does and counts it', async () => {
   assert.deepEqual(await store.claim(), { outcome: 'claimed' });
   assert.deepEqual(await store.takeOver(), [1, 2]);
   assert.equal(await store.end(), 'failed');
-  await store.report({}, { ok: true });
+  await store.report({ gpuMs: 1500 }, { ok: true }, { rows: 4, unverifiable: 4 });
   const fired = [
     { rule: 'a', do: 'stop' },
     { rule: 'b', do: 'mark' },
@@ -43,7 +44,22 @@ test('answers as the store does and counts it', async () => {
     ['takenOver', 2],
     ['ended', 'failed'],
     ['reported', { ok: true }],
+    ['spent', { gpuSeconds: 1.5, signal: 'unknown' }],
     ['ruled', { actions: ['stop'], stopped: true }],
+  ]);
+});
+
+test('a batch has signal where a true advantage is not 0', async () => {
+  const signalOf = async (unverifiable: number, zero: number) => {
+    const { seen, store } = counted();
+    await store.report({ gpuMs: 0 }, {}, { rows: 4, unverifiable, diagnosis: { zero: { rows: zero } } });
+    return (seen[1]![1] as { signal: string }).signal;
+  };
+  assert.deepEqual(await Promise.all([signalOf(0, 3), signalOf(0, 4), signalOf(2, 1), signalOf(2, 2)]), [
+    'with',
+    'without',
+    'with',
+    'unknown',
   ]);
 });
 
@@ -63,7 +79,7 @@ test('a failure is counted and passed on; a claim that was refused and a second 
   });
   await assert.rejects(store.append({}, []), /away/);
   await store.claim();
-  await store.report({}, {});
+  await store.report({}, {}, {});
   assert.equal(seen.length, 1);
   assert.equal((seen[0]![1] as { ok: boolean }).ok, false);
 });

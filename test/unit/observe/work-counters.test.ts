@@ -25,6 +25,7 @@ test('counts what this process does', async () => {
   work.appended({ seconds: 0.9, events: 99, droppedRows: 99, ok: false });
   const report = { rows: 6, exact: 3, rounding: 2, wrong: 1, unverifiable: 0, errors: ['x'], ok: false };
   work.reported(report);
+  work.spent({ gpuSeconds: 90, signal: 'without' });
   work.verified(0.1);
   work.claimed();
   work.takenOver(2);
@@ -42,6 +43,8 @@ test('counts what this process does', async () => {
   assert.equal(of('echelon_verification_rows_total', { outcome: 'wrong' }), 1);
   assert.equal(of('echelon_verification_batches_total', { verdict: 'not-ok' }), 1);
   assert.equal(of('echelon_verification_errors_total', { code: 'x' }), 1);
+  assert.equal(of('echelon_gpu_seconds_total', { signal: 'without' }), 90);
+  assert.equal(of('echelon_gpu_seconds_total', { signal: 'with' }), 0);
   assert.equal(of('echelon_attempts_taken_over_total'), 2);
   assert.equal(of('echelon_rules_fired_total', { do: 'mark' }), 2);
   assert.equal(of('echelon_rules_stopped_total'), 1);

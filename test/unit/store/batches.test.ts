@@ -64,6 +64,18 @@ describe('batches', () => {
     );
   });
 
+  /* Fails where append.lua takes the time of another batch, or of another attempt's, for the one before. */
+  test('knows the GPU time since the batch before it, or since the launch', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const lease = await running(store, { input: { gpus: 4 } });
+    await redis.hset(`${keys.experiment(lease.experiment)}:attempts`, '1:confirmedAt', '1000');
+    const at = (time: number, n: number) => ({ ...wholeBatch(n, n), at: time });
+    await store.append(lease, [at(3000, 1), at(3500, 2)]);
+    await store.append(lease, [at(9500, 3), at(9400, 4)]);
+    const found = (await store.batches(lease.experiment)).map(({ gpuMs }) => gpuMs);
+    assert.deepEqual(found, [8000, 2000, 24_000, 0]);
+  });
+
   /* Fails where take-pending.lua does not count: a batch that kills its verifiers is taken for ever. */
   test('how often a batch was taken is told; one that is given back was not, and a report forgets it', async (t) => {
     const { store, redis } = await storeFor(t);
