@@ -2,6 +2,7 @@
 """Submits an experiment to Echelon, follows it, and says whether its advantages were right.
 
     pip install requests
+    echo '{"name": "first", "engine": "local", "estimator": {"name": "hgpo"}}' > spec.json
     ECHELON_TOKEN=… python submit_and_watch.py http://127.0.0.1:7077 spec.json
 
 Needs nothing but `requests`. The exit status is 0 where it succeeded and no advantage was wrong.
@@ -24,7 +25,7 @@ def submit(api: requests.Session, url: str, spec: dict) -> str:
             answer = api.post(
                 f"{url}/v1/experiments", json=spec, headers={"Idempotency-Key": key}, timeout=30
             )
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):
             time.sleep(1)
             continue
         if answer.status_code == 202:
@@ -65,7 +66,7 @@ def events(api: requests.Session, url: str, experiment: str):
                     elif not line.startswith(":"):
                         field, _, value = line.partition(":")
                         message[field] = value.removeprefix(" ")
-        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError):
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
             pass
         time.sleep(1)
 

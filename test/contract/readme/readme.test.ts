@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import type { Command } from 'commander';
+import { createProgram } from '../../../src/cli/program.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 
@@ -40,6 +42,71 @@ test('every command of echelon that it names has help, and every file is there',
     if (readme.includes(`\`echelon ${name}\``)) assert.match(help, new RegExp(`^ +${name}\\b`, 'm'));
   for (const [, file] of readme.matchAll(/\b((?:deploy|test|docs)\/[\w./-]+\.\w+)/g))
     assert.ok(existsSync(file!), file);
+});
+
+/** What a page tells to type, in lines of their own and in the running text, as words behind `echelon`. */
+function typedIn(page: string): string[][] {
+  const lines = [...page.matchAll(/^ *(?:npm run -s )?echelon (?:-- )?(.*)$/gm)];
+  const inline = [...page.matchAll(/`(?:npm run -s )?echelon (?:-- )?([^`\n]+)`/g)];
+  return [...lines, ...inline].map(([, rest]) =>
+    // Up to a remark in a column of its own, a pipe or another file.
+    rest!
+      .split(/\s{2,}|\s[#>|&]|\s*\|\s|\/docs/)[0]!
+      .replace(/[[\]]/g, '')
+      .split(/\s+(?=(?:[^"']|"[^"]*"|'[^']*')*$)/)
+      .filter(Boolean),
+  );
+}
+
+test('every command that the README and the docs tell to type exists, with its options', () => {
+  let seen = 0;
+  for (const file of ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]) {
+    if (!file.endsWith('.md')) continue;
+    for (const words of typedIn(readFileSync(file, 'utf8'))) {
+      const where = `${file}: echelon ${words.join(' ')}`;
+      const rest = [...words];
+      let at: Command = createProgram({ line() {}, remark() {} });
+      for (let next: Command | undefined = at; next !== undefined; rest.shift()) {
+        at = next;
+        next = at.commands.find((sub) => sub.name() === rest[0]);
+        if (next === undefined) break;
+      }
+      if (rest[0] !== '--help') assert.ok(at.parent !== null, `no such command in ${where}`);
+      const known = new Set(at.options.flatMap(({ short, long }) => [short, long]).concat('--help'));
+      for (const word of rest.filter((one) => /^--?[a-z]/.test(one)))
+        assert.ok(known.has(word), `no option ${word} in ${where}`);
+      seen++;
+    }
+  }
+  assert.ok(seen > 50, `${seen} found`);
+});
+
+test('the figures of the README are those of the pages that were measured', () => {
+  const backed: [file: string, theirs: RegExp, ours: (...found: string[]) => string][] = [
+    ['docs/mutants.md', /\*\*(\d+ of \d+) caught/, (caught) => `planted bugs caught | ${caught} |`],
+    ['docs/mutants.md', /clean batches with ([\d,]+) rows/, (rows) => `ok, ${rows} rows, 0 wrong`],
+    ['docs/mutants.md', /Of (\d+) clean batches/, (batches) => `${batches} of ${batches} ok`],
+    ['docs/sharpness.md', /^\| 1e-4 \|.*\| ([\d.]+ %) \|$/m, (share) => `is found | ${share},`],
+    ['docs/sharpness.md', /^\| 1e-3 \|.*\| ([\d.]+ %) \|$/m, (share) => `, ${share} |`],
+    ['docs/kernel.md', /one thread +(\d+)\.\d+ ns\/step at 1000000/, (ns) => `${ns} ns a step`],
+    ['docs/kernel.md', /whole batch: (\d\.\d)\d × as long/, (times) => `plain C ${times} × as long`],
+    ['docs/kernel.md', /two threads +([\d.]+) ×/, (times) => `two threads ${times} ×`],
+    [
+      'docs/operating.md',
+      /durable submissions at 50 connections.*\| ([\d.]+) \| /,
+      (rate) => `| ${rate} of its rate;`,
+    ],
+    ['docs/operating.md', /their p99;.*\| (\d+ ms) \| /, (p99) => `p99 ${p99} (25 were wanted)`],
+    ['docs/operating.md', /`Launch` received.*\| (\d+)\.\d ms \| /, (p99) => `p99 ${p99} ms | the same`],
+    ['docs/operating.md', /claim and end \| ([\d.]+) ×/, (claim) => `to 10³ | ${claim}, `],
+    ['docs/operating.md', /^\| cancel \| ([\d.]+) ×/m, (cancel) => `, ${cancel}, `],
+    ['docs/operating.md', /a page of 50; of one state \| ([\d.]+) ×/, (page) => `, ${page} × |`],
+  ];
+  for (const [file, theirs, ours] of backed) {
+    const [, ...found] = theirs.exec(readFileSync(file, 'utf8')) ?? [];
+    assert.ok(found.length > 0, `${file} lacks ${theirs}`);
+    assert.ok(readme.includes(ours(...found)), `the README lacks "${ours(...found)}" of ${file}`);
+  }
 });
 
 test('the folder table names what is there, and all of src', () => {
