@@ -31,12 +31,9 @@ export function createRecords(
 
     async batchPage(id, { after, limit }) {
       if (limit <= 0) return { items: [], more: false };
-      const fields = (await guarded(redis.hkeys(keys.batches(id))))
-        .map((field) => ({ field, place: placeOf(field) }))
-        .filter(({ place }) => after === undefined || isBehind(place, after))
-        .sort((left, right) => (isBehind(left.place, right.place) ? 1 : -1))
-        .map(({ field }) => field);
-      const page = fields.slice(0, limit);
+      const from = after === undefined ? -1 : numberOf(after);
+      const numbers = (await placesIn(context, keys.batches(id))).filter((number) => number > from).sort();
+      const page = Array.from(numbers.subarray(0, limit), fieldOf);
       if (page.length === 0) return { items: [], more: false };
       const [rows, reports] = (await runAll(
         redis
@@ -48,23 +45,38 @@ export function createRecords(
         const row = rows?.[at];
         return row ? [toBatch({ experiment: id, field }, row, reports?.[at])] : [];
       });
-      return { items, more: fields.length > limit };
+      return { items, more: numbers.length > limit };
     },
   };
 }
 
-interface Place {
-  attempt: number;
-  batch: number;
+/** Batches of one attempt are numbered below it. */
+const MOST_BATCHES = 2 ** 32;
+/** Fields of a hash that one reading step looks at: of a long run there are many, and others wait. */
+const FIELDS_PER_READ = 1_000;
+
+/** A batch's place among all of its experiment. */
+function numberOf({ attempt, batch }: { attempt: number; batch: number }): number {
+  return attempt * MOST_BATCHES + batch;
 }
 
-function placeOf(field: string): Place {
-  const [attempt = 0, batch = 0] = field.split(':').map(Number);
-  return { attempt, batch };
+function fieldOf(place: number): string {
+  return `${Math.floor(place / MOST_BATCHES)}:${place % MOST_BATCHES}`;
 }
 
-function isBehind(place: Place, other: Place): boolean {
-  return place.attempt > other.attempt || (place.attempt === other.attempt && place.batch > other.batch);
+/** The places of all batches in the hash, in no order. */
+async function placesIn({ redis }: StoreContext, key: string): Promise<Float64Array> {
+  const places = new Set<number>();
+  let cursor = '0';
+  do {
+    const [next, page] = await guarded(redis.hscan(key, cursor, 'COUNT', FIELDS_PER_READ));
+    for (let at = 0; at < page.length; at += 2) {
+      const [attempt, batch] = page[at]!.split(':').map(Number) as [number, number];
+      places.add(numberOf({ attempt, batch }));
+    }
+    cursor = next;
+  } while (cursor !== '0');
+  return Float64Array.from(places);
 }
 
 /** Of an experiment that ran before artifacts were recorded, the last checkpoint is known, and about when it was made. */

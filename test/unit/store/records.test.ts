@@ -137,4 +137,23 @@ test('batches page by attempt and number', async () => {
   const rest = await store.batchPage(lease.experiment, { limit: 7, after: first.items.at(-1)! });
   assert.deepEqual([rest.items.map(({ batch }) => batch), rest.more], [[8, 9, 10, 11, 12], false]);
   assert.deepEqual(rest.items[0], await store.batch(lease.experiment, 1, 8));
+
+  // Of other attempts, and so many that Redis is not to read them in one step.
+  const key = `{echelon}:x:${lease.experiment}:batches`;
+  const row = `1 4 ${digest} 1-1 1-1`;
+  for (const attempt of [10, 2])
+    await redis.hset(key, ...Array.from({ length: 900 }, (_, at) => [`${attempt}:${at + 1}`, row]).flat());
+  const found: number[][] = [];
+  for (let more = true; more; ) {
+    const [attempt, batch] = found.at(-1) ?? [0, 0];
+    const after = { attempt: attempt!, batch: batch! };
+    const page = await store.batchPage(lease.experiment, { limit: 500, after });
+    found.push(...page.items.map((one) => [one.attempt, one.batch]));
+    more = page.more;
+  }
+  const numbers = (attempt: number, count: number) =>
+    Array.from({ length: count }, (_, at) => [attempt, at + 1]);
+  assert.deepEqual(found, [...numbers(1, 12), ...numbers(2, 900), ...numbers(10, 900)]);
+  const looks = Number(/cmdstat_hscan:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+  assert.ok(looks > 4, `${looks} looks`);
 });
