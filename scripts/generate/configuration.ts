@@ -9,21 +9,25 @@ const shown = (value: unknown): string => {
   return text === '' ? '' : `\`${text.replace(homedir(), '~')}\``;
 };
 
-const rows = Object.values(SETTINGS).map(
-  ({ variable, fallback, doc }) => `| \`${variable}\` | ${shown(fallback)} | ${doc} |`,
-);
+const rows = Object.values(SETTINGS).map((one) => {
+  const star = 'secret' in one ? ' *' : '';
+  return `| \`${one.variable}\`${star} | ${shown(one.fallback)} | ${one.doc} |`;
+});
 writeFileSync(
   'docs/configuration.md',
   `# Settings
 
 Every setting of \`echelon up\`, \`echelon api\` and \`echelon dispatcher\` is a variable of the environment. A value that
 cannot be used, and a variable that begins with \`ECHELON_\` and is none of these, end the program with a sentence that
-names it. This page is made from the settings themselves.
+names it. This page is made from the settings themselves. Instead of a variable with a star, \`<VARIABLE>_FILE\` may
+name a file that holds the value.
 
 | variable | default | meaning |
 | --- | --- | --- |
 ${rows.join('\n')}
 
-The command line reads \`ECHELON_URL\` and \`ECHELON_TOKEN\` to find an API.
+The command line finds an API by \`ECHELON_URL\` and \`ECHELON_TOKEN\`, by \`ECHELON_CONTEXT\` (the name of one in its
+configuration file), or by the private stack in \`ECHELON_STATE_DIR\`; \`ECHELON_CONFIG\` says where that file is. \`echelon
+config --help\` says which of them holds.
 `,
 );
