@@ -200,6 +200,7 @@ function down(output: Output): Command {
     .action(async ({ stateDir }: { stateDir: string }) => {
       const connection = await livingConnection(stateDir);
       if (!connection) return output.line('Echelon is not running here.');
+      output.remark(`Stopping Echelon (process ${connection.pid})`);
       process.kill(connection.pid, 'SIGTERM');
       const deadline = Date.now() + 60_000;
       while (isAlive(connection.pid)) {
