@@ -56,7 +56,15 @@ export function withConnection(command: Command): Command {
     stateDirOption(),
   ];
   for (const option of options) command.addOption(option.helpGroup(CONNECTION_GROUP));
-  return command;
+  return command.hook('preAction', preferWhatIsTyped);
+}
+
+/** A context that is typed holds before the variables of the environment, which belong to another API. */
+function preferWhatIsTyped(command: Command): void {
+  const isFrom = (name: string, source: string) => command.getOptionValueSource(name) === source;
+  if (!isFrom('context', 'cli') || !isFrom('url', 'env')) return;
+  command.setOptionValue('url', undefined);
+  if (isFrom('token', 'env')) command.setOptionValue('token', undefined);
 }
 
 /** Writes the file that {@link clientFor} reads; only this user may read it, since it holds the token. */

@@ -17,7 +17,7 @@ export function configCommand(output: Output): Command {
     .addHelpText(
       'after',
       `
-What holds, the first of: --url and --token; ECHELON_URL and ECHELON_TOKEN; --context or ECHELON_CONTEXT; the file's
+What holds, the first of: --url and --token; --context; ECHELON_URL and ECHELON_TOKEN; ECHELON_CONTEXT; the file's
 current context; the private stack that runs here (its name is ${LOCAL_CONTEXT}).
 
 Examples:

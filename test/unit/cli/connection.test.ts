@@ -87,6 +87,25 @@ test('commands take the address, the token and the state directory', () => {
   assert.equal(stateDirOption().defaultValue, DEFAULT_STATE_DIR);
 });
 
+test('a context that is typed wins over the address and the token of the environment, a typed address over it', async (t) => {
+  const variables = { ECHELON_URL: 'http://other.example', ECHELON_TOKEN: 'for-the-other' };
+  Object.assign(process.env, variables);
+  t.after(() => {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  });
+  const optionsOf = async (...argv: string[]) => {
+    const command = withConnection(new Command('x')).action(() => undefined);
+    await command.parseAsync(argv, { from: 'user' });
+    const { url, token, context } = command.opts();
+    return [url, token, context];
+  };
+  assert.deepEqual(await optionsOf(), ['http://other.example', 'for-the-other', undefined]);
+  // Fails where the token of one API would be sent to another.
+  assert.deepEqual(await optionsOf('--context', 'lab'), [undefined, undefined, 'lab']);
+  assert.deepEqual(await optionsOf('--context', 'lab', '--token', 't'), [undefined, 't', 'lab']);
+  assert.equal((await optionsOf('--context', 'lab', '--url', 'http://typed'))[0], 'http://typed');
+});
+
 test('a flag wins over the configuration file, the file over the stack that runs here', async () => {
   await saveConnection(stateDir, here);
   const config = join(root, 'config.yaml');
