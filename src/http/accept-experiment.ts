@@ -3,16 +3,13 @@ import { newExperimentId } from '../core/ids.ts';
 import type { Caller } from '../core/scopes.ts';
 import type { Accepted } from '../schemas/api.ts';
 import { canonicalJson } from '../schemas/json.ts';
-import { nearestName } from '../schemas/nearest.ts';
 import type { ExperimentSpec } from '../schemas/spec.ts';
-import { invalidSpec } from '../schemas/validate-spec.ts';
 import type { AuditInput } from '../store/access-store.ts';
-import type { Store } from '../store/store.ts';
 import { resolveFor } from './caller-projects.ts';
 import type { RouteDeps } from './deps.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
 import { joinLine } from './join-line.ts';
-import { labelProblem } from './label-problem.ts';
+import { requirePlace } from './require-place.ts';
 
 /** What is to become an experiment, and who asks for it. */
 export interface Submission {
@@ -38,8 +35,7 @@ export async function acceptExperiment(
   const { caller, spec, key, rerunOf } = submission;
   const resolved = await resolveFor(deps.store, caller, spec);
   const { project, name, priority, cluster, resources } = resolved.spec;
-  await requireCluster(deps.store, cluster);
-  await requireLabels(deps.store, resolved.spec);
+  await requirePlace(deps.store, resolved.spec);
   const asked = rerunOf === undefined ? spec : { rerunOf };
   const wanted = newExperimentId();
   const { id, created } = await deps.store.submit({
@@ -67,24 +63,4 @@ export async function acceptExperiment(
 
 function digestOf(asked: unknown): string {
   return createHash('sha256').update(canonicalJson(asked)).digest('hex');
-}
-
-/** A name that no cluster has would wait for ever: it is refused, with the nearest one. */
-async function requireCluster(store: Store, name: string | null): Promise<void> {
-  if (name === null) return;
-  const known = (await store.clusters()).map((cluster) => cluster.name);
-  if (known.includes(name)) return;
-  const near = nearestName(name, known);
-  const hint = near ? `did you mean ${near}?` : `known: ${known.join(', ') || 'none'}; leave it out for any`;
-  throw invalidSpec([{ field: '/cluster', message: `is not the name of a cluster; ${hint}` }]);
-}
-
-/** Labels that no cluster has would wait for ever as well. */
-async function requireLabels(
-  store: Store,
-  { cluster, clusterLabels }: Parameters<typeof labelProblem>[0],
-): Promise<void> {
-  if (Object.keys(clusterLabels).length === 0) return;
-  const problem = labelProblem({ cluster, clusterLabels }, await store.clusters());
-  if (problem !== null) throw invalidSpec([problem]);
 }

@@ -14,6 +14,7 @@ interface Shape {
   maximum?: number;
   exclusiveMinimum?: number;
   properties?: Record<string, Shape>;
+  patternProperties?: Record<string, Shape>;
   required?: string[];
   items?: Shape;
   description?: string;
@@ -62,9 +63,25 @@ function messageOf(error: ErrorObject, root: Shape): string {
     case 'minLength':
     case 'maxLength':
       return `must have at ${keyword === 'minLength' ? 'least' : 'most'} ${params.limit} characters`;
+    case 'minItems':
+    case 'maxItems':
+    case 'minProperties':
+    case 'maxProperties':
+      return counted(keyword, params.limit, data);
+    case 'uniqueItems':
+      return `must have no value twice: those at ${params.j} and ${params.i} are the same`;
     default:
       return `must be ${expected(schema)}, but ${came(data)} came`;
   }
+}
+
+/** `must have at least 1 key, but 0 came`. */
+function counted(keyword: string, limit: number, data: unknown): string {
+  const bound = keyword.startsWith('min') ? 'at least' : 'at most';
+  const [what, count] = Array.isArray(data)
+    ? ['value', data.length]
+    : ['key', Object.keys(Object(data)).length];
+  return `must have ${bound} ${limit} ${what}${limit === 1 ? '' : 's'}, but ${count} came`;
 }
 
 /** The keys of an object that is none of those that are possible. */
@@ -80,6 +97,10 @@ function missing(schema: Shape | undefined): string {
 function unknownKey(input: { key: string; schema: Shape; path: string; root: Shape }): string {
   const { key, schema, path, root } = input;
   const known = Object.keys(schema.properties ?? {});
+  const [pattern] = Object.keys(schema.patternProperties ?? {});
+  if (pattern !== undefined) {
+    return `is no key that fits${schema.description ? `: ${schema.description}` : ''} (${pattern})`;
+  }
   if (known.length === 0) return 'is not a known key; none is known here';
   const elsewhere = placesOf(root, '').filter((place) => place !== path && place.endsWith(`/${key}`));
   if (elsewhere[0] !== undefined) return `is not a known key here; did you mean ${elsewhere[0]}?`;

@@ -92,9 +92,14 @@ export const ApiKeyWithSecret = Type.Object(
 /** See {@link ApiKeyWithSecret}. */
 export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>;
 
-/** Keys, the newest first; those that were revoked or expired stand there for another 90 days. */
+/** A page of keys, the newest first; those that were revoked or expired stand there for another 90 days. */
 export const ApiKeyList = Type.Object(
-  { items: Type.Array(Type.Unsafe<ApiKey>({ $ref: 'ApiKey#' })) },
+  {
+    items: Type.Array(Type.Unsafe<ApiKey>({ $ref: 'ApiKey#' })),
+    next: Type.Union([Type.String(), Type.Null()], {
+      description: 'Pass it on as `cursor`; null: there is no more',
+    }),
+  },
   { ...strict, $id: 'ApiKeyList' },
 );
 

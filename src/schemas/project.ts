@@ -42,7 +42,7 @@ export const ProjectChange = Type.Object(
     gpuQuota: Type.Optional(GpuQuota),
     retention: Type.Optional(ProjectRetention),
   },
-  { ...strict, $id: 'ProjectChange' },
+  { ...strict, $id: 'ProjectChange', minProperties: 1 },
 );
 /** See {@link ProjectChange}. */
 export type ProjectChange = Static<typeof ProjectChange>;

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { SCOPES } from '../../core/scopes.ts';
 import { type ApiKey, type ApiKeyWithSecret, isLive } from '../../schemas/key.ts';
 import { secondsOf } from '../arguments.ts';
+import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
 
@@ -53,7 +54,7 @@ export function keysCommand(output: Output): Command {
     )
     .action(async (options: Options) => {
       const client = await clientFor(options);
-      const list = await client.get<{ items: ApiKey[] }>('/v1/keys');
+      const list = { items: await allKeys(client) };
       if (options.json) return output.line(json(list));
       if (list.items.length === 0)
         return output.line('No keys. `echelon keys add NAME --scope read` makes one.');
@@ -61,6 +62,20 @@ export function keysCommand(output: Output): Command {
     });
   for (const sub of [add(output), rotate(output), revoke(output)]) command.addCommand(sub);
   return command;
+}
+
+async function allKeys(client: Client): Promise<ApiKey[]> {
+  const items: ApiKey[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page: { items: ApiKey[]; next: string | null } = await client.get('/v1/keys', {
+      ...(cursor && { cursor }),
+      limit: 200,
+    });
+    items.push(...page.items);
+    cursor = page.next;
+  } while (cursor !== null);
+  return items;
 }
 
 const base = (name: string): Command =>

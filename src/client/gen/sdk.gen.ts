@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
-import type { AddClusterData, AddClusterErrors, AddClusterResponses, CancelExperimentData, CancelExperimentErrors, CancelExperimentResponses, CancelSweepData, CancelSweepErrors, CancelSweepResponses, ChangeClusterData, ChangeClusterErrors, ChangeClusterResponses, ChangeExperimentData, ChangeExperimentErrors, ChangeExperimentResponses, ChangeProjectData, ChangeProjectErrors, ChangeProjectResponses, CompareMetricsData, CompareMetricsErrors, CompareMetricsResponses, CompareSweepData, CompareSweepErrors, CompareSweepResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateProjectData, CreateProjectErrors, CreateProjectResponses, DeleteExperimentData, DeleteExperimentErrors, DeleteExperimentResponses, DownloadLogsData, DownloadLogsErrors, DownloadLogsResponses, DrainClusterData, DrainClusterErrors, DrainClusterResponses, ExplainRowData, ExplainRowErrors, ExplainRowResponses, GetBatchData, GetBatchErrors, GetBatchResponses, GetBundleData, GetBundleErrors, GetBundleResponses, GetCallerData, GetCallerErrors, GetCallerResponses, GetClusterData, GetClusterErrors, GetClusterResponses, GetCommandData, GetCommandErrors, GetCommandResponses, GetExperimentData, GetExperimentErrors, GetExperimentResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMetricNamesData, GetMetricNamesErrors, GetMetricNamesResponses, GetMetricPointsData, GetMetricPointsErrors, GetMetricPointsResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetPreflightData, GetPreflightErrors, GetPreflightResponses, GetPresetData, GetPresetErrors, GetPresetResponses, GetProjectData, GetProjectErrors, GetProjectResponses, GetQueueData, GetQueueErrors, GetQueueResponses, GetRecipeData, GetRecipeErrors, GetRecipeResponses, GetRulesData, GetRulesErrors, GetRulesResponses, GetSweepData, GetSweepErrors, GetSweepResponses, GetVerificationData, GetVerificationErrors, GetVerificationResponses, HealthData, HealthResponses, ListArtifactsData, ListArtifactsErrors, ListArtifactsResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListBatchesData, ListBatchesErrors, ListBatchesResponses, ListClustersData, ListClustersErrors, ListClustersResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListPresetsData, ListPresetsErrors, ListPresetsResponses, ListProjectsData, ListProjectsErrors, ListProjectsResponses, ListRecipesData, ListRecipesErrors, ListRecipesResponses, ListRulePresetsData, ListRulePresetsErrors, ListRulePresetsResponses, ListSweepsData, ListSweepsErrors, ListSweepsResponses, PauseClusterData, PauseClusterErrors, PauseClusterResponses, PauseQueueData, PauseQueueErrors, PauseQueueResponses, PlanExperimentData, PlanExperimentErrors, PlanExperimentResponses, PreflightClusterData, PreflightClusterErrors, PreflightClusterResponses, PreflightData, PreflightErrors, PreflightResponses, PreviewRetentionData, PreviewRetentionErrors, PreviewRetentionResponses, PreviewSweepData, PreviewSweepErrors, PreviewSweepResponses, ReadinessData, ReadinessErrors, ReadinessResponses, RemoveClusterData, RemoveClusterErrors, RemoveClusterResponses, RemoveProjectData, RemoveProjectErrors, RemoveProjectResponses, RerunExperimentData, RerunExperimentErrors, RerunExperimentResponses, RerunFailedData, RerunFailedErrors, RerunFailedResponses, ResumeClusterData, ResumeClusterErrors, ResumeClusterResponses, ResumeQueueData, ResumeQueueErrors, ResumeQueueResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, RotateKeyData, RotateKeyErrors, RotateKeyResponses, SignInData, SignInErrors, SignInResponses, SignOutData, SignOutErrors, StreamAllEventsData, StreamAllEventsErrors, StreamAllEventsResponse, StreamAllEventsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamProjectEventsData, StreamProjectEventsErrors, StreamProjectEventsResponse, StreamProjectEventsResponses, SubmitExperimentData, SubmitExperimentErrors, SubmitExperimentResponses, SubmitPresetData, SubmitPresetErrors, SubmitPresetResponses, SubmitSweepData, SubmitSweepErrors, SubmitSweepResponses } from './types.gen.ts';
+import type { AddClusterData, AddClusterErrors, AddClusterResponses, CancelExperimentData, CancelExperimentErrors, CancelExperimentResponses, CancelSweepData, CancelSweepErrors, CancelSweepResponses, ChangeClusterData, ChangeClusterErrors, ChangeClusterResponses, ChangeExperimentData, ChangeExperimentErrors, ChangeExperimentResponses, ChangeProjectData, ChangeProjectErrors, ChangeProjectResponses, CompareMetricsData, CompareMetricsErrors, CompareMetricsResponses, CompareSweepData, CompareSweepErrors, CompareSweepResponses, CreateKeyData, CreateKeyErrors, CreateKeyResponses, CreateProjectData, CreateProjectErrors, CreateProjectResponses, DeleteExperimentData, DeleteExperimentErrors, DeleteExperimentResponses, DownloadLogsData, DownloadLogsErrors, DownloadLogsResponses, DrainClusterData, DrainClusterErrors, DrainClusterResponses, ExplainRowData, ExplainRowErrors, ExplainRowResponses, GetBatchData, GetBatchErrors, GetBatchResponses, GetBundleData, GetBundleErrors, GetBundleResponses, GetCallerData, GetCallerErrors, GetCallerResponses, GetClusterData, GetClusterErrors, GetClusterResponses, GetCommandData, GetCommandErrors, GetCommandResponses, GetExperimentData, GetExperimentErrors, GetExperimentResponses, GetKeyData, GetKeyErrors, GetKeyResponses, GetLogsData, GetLogsErrors, GetLogsResponses, GetMetricNamesData, GetMetricNamesErrors, GetMetricNamesResponses, GetMetricPointsData, GetMetricPointsErrors, GetMetricPointsResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetPreflightData, GetPreflightErrors, GetPreflightResponses, GetPresetData, GetPresetErrors, GetPresetResponses, GetProjectData, GetProjectErrors, GetProjectResponses, GetQueueData, GetQueueErrors, GetQueueResponses, GetRecipeData, GetRecipeErrors, GetRecipeResponses, GetRulesData, GetRulesErrors, GetRulesResponses, GetSweepData, GetSweepErrors, GetSweepResponses, GetVerificationData, GetVerificationErrors, GetVerificationResponses, HealthData, HealthResponses, ListArtifactsData, ListArtifactsErrors, ListArtifactsResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListBatchesData, ListBatchesErrors, ListBatchesResponses, ListClustersData, ListClustersErrors, ListClustersResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListKeysData, ListKeysErrors, ListKeysResponses, ListPresetsData, ListPresetsErrors, ListPresetsResponses, ListProjectsData, ListProjectsErrors, ListProjectsResponses, ListRecipesData, ListRecipesErrors, ListRecipesResponses, ListRulePresetsData, ListRulePresetsErrors, ListRulePresetsResponses, ListSweepsData, ListSweepsErrors, ListSweepsResponses, PauseClusterData, PauseClusterErrors, PauseClusterResponses, PauseQueueData, PauseQueueErrors, PauseQueueResponses, PlanExperimentData, PlanExperimentErrors, PlanExperimentResponses, PreflightClusterData, PreflightClusterErrors, PreflightClusterResponses, PreflightData, PreflightErrors, PreflightResponses, PreviewRetentionData, PreviewRetentionErrors, PreviewRetentionResponses, PreviewSweepData, PreviewSweepErrors, PreviewSweepResponses, ReadinessData, ReadinessErrors, ReadinessResponses, RemoveClusterData, RemoveClusterErrors, RemoveClusterResponses, RemoveProjectData, RemoveProjectErrors, RemoveProjectResponses, RerunExperimentData, RerunExperimentErrors, RerunExperimentResponses, RerunFailedData, RerunFailedErrors, RerunFailedResponses, ResumeClusterData, ResumeClusterErrors, ResumeClusterResponses, ResumeQueueData, ResumeQueueErrors, ResumeQueueResponses, RevokeKeyData, RevokeKeyErrors, RevokeKeyResponses, RotateKeyData, RotateKeyErrors, RotateKeyResponses, SignInData, SignInErrors, SignInResponses, SignOutData, SignOutErrors, StreamAllEventsData, StreamAllEventsErrors, StreamAllEventsResponse, StreamAllEventsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamProjectEventsData, StreamProjectEventsErrors, StreamProjectEventsResponse, StreamProjectEventsResponses, SubmitExperimentData, SubmitExperimentErrors, SubmitExperimentResponses, SubmitPresetData, SubmitPresetErrors, SubmitPresetResponses, SubmitSweepData, SubmitSweepErrors, SubmitSweepResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -248,7 +248,7 @@ export const compareSweep = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Cancel a sweep with all its children
  *
- * From this answer on no child is made. Children that wait or run are cancelled one after another, also where the answer is lost. Takes no body.
+ * From this answer on no child is made. Children that wait or run are cancelled one after another, also where the answer is lost. The body may be left out.
  */
 export const cancelSweep = <ThrowOnError extends boolean = false>(options: Options<CancelSweepData, ThrowOnError>): RequestResult<CancelSweepResponses, CancelSweepErrors, ThrowOnError> => (options.client ?? client).post<CancelSweepResponses, CancelSweepErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -257,7 +257,11 @@ export const cancelSweep = <ThrowOnError extends boolean = false>(options: Optio
             type: 'apiKey'
         }],
     url: '/v1/sweeps/{id}/cancel',
-    ...options
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**
@@ -561,6 +565,8 @@ export const getRecipe = <ThrowOnError extends boolean = false>(options: Options
 
 /**
  * What a spec would run, without running it
+ *
+ * Refuses what submitting it would refuse. Stores nothing.
  */
 export const planExperiment = <ThrowOnError extends boolean = false>(options: Options<PlanExperimentData, ThrowOnError>): RequestResult<PlanExperimentResponses, PlanExperimentErrors, ThrowOnError> => (options.client ?? client).post<PlanExperimentResponses, PlanExperimentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -802,6 +808,8 @@ export const changeCluster = <ThrowOnError extends boolean = false>(options: Opt
 
 /**
  * What retention would delete of a project now, and what it keeps for how long
+ *
+ * By the policy of the project as it is now. Deletes nothing.
  */
 export const previewRetention = <ThrowOnError extends boolean = false>(options: Options<PreviewRetentionData, ThrowOnError>): RequestResult<PreviewRetentionResponses, PreviewRetentionErrors, ThrowOnError> => (options.client ?? client).get<PreviewRetentionResponses, PreviewRetentionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -989,9 +997,39 @@ export const createKey = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
+ * Revoke an API key
+ *
+ * From this answer on it is refused; its open event streams end within 5 seconds.
+ */
+export const revokeKey = <ThrowOnError extends boolean = false>(options: Options<RevokeKeyData, ThrowOnError>): RequestResult<RevokeKeyResponses, RevokeKeyErrors, ThrowOnError> => (options.client ?? client).delete<RevokeKeyResponses, RevokeKeyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/keys/{id}',
+    ...options
+});
+
+/**
+ * One API key, without its secret
+ *
+ * Also one that was revoked or has expired, for another 90 days.
+ */
+export const getKey = <ThrowOnError extends boolean = false>(options: Options<GetKeyData, ThrowOnError>): RequestResult<GetKeyResponses, GetKeyErrors, ThrowOnError> => (options.client ?? client).get<GetKeyResponses, GetKeyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: 'echelon_session',
+            type: 'apiKey'
+        }],
+    url: '/v1/keys/{id}',
+    ...options
+});
+
+/**
  * Give an API key a new secret
  *
- * Name, project, scopes and expiry stay. The old secret is accepted for `overlapSeconds` more; streams and cookies that began with it end then.
+ * Name, project, scopes and expiry stay. The old secret is accepted for `overlapSeconds` more; streams and cookies that began with it end then. The body may be left out.
  */
 export const rotateKey = <ThrowOnError extends boolean = false>(options: Options<RotateKeyData, ThrowOnError>): RequestResult<RotateKeyResponses, RotateKeyErrors, ThrowOnError> => (options.client ?? client).post<RotateKeyResponses, RotateKeyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1005,21 +1043,6 @@ export const rotateKey = <ThrowOnError extends boolean = false>(options: Options
         'Content-Type': 'application/json',
         ...options.headers
     }
-});
-
-/**
- * Revoke an API key
- *
- * From this answer on it is refused; its open event streams end within 5 seconds.
- */
-export const revokeKey = <ThrowOnError extends boolean = false>(options: Options<RevokeKeyData, ThrowOnError>): RequestResult<RevokeKeyResponses, RevokeKeyErrors, ThrowOnError> => (options.client ?? client).delete<RevokeKeyResponses, RevokeKeyErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }, {
-            in: 'cookie',
-            name: 'echelon_session',
-            type: 'apiKey'
-        }],
-    url: '/v1/keys/{id}',
-    ...options
 });
 
 /**

@@ -2725,6 +2725,10 @@ export type ApiKeyInput = {
 
 export type ApiKeyList = {
     items: Array<ApiKey>;
+    /**
+     * Pass it on as `cursor`; null: there is no more
+     */
+    next: string | null;
 };
 
 export type ApiKeyRotation = {
@@ -3528,6 +3532,9 @@ export type ListExperimentsData = {
          * Any of these states; separated by commas, or repeated
          */
         state?: Array<'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled'>;
+        /**
+         * Only of this project
+         */
         project?: string;
         /**
          * Id of a sweep: its children
@@ -4036,6 +4043,9 @@ export type ListSweepsData = {
          * 50 where it is left out
          */
         limit?: number;
+        /**
+         * Only of this project
+         */
         project?: string;
     };
     url: '/v1/sweeps';
@@ -4478,7 +4488,12 @@ export type CompareSweepResponses = {
 export type CompareSweepResponse = CompareSweepResponses[keyof CompareSweepResponses];
 
 export type CancelSweepData = {
-    body?: never;
+    body?: {
+        /**
+         * Why, for whoever reads the state; kept with it
+         */
+        reason?: string;
+    };
     headers?: {
         /**
          * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
@@ -5373,6 +5388,10 @@ export type ExplainRowErrors = {
      */
     404: Problem;
     /**
+     * `expired`: It was deleted by retention
+     */
+    410: Problem;
+    /**
      * `unsupported-media-type`: The body must be application/json
      */
     415: Problem;
@@ -5412,7 +5431,13 @@ export type GetBundleData = {
          * The experiment's id
          */
         id: string;
+        /**
+         * The attempt's number, from 1
+         */
         attempt: number;
+        /**
+         * The batch's number within the attempt, from 1
+         */
         batch: number;
     };
     query?: never;
@@ -5436,6 +5461,10 @@ export type GetBundleErrors = {
      * `not-found`: There is no such thing
      */
     404: Problem;
+    /**
+     * `expired`: It was deleted by retention
+     */
+    410: Problem;
     /**
      * `unsupported-media-type`: The body must be application/json
      */
@@ -5781,7 +5810,13 @@ export type GetBatchData = {
          * The experiment's id
          */
         id: string;
+        /**
+         * The attempt's number, from 1
+         */
         attempt: number;
+        /**
+         * The batch's number within the attempt, from 1
+         */
         batch: number;
     };
     query?: never;
@@ -6346,7 +6381,7 @@ export type SubmitPresetData = {
     };
     headers?: {
         /**
-         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         * A request that is repeated with its key and body, by the same caller, makes nothing again and is answered as the first one was
          */
         'idempotency-key'?: string;
     };
@@ -6374,11 +6409,11 @@ export type SubmitPresetErrors = {
      */
     403: Problem;
     /**
-     * `not-found`: There is no such thing; `cluster-not-found`: There is no cluster of that name
+     * `not-found`: There is no such thing
      */
     404: Problem;
     /**
-     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     * `idempotency-conflict`: The Idempotency-Key was used with another request
      */
     409: Problem;
     /**
@@ -7016,7 +7051,7 @@ export type PreviewRetentionErrors = {
      */
     403: Problem;
     /**
-     * `not-found`: There is no such thing
+     * `project-not-found`: There is no project of that name
      */
     404: Problem;
     /**
@@ -7744,13 +7779,22 @@ export type ChangeProjectResponse = ChangeProjectResponses[keyof ChangeProjectRe
 export type ListKeysData = {
     body?: never;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * `next` of the page before; left out: the first page
+         */
+        cursor?: string;
+        /**
+         * 50 where it is left out
+         */
+        limit?: number;
+    };
     url: '/v1/keys';
 };
 
 export type ListKeysErrors = {
     /**
-     * `invalid-request`: The request is not well formed
+     * `invalid-request`: The request is not well formed; `invalid-cursor`: The cursor is not one that a list gave out
      */
     400: Problem;
     /**
@@ -7870,8 +7914,128 @@ export type CreateKeyResponses = {
 
 export type CreateKeyResponse = CreateKeyResponses[keyof CreateKeyResponses];
 
+export type RevokeKeyData = {
+    body?: never;
+    path: {
+        /**
+         * The key's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}';
+};
+
+export type RevokeKeyErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type RevokeKeyError = RevokeKeyErrors[keyof RevokeKeyErrors];
+
+export type RevokeKeyResponses = {
+    /**
+     * Revoke an API key
+     */
+    200: ApiKey;
+};
+
+export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
+
+export type GetKeyData = {
+    body?: never;
+    path: {
+        /**
+         * The key's id
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}';
+};
+
+export type GetKeyErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `not-found`: There is no such thing
+     */
+    404: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer
+     */
+    503: Problem;
+};
+
+export type GetKeyError = GetKeyErrors[keyof GetKeyErrors];
+
+export type GetKeyResponses = {
+    /**
+     * One API key, without its secret
+     */
+    200: ApiKey;
+};
+
+export type GetKeyResponse = GetKeyResponses[keyof GetKeyResponses];
+
 export type RotateKeyData = {
-    body: {
+    body?: {
         /**
          * The old secret is accepted for this long; 0 where it is left out
          */
@@ -7946,68 +8110,6 @@ export type RotateKeyResponses = {
 };
 
 export type RotateKeyResponse = RotateKeyResponses[keyof RotateKeyResponses];
-
-export type RevokeKeyData = {
-    body?: never;
-    path: {
-        /**
-         * The key's id
-         */
-        id: string;
-    };
-    query?: never;
-    url: '/v1/keys/{id}';
-};
-
-export type RevokeKeyErrors = {
-    /**
-     * `invalid-request`: The request is not well formed
-     */
-    400: Problem;
-    /**
-     * `unauthenticated`: No valid token
-     */
-    401: Problem;
-    /**
-     * `forbidden`: The request is not allowed
-     */
-    403: Problem;
-    /**
-     * `not-found`: There is no such thing
-     */
-    404: Problem;
-    /**
-     * `body-too-large`: The request body is too large
-     */
-    413: Problem;
-    /**
-     * `unsupported-media-type`: The body must be application/json
-     */
-    415: Problem;
-    /**
-     * `rate-limited`: Too many requests
-     */
-    429: Problem;
-    /**
-     * `internal`: A fault of ours
-     */
-    500: Problem;
-    /**
-     * `store-unavailable`: The store does not answer
-     */
-    503: Problem;
-};
-
-export type RevokeKeyError = RevokeKeyErrors[keyof RevokeKeyErrors];
-
-export type RevokeKeyResponses = {
-    /**
-     * Revoke an API key
-     */
-    200: ApiKey;
-};
-
-export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
 
 export type GetCallerData = {
     body?: never;

@@ -8,10 +8,15 @@ import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
 import { ExperimentParams, experimentOf, PageQuery, strict } from './common.ts';
 
-const Number32 = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 });
+const Number32 = { minimum: 1, maximum: 2 ** 31 - 1 } as const;
 
-const BatchParams = Type.Object(
-  { id: Type.String({ description: "The experiment's id" }), attempt: Number32, batch: Number32 },
+/** Path parameters of one batch. */
+export const BatchParams = Type.Object(
+  {
+    id: Type.String({ description: "The experiment's id" }),
+    attempt: Type.Integer({ ...Number32, description: "The attempt's number, from 1" }),
+    batch: Type.Integer({ ...Number32, description: "The batch's number within the attempt, from 1" }),
+  },
   strict,
 );
 
@@ -59,14 +64,20 @@ function addRead(app: App, { store }: RouteDeps): void {
     async (request): Promise<BatchDetail> => {
       const { attempt, batch } = request.params;
       const { id } = await experimentOf(store, request, request.params.id);
-      const record = await store.batch(id, attempt, batch);
-      if (record === undefined) {
-        throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
-      }
-      const { step, rows, digest, report } = record;
+      const { step, rows, digest, report } = await batchOf(store, { id, attempt, batch });
       return { attempt, batch, step, rows, digest, report: report ?? null };
     },
   );
+}
+
+/** A recorded batch of an experiment that the caller may see. Throws EchelonError `not-found`. */
+export async function batchOf(
+  store: Pick<Store, 'batch'>,
+  { id, attempt, batch }: { id: string; attempt: number; batch: number },
+): Promise<BatchRecord> {
+  const record = await store.batch(id, attempt, batch);
+  if (record !== undefined) return record;
+  throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
 }
 
 /** Reads pages of an experiment's batches; cursors of one list fit all that are made here. */

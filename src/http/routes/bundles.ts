@@ -1,16 +1,9 @@
-import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { BatchFormatError } from '../../verify/format-error.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
-import { experimentOf, strict } from './common.ts';
-
-const Number32 = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 });
-
-const BatchParams = Type.Object(
-  { id: Type.String({ description: "The experiment's id" }), attempt: Number32, batch: Number32 },
-  strict,
-);
+import { BatchParams, batchOf } from './batches.ts';
+import { experimentOf } from './common.ts';
 
 /** GET …/batches/:attempt/:batch/bundle. */
 export function addBundles(app: App, { store, verifier, settings }: RouteDeps): void {
@@ -29,17 +22,14 @@ export function addBundles(app: App, { store, verifier, settings }: RouteDeps): 
             description: 'The bundle',
             content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
           },
-          ...problems('not-found', 'not-verifiable'),
+          ...problems('not-found', 'not-verifiable', 'expired'),
         },
       },
     },
     async (request, reply) => {
       const { id, attempt, batch } = request.params;
       const experiment = await experimentOf(store, request, id);
-      const record = await store.batch(experiment.id, attempt, batch);
-      if (record === undefined) {
-        throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
-      }
+      const record = await batchOf(store, { id: experiment.id, attempt, batch });
       const { step, digest, report } = record;
       const origin = { experiment: experiment.id, attempt, batch, step, digest, report: report ?? null };
       const bytes = await store.batchBytes(record);

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
@@ -15,6 +15,29 @@ export const PageQuery = {
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
 };
+
+/** Query of a list: what belongs to a project. */
+export const ProjectQuery = {
+  project: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Only of this project' })),
+};
+
+const CancelBody = Type.Object(
+  {
+    reason: Type.Optional(
+      Type.String({ maxLength: 200, description: 'Why, for whoever reads the state; kept with it' }),
+    ),
+  },
+  strict,
+);
+
+/** The body of a cancel. By its type, so that a request without one is not held to the schema. */
+export const cancelBody = { content: { 'application/json': { schema: CancelBody } } };
+
+/** The reason that is kept with what a request cancels; `body` fits {@link cancelBody}, or there was none. */
+export function cancelReason(body: unknown): string {
+  const { reason } = (body ?? {}) as Static<typeof CancelBody>;
+  return `cancelled by request${reason ? `: ${reason}` : ''}`;
+}
 
 /** Names in a query, at most so many. */
 export function namesQuery(maxItems: number, description: string) {

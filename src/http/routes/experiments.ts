@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { STATES } from '../../core/states.ts';
 import type { Accepted } from '../../schemas/api.ts';
@@ -17,7 +17,16 @@ import { experimentDetail } from '../experiment-detail.ts';
 import { auditEntry } from '../plugins/audit.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
-import { ExperimentParams, experimentOf, notFound, PageQuery, strict } from './common.ts';
+import {
+  cancelBody,
+  cancelReason,
+  ExperimentParams,
+  experimentOf,
+  notFound,
+  PageQuery,
+  ProjectQuery,
+  strict,
+} from './common.ts';
 
 const SpecBody = Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' });
 
@@ -39,7 +48,7 @@ const ListQuery = Type.Object(
         description: 'Any of these states; separated by commas, or repeated',
       }),
     ),
-    project: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+    ...ProjectQuery,
     sweep: Type.Optional(Type.String({ maxLength: 63, description: 'Id of a sweep: its children' })),
     name: Type.Optional(
       Type.String({ minLength: 1, maxLength: 100, description: 'What the name begins with, to the letter' }),
@@ -49,15 +58,6 @@ const ListQuery = Type.Object(
     ),
     submittedBefore: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Submitted before this time; ms since 1970' }),
-    ),
-  },
-  strict,
-);
-
-const CancelBody = Type.Object(
-  {
-    reason: Type.Optional(
-      Type.String({ maxLength: 200, description: 'Why, for whoever reads the state; kept with it' }),
     ),
   },
   strict,
@@ -238,16 +238,14 @@ function addCancel(app: App, deps: RouteDeps): void {
           'From this answer on no new attempt starts. A running one is stopped: `cancelling` until its end is confirmed. The body may be left out.',
         tags: ['experiments'],
         params: ExperimentParams,
-        // By its type, so that a request without a body, which has none, is not held to the schema.
-        body: { content: { 'application/json': { schema: CancelBody } } },
+        body: cancelBody,
         response: { 202: { $ref: 'ExperimentDetail#' }, ...problems('not-found', 'already-final') },
       },
     },
     async (request, reply) => {
       const { id } = request.params;
-      const { reason } = (request.body ?? {}) as Static<typeof CancelBody>;
       await experimentOf(store, request, id);
-      const outcome = await store.cancel(id, `cancelled by request${reason ? `: ${reason}` : ''}`);
+      const outcome = await store.cancel(id, cancelReason(request.body));
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'already-final') {
         throw new EchelonError(
@@ -255,10 +253,8 @@ function addCancel(app: App, deps: RouteDeps): void {
           'The experiment has already ended; there is nothing to cancel.',
         );
       }
-      await experimentDetail(deps, await experimentOf(store, request, id), request.caller).then((answer) =>
-        reply.code(202).send(answer),
-      );
-      return reply;
+      const experiment = await experimentOf(store, request, id);
+      return reply.code(202).send(await experimentDetail(deps, experiment, request.caller));
     },
   );
 }

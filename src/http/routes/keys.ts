@@ -11,9 +11,10 @@ import {
 import type { StoredKey } from '../../store/access-store.ts';
 import { projectProblem } from '../caller-projects.ts';
 import { newKeyId, newKeyToken } from '../callers.ts';
+import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
-import { strict } from './common.ts';
+import { PageQuery, strict } from './common.ts';
 
 const KeyParams = Type.Object({ id: Type.String({ description: "The key's id" }) }, strict);
 
@@ -25,9 +26,10 @@ const withSecret = {
   content: { 'application/json': { schema: { $ref: 'ApiKeyWithSecret#' } } },
 } as const;
 
-/** GET and POST /v1/keys; POST the rotation of one; DELETE one. */
+/** GET and POST /v1/keys; GET and DELETE one; POST its rotation. */
 export function addKeys(app: App, deps: RouteDeps): void {
   addList(app, deps);
+  addRead(app, deps);
   addCreate(app, deps);
   addRotate(app, deps);
   addRevoke(app, deps);
@@ -51,7 +53,8 @@ function view(key: StoredKey & { lastUsedAt?: number | null }): ApiKey {
   };
 }
 
-function addList(app: App, { store }: RouteDeps): void {
+function addList(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
   app.get(
     '/v1/keys',
     {
@@ -61,10 +64,45 @@ function addList(app: App, { store }: RouteDeps): void {
         summary: 'API keys, the newest first, without their secrets',
         description: 'Keys that were revoked or have expired are shown for another 90 days.',
         tags: ['access'],
-        response: { 200: { $ref: 'ApiKeyList#' }, ...problems() },
+        querystring: Type.Object(PageQuery, strict),
+        response: { 200: { $ref: 'ApiKeyList#' }, ...problems('invalid-cursor') },
       },
     },
-    async () => ({ items: (await store.keys()).map(view) }),
+    async ({ query: { cursor, limit = 50 } }) => {
+      const after = cursor === undefined ? '' : cursors.open('keys', cursor);
+      // Keys never change their place, and new ones come first: one that goes leaves the others where they are.
+      const behind = (await store.keys()).filter((key) => placeOf(key) > after);
+      const items = behind.slice(0, limit);
+      const last = behind.length > limit ? items.at(-1) : undefined;
+      return { items: items.map(view), next: last ? cursors.seal('keys', placeOf(last)) : null };
+    },
+  );
+}
+
+/** Places rise in the order in which the store gives keys: the newest first. */
+function placeOf({ createdAt, id }: Pick<StoredKey, 'createdAt' | 'id'>): string {
+  return `${String(Number.MAX_SAFE_INTEGER - createdAt)} ${id}`;
+}
+
+function addRead(app: App, { store }: RouteDeps): void {
+  app.get(
+    '/v1/keys/:id',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        operationId: 'getKey',
+        summary: 'One API key, without its secret',
+        description: 'Also one that was revoked or has expired, for another 90 days.',
+        tags: ['access'],
+        params: KeyParams,
+        response: { 200: { $ref: 'ApiKey#' }, ...problems('not-found') },
+      },
+    },
+    async ({ params: { id } }): Promise<ApiKey> => {
+      const key = (await store.keys()).find((one) => one.id === id);
+      if (key === undefined) throw new EchelonError('not-found', `There is no key ${id.slice(0, 40)}.`);
+      return view(key);
+    },
   );
 }
 
@@ -80,7 +118,10 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
           'The key is in this answer and nowhere else: only its digest is stored. Where the answer is lost, revoke the key and make another.',
         tags: ['access'],
         body: ApiKeyInput,
-        response: { 201: withSecret, ...problems() },
+        response: {
+          201: { ...withSecret, headers: { Location: { type: 'string', description: 'Path of the key' } } },
+          ...problems(),
+        },
       },
     },
     async (request, reply): Promise<ApiKeyWithSecret> => {
@@ -125,17 +166,19 @@ function addRotate(app: App, { store, clock }: RouteDeps): void {
         operationId: 'rotateKey',
         summary: 'Give an API key a new secret',
         description:
-          'Name, project, scopes and expiry stay. The old secret is accepted for `overlapSeconds` more; streams and cookies that began with it end then.',
+          'Name, project, scopes and expiry stay. The old secret is accepted for `overlapSeconds` more; streams and cookies that began with it end then. The body may be left out.',
         tags: ['access'],
         params: KeyParams,
-        body: ApiKeyRotation,
+        // By its type, so that a request without a body, which has none, is not held to the schema.
+        body: { content: { 'application/json': { schema: ApiKeyRotation } } },
         response: { 200: withSecret, ...problems('not-found') },
       },
     },
     async (request): Promise<ApiKeyWithSecret> => {
       const { id } = request.params;
       const now = clock.now();
-      const overlapMs = (request.body?.overlapSeconds ?? 0) * 1000;
+      const { overlapSeconds = 0 } = (request.body ?? {}) as ApiKeyRotation;
+      const overlapMs = overlapSeconds * 1000;
       const { token, digest } = newKeyToken(id);
       const key = await store.changeKey(id, (before) =>
         isLive(before, now)

@@ -88,7 +88,10 @@ function addLines(app: App, { store }: RouteDeps): void {
 
 function oneOfThree(): EchelonError {
   return new EchelonError('invalid-request', 'Only one of tail, since and after says where to begin.', {
-    problems: [{ field: 'tail, since, after', message: 'send one of them, or none' }],
+    problems: ['tail', 'since', 'after'].map((field) => ({
+      field,
+      message: 'goes with neither of the other two',
+    })),
   });
 }
 

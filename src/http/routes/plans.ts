@@ -7,6 +7,7 @@ import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
 import { resolveFor } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
+import { requirePlace } from '../require-place.ts';
 import { problems } from '../responses.ts';
 
 /** POST /v1/plans: a dry run, which stores nothing. */
@@ -18,6 +19,7 @@ export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
       schema: {
         operationId: 'planExperiment',
         summary: 'What a spec would run, without running it',
+        description: 'Refuses what submitting it would refuse. Stores nothing.',
         tags: ['experiments'],
         body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
         response: {
@@ -28,6 +30,7 @@ export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
     },
     async (request) => {
       const resolved = await resolveFor(store, request.caller, request.body);
+      await requirePlace(store, resolved.spec);
       const plan = compilePlan(resolved.spec);
       return {
         resolved: resolved.spec,

@@ -8,6 +8,8 @@ import type { Cluster } from '../../store/cluster-store.ts';
 import { accepted, beginCommand, clusterOf, commandOf } from '../begin-command.ts';
 import { resolveFor } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { labelProblem } from '../label-problem.ts';
+import { requirePlace } from '../require-place.ts';
 import { problems } from '../responses.ts';
 import { strict } from './common.ts';
 
@@ -40,10 +42,8 @@ function addBegin(app: App, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { spec, defaults } = await resolveFor(deps.store, request.caller, request.body);
-      const cluster =
-        spec.cluster === null
-          ? suitable(await deps.store.clusters(), spec)
-          : (await clusterOf(deps.store, spec.cluster)).name;
+      await requirePlace(deps.store, spec);
+      const cluster = spec.cluster ?? suitable(await deps.store.clusters(), spec);
       await refuseCrowd(deps, cluster);
       const command = await beginCommand(deps, cluster, 'preflight', {
         ...{ request: { spec, defaults }, project: spec.project },
@@ -62,8 +62,11 @@ async function refuseCrowd({ store }: RouteDeps, cluster: string): Promise<void>
   throw new EchelonError('cluster-busy', `${waiting} commands wait for ${cluster} already; try again later.`);
 }
 
-/** A cluster on which the spec fits, the one seen last; else any, which then says what is missing. */
-function suitable(clusters: readonly Cluster[], { resources }: ResolvedSpec['spec']): string {
+/** A cluster with its labels on which the spec fits, the one seen last; else any, which then says what is missing. */
+function suitable(all: readonly Cluster[], { resources, clusterLabels }: ResolvedSpec['spec']): string {
+  const clusters = all.filter(
+    (cluster) => labelProblem({ cluster: null, clusterLabels }, [cluster]) === null,
+  );
   const fits = (cluster: Cluster) =>
     cluster.nodes.some((node) => node.gpusTotal >= resources.gpus && node.cpusTotal >= resources.cpus);
   const [best] = clusters.toSorted(

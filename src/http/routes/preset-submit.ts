@@ -1,16 +1,20 @@
+import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
 import { type ChainDraft, draftPreset } from '../../plan/preset-sweep.ts';
 import type { Preset } from '../../plan/verl-agent/presets.ts';
+import { canonicalJson } from '../../schemas/json.ts';
 import { nearestName } from '../../schemas/nearest.ts';
 import { SubmitPreset } from '../../schemas/preset.ts';
 import type { SweepAccepted } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
-import { clusterOf } from '../begin-command.ts';
+import type { SweepInput } from '../../store/sweep-store.ts';
 import { inOwnProject, resolveFor } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
+import { idempotencyKey } from '../plugins/idempotency.ts';
+import { requireCluster } from '../require-place.ts';
 import { problems } from '../responses.ts';
 import { strict } from './common.ts';
 import { presetNamed } from './presets.ts';
@@ -22,6 +26,7 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/presets/:name/submit',
     {
+      config: { idempotency: 'own' },
       schema: {
         operationId: 'submitPreset',
         summary: "Reproduce one of the paper's tables by one sweep",
@@ -36,14 +41,7 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
             headers: { Location: { type: 'string', description: 'Path of the sweep' } },
             content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
           },
-          ...problems(
-            'not-found',
-            'invalid-spec',
-            'cluster-not-found',
-            'line-full',
-            'store-full',
-            'store-unfit',
-          ),
+          ...problems('not-found', 'invalid-spec', 'line-full', 'store-full', 'store-unfit'),
         },
       },
     },
@@ -51,15 +49,18 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       const preset = presetNamed(request.params.name);
       const body = inOwnProject(request.caller, request.body);
       refuseUnknownRuns(preset, body.runs);
-      if (body.cluster !== undefined) await clusterOf(store, body.cluster);
+      if (body.cluster !== undefined) await requireCluster(store, body.cluster);
       const draft = draftPreset(preset, body);
       const resolved = [];
       for (const { spec } of draft.spec.children) {
         resolved.push(await resolveFor(store, request.caller, spec));
       }
+      const key = idempotencyKey(request);
+      const digest = digestOf(preset, request.body);
       const id = await create(store, draft, {
         project: resolved[0]!.spec.project,
         fingerprints: resolved.map(({ spec }) => fingerprintOf(spec)),
+        ...(key !== undefined && { idempotency: { key, digest, caller: request.caller } }),
       });
       const self = `/v1/sweeps/${id}`;
       const accepted: SweepAccepted = { id, self, count: draft.entries.length };
@@ -79,13 +80,20 @@ function refuseUnknownRuns({ runs }: Preset, named: readonly string[] = []): voi
   });
 }
 
+/** No request of an experiment or of a sweep has the same digest: neither has a `preset`. */
+function digestOf({ name }: Preset, body: SubmitPreset): string {
+  return createHash('sha256')
+    .update(canonicalJson({ ...body, preset: name }))
+    .digest('hex');
+}
+
 async function create(
   store: Pick<Store, 'createSweep'>,
   { name, method, spec, axes, entries, after }: ChainDraft,
-  { project, fingerprints }: { project: string; fingerprints: (string | null)[] },
+  more: Pick<SweepInput, 'project' | 'fingerprints' | 'idempotency'>,
 ): Promise<string> {
   const { id } = await store.createSweep({
-    ...{ id: newSweepId(), project, name, method, seed: null, spec, axes, entries, fingerprints, after },
+    ...{ id: newSweepId(), name, method, seed: null, spec, axes, entries, after, ...more },
   });
   return id;
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { EchelonError } from '../../core/errors.ts';
 import { sees } from '../../core/scopes.ts';
 import { cutoffsOf, eventLogDaysOf, policyOf, RETENTION_STAGES } from '../../schemas/retention.ts';
+import { projectNotFound } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';
 import { strict } from './common.ts';
@@ -18,16 +18,17 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
       schema: {
         operationId: 'previewRetention',
         summary: 'What retention would delete of a project now, and what it keeps for how long',
+        description: 'By the policy of the project as it is now. Deletes nothing.',
         tags: ['access'],
         params: Params,
-        response: { 200: { $ref: 'RetentionPreview#' }, ...problems('not-found') },
+        response: { 200: { $ref: 'RetentionPreview#' }, ...problems('project-not-found') },
       },
     },
     async (request) => {
       const { name } = request.params;
       const project = sees(request.caller, name) ? await store.project(name) : undefined;
       if (project === undefined) {
-        throw new EchelonError('not-found', `There is no project ${name.slice(0, 80)}.`);
+        throw projectNotFound(name);
       }
       const at = clock.now();
       const policy = policyOf(project.retention);

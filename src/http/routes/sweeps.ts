@@ -15,13 +15,14 @@ import { joinLine } from '../join-line.ts';
 import { requireScope } from '../plugins/auth.ts';
 import { problems } from '../responses.ts';
 import { combinationsOf, compareCombination, seedAxes } from '../sweep-comparison.ts';
-import { namesQuery, PageQuery, strict } from './common.ts';
+import { cancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery, strict } from './common.ts';
 import { addSweepSubmit } from './sweep-submit.ts';
 
 /** Children read from the store in one call. */
 const PAGE = 500;
 
 const SweepParams = Type.Object({ id: Type.String({ description: "The sweep's id" }) }, strict);
+
 /** Everything under /v1/sweeps. */
 export function addSweeps(app: App, deps: RouteDeps): void {
   addSweepSubmit(app, deps);
@@ -66,10 +67,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
         operationId: 'listSweeps',
         summary: 'Sweeps, newest first',
         tags: ['sweeps'],
-        querystring: Type.Object(
-          { ...PageQuery, project: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) },
-          strict,
-        ),
+        querystring: Type.Object({ ...PageQuery, ...ProjectQuery }, strict),
         response: { 200: { $ref: 'SweepPage#' }, ...problems('invalid-cursor') },
       },
     },
@@ -210,16 +208,16 @@ function addCancel(app: App, { store, clock }: RouteDeps): void {
         operationId: 'cancelSweep',
         summary: 'Cancel a sweep with all its children',
         description:
-          'From this answer on no child is made. Children that wait or run are cancelled one after another, also where the answer is lost. Takes no body.',
+          'From this answer on no child is made. Children that wait or run are cancelled one after another, also where the answer is lost. The body may be left out.',
         tags: ['sweeps'],
         params: SweepParams,
+        body: cancelBody,
         response: { 202: { $ref: 'Sweep#' }, ...problems('not-found', 'already-final') },
       },
     },
     async (request, reply) => {
-      refuseBody(request.body);
       const { id } = await sweepOf(store, request, request.params.id);
-      if ((await store.cancelSweep(id, 'cancelled by request')) === 'already-final') {
+      if ((await store.cancelSweep(id, cancelReason(request.body))) === 'already-final') {
         throw new EchelonError('already-final', 'Every child has ended already; there is nothing to cancel.');
       }
       // What is left after this time, or after a crash, the dispatchers do.

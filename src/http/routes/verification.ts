@@ -3,7 +3,7 @@ import { EchelonError } from '../../core/errors.ts';
 import { BatchFormatError } from '../../verify/format-error.ts';
 import type { App, RouteDeps, Verifier } from '../deps.ts';
 import { problems } from '../responses.ts';
-import { createBatchPages } from './batches.ts';
+import { batchOf, createBatchPages } from './batches.ts';
 import { ExperimentParams, experimentOf, PageQuery, strict } from './common.ts';
 
 const Number32 = { maximum: 2 ** 31 - 1 } as const;
@@ -64,16 +64,13 @@ function addExplain(app: App, { store, verifier }: RouteDeps): void {
         tags: ['verification'],
         params: ExperimentParams,
         querystring: ExplainQuery,
-        response: { 200: { $ref: 'Explanation#' }, ...problems('not-found', 'not-verifiable') },
+        response: { 200: { $ref: 'Explanation#' }, ...problems('not-found', 'not-verifiable', 'expired') },
       },
     },
     async (request) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const { batch, row, attempt = Math.max(1, experiment.attempt) } = request.query;
-      const record = await store.batch(experiment.id, attempt, batch);
-      if (record === undefined) {
-        throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
-      }
+      const record = await batchOf(store, { id: experiment.id, attempt, batch });
       if (row >= record.rows) {
         throw new EchelonError('invalid-request', `The batch has ${record.rows} rows.`, {
           problems: [{ field: 'row', message: `must be from 0 to ${record.rows - 1}` }],

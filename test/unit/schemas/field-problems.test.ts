@@ -73,6 +73,32 @@ test('tells where an unknown key belongs', () => {
   });
 });
 
+test('counts values and keys, and says which are the same', () => {
+  const some = Type.Object({
+    few: Type.Optional(Type.Array(Type.Integer(), { minItems: 1, maxItems: 2, uniqueItems: true })),
+    keys: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-c]$' }), Type.Integer(), {
+        ...{ minProperties: 1, maxProperties: 2, additionalProperties: false, description: 'one letter' },
+      }),
+    ),
+  });
+  const said = (input: object) => {
+    const validate = new Ajv(STRICT_AJV).compile(some);
+    validate(input);
+    return toFieldProblems(validate.errors ?? [], some).map(({ field, message }) => `${field} ${message}`);
+  };
+  assert.deepEqual(said({ few: [], keys: {} }), [
+    '/few must have at least 1 value, but 0 came',
+    '/keys must have at least 1 key, but 0 came',
+  ]);
+  assert.deepEqual(said({ few: [1, 2, 1] }), [
+    '/few must have at most 2 values, but 3 came',
+    '/few must have no value twice: those at 0 and 2 are the same',
+  ]);
+  assert.deepEqual(said({ keys: { a: 1, b: 1, c: 1 } }), ['/keys must have at most 2 keys, but 3 came']);
+  assert.deepEqual(said({ keys: { z: 1 } }), ['/keys/z is no key that fits: one letter (^[a-c]$)']);
+});
+
 test('explains patterns and lengths, and echoes no more than a piece of the input', () => {
   assert.deepEqual(problems({ count: 1, word: 'b' }), { '/word': '"b" does not fit: the letter a (^a+$)' });
   assert.deepEqual(problems({ count: 1, word: 'aaaa' }), { '/word': 'must have at most 3 characters' });

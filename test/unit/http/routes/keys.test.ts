@@ -33,6 +33,15 @@ describe('a key', () => {
     assert.ok(!JSON.stringify(logged).includes(secret));
   });
 
+  test('is read where its making says that it is', async () => {
+    const made = await call('POST', '/v1/keys', { body: { name: 'a key', scopes: ['read'] } });
+    const shown = await call('GET', String(made.headers.location));
+    assert.deepEqual(shown.json(), made.json().key);
+    await call('DELETE', String(made.headers.location));
+    assert.equal((await call('GET', String(made.headers.location))).json().revokedAt, now);
+    assert.equal((await call('GET', `/v1/keys/${newKeyId()}`)).json().code, 'not-found');
+  });
+
   test('is not repeated to whoever sends the same Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'the-same' };
     const body = { name: 'a key', scopes: ['read'] };
@@ -76,12 +85,45 @@ describe('a key', () => {
     assert.deepEqual([await status(token), await status(second.token)], [200, 200]);
     now += 10_000;
     assert.deepEqual([await status(token), await status(second.token)], [401, 200]);
-    const third = (await rotate({})).json();
+    const third = (await rotate()).json();
     assert.deepEqual([await status(second.token), await status(third.token)], [401, 200]);
     assert.equal((await rotate({ overlapSeconds: 8 * 24 * 3600 })).statusCode, 400);
     await call('DELETE', `/v1/keys/${key.id}`);
     assert.equal((await rotate({})).statusCode, 404);
   });
+});
+
+test('keys are listed page by page, the newest first, each once though others are made meanwhile', async (t) => {
+  const { store: own } = await storeFor(t);
+  let at = 5_000;
+  const { call: ask } = await appFor(t, { store: own, now: () => at });
+  const made: string[] = [];
+  for (let count = 0; count < 5; count++) {
+    at += count % 2; // some at the same time
+    const { key } = (await ask('POST', '/v1/keys', { body: { name: 'k', scopes: ['read'] } })).json();
+    made.push(key.id);
+  }
+  const shown: { id: string; createdAt: number }[] = [];
+  let next: string | null = '';
+  for (let pages = 0; next !== null; pages++) {
+    const answer = await ask('GET', `/v1/keys?limit=2${next && `&cursor=${next}`}`);
+    const page: { items: typeof shown; next: string | null } = answer.json();
+    shown.push(...page.items);
+    next = page.next;
+    at += 1;
+    if (pages === 0) await ask('POST', '/v1/keys', { body: { name: 'new', scopes: ['read'] } });
+  }
+  assert.deepEqual(shown.map(({ id }) => id).sort(), made.toSorted());
+  const times = shown.map(({ createdAt }) => createdAt);
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => b - a),
+  );
+  const foreign = (await ask('GET', '/v1/experiments?cursor=x')).json().code;
+  assert.deepEqual(
+    [foreign, (await ask('GET', '/v1/keys?cursor=x')).json().code],
+    Array(2).fill('invalid-cursor'),
+  );
 });
 
 test('every replica knows a key that was made by another, and refuses it once it was revoked there', async () => {

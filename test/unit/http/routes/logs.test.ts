@@ -77,6 +77,11 @@ describe('GET /v1/experiments/:id/logs', () => {
     for (const query of ['tail=0', 'tail=x', 'tail=10001', 'after=x', 'tale=1']) {
       assert.equal((await call('GET', `${url}?${query}`)).statusCode, 400, query);
     }
+    const { problems } = (await call('GET', `${url}?tail=3&since=2`)).json();
+    assert.deepEqual(
+      problems.map(({ field }: { field: string }) => field),
+      ['tail', 'since', 'after'],
+    );
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { appFor, LOCAL, REPLAY } from '../../../support/http-app.ts';
+import { storeFor } from '../../../support/store.ts';
 
 // Without a store: a dry run stores nothing and asks nothing.
 const { call } = await appFor({ after });
@@ -34,4 +35,20 @@ test('has no fingerprint for a replay, and no plan for a bad spec', async () => 
   const response = await call('POST', '/v1/plans', { body: { ...LOCAL, K: 1 } });
   assert.equal(response.statusCode, 400);
   assert.equal(response.json().problems[0].field, '/K');
+});
+
+test('refuses a cluster and labels that submitting would refuse', async (t) => {
+  const { store } = await storeFor(t);
+  const { call: ask } = await appFor(t, { store });
+  for (const [more, field] of [
+    [{ cluster: 'nowhere' }, '/cluster'],
+    [{ clusterLabels: { gpu: 'h100' } }, '/clusterLabels'],
+  ] as const) {
+    const [planned, submitted] = [
+      await ask('POST', '/v1/plans', { body: { ...LOCAL, ...more } }),
+      await ask('POST', '/v1/experiments', { body: { ...LOCAL, ...more } }),
+    ];
+    assert.deepEqual([planned.statusCode, planned.json().problems[0].field], [400, field]);
+    assert.deepEqual(planned.json(), submitted.json());
+  }
 });

@@ -48,8 +48,18 @@ test('a spec that is not valid, or names no cluster, begins nothing', async () =
   const response = await call('POST', '/v1/preflight', { body: bad });
   assert.deepEqual([response.statusCode, response.json().code], [400, 'invalid-spec']);
   const unknown = await call('POST', '/v1/preflight', { body: { ...VERL, cluster: 'lage' } });
-  assert.match(unknown.json().detail, /Did you mean large/);
+  assert.deepEqual([unknown.statusCode, unknown.json().problems[0].field], [400, '/cluster']);
+  assert.match(unknown.json().problems[0].message, /did you mean large/);
   assert.deepEqual(await store.openCommands(), before);
+});
+
+test('a preflight is of a cluster that has the labels which the spec asks for', async () => {
+  await store.putCluster(cluster('labelled', 4, 500));
+  await store.setCluster('labelled', { labels: { zone: 'a' } });
+  const of = (clusterLabels: object) => call('POST', '/v1/preflight', { body: { ...VERL, clusterLabels } });
+  assert.equal((await of({ zone: 'a' })).json().cluster, 'labelled');
+  assert.equal((await of({ zone: 'b' })).json().problems[0].field, '/clusterLabels');
+  await store.removeCluster('labelled');
 });
 
 test('a cluster is looked at without a spec, and that command is no preflight of anybody', async () => {

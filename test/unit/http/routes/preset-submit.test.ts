@@ -28,6 +28,20 @@ test('a table is one sweep: its trainings, and evaluations that wait for their o
   assert.deepEqual([first, evaluation.after, evaluation.values['/phase']], [8, 0, 'seen']);
 });
 
+// Fails where only the answer is kept: what was stored before a crash would be stored again.
+test('it is made once for a key, in the step that makes it', async () => {
+  const headers = { 'idempotency-key': 'one-table' };
+  const send = (body: object, name = 'paper-main-table') =>
+    call('POST', `/v1/presets/${name}/submit`, { body, headers });
+  const before = (await store.sweeps({ limit: 100 })).items.length;
+  const answers = await Promise.all([1, 2, 3].map(() => send({ label: 'once' })));
+  assert.equal(new Set(answers.map(({ body }) => body)).size, 1);
+  assert.equal(answers[0]!.statusCode, 202, answers[0]!.body);
+  assert.equal((await store.sweeps({ limit: 100 })).items.length, before + 1);
+  assert.equal((await send({ label: 'another' })).json().code, 'idempotency-conflict');
+  assert.equal((await send({ label: 'once' }, 'comparison')).json().code, 'idempotency-conflict');
+});
+
 test('what is measured stands beside the published figures, in the unit of the metric, over the seeds', async () => {
   const runs = ['HGPO K=4 1.5b webshop'];
   const { id, self } = (await submit('paper-main-table', { runs })).json();
@@ -64,7 +78,8 @@ test('what is wrong is named, and nothing is created', async () => {
   assert.match((await submit('paper-main-tabel', {})).json().detail, /Did you mean paper-main-table/);
   const run = await submit('paper-main-table', { runs: ['HGPO K=4 1.5b alfword'] });
   assert.match(run.json().problems[0].message, /did you mean HGPO K=4 1.5b alfworld/);
-  assert.equal((await submit('comparison', { cluster: 'none' })).json().code, 'cluster-not-found');
+  const cluster = (await submit('comparison', { cluster: 'none' })).json();
+  assert.deepEqual([cluster.code, cluster.problems[0].field], ['invalid-spec', '/cluster']);
   assert.equal((await submit('comparison', { project: 'none' })).json().code, 'invalid-spec');
   assert.equal((await store.sweeps({ limit: 100 })).items.length, before);
 });

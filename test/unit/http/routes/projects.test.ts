@@ -37,6 +37,9 @@ describe('projects', () => {
     for (const body of [{ name: 'A' }, { name: 'a', weight: 0 }, { name: 'a', quota: 1 }, {}]) {
       assert.equal((await make(body)).statusCode, 400, JSON.stringify(body));
     }
+    const nothing = await call('PATCH', '/v1/projects/default', { body: {} });
+    assert.deepEqual([nothing.statusCode, nothing.json().problems[0].field], [400, '']);
+    assert.match(nothing.json().problems[0].message, /at least 1 key, but 0 came/);
     const unknown = await call('PATCH', '/v1/projects/nowhere', { body: { weight: 1 } });
     assert.equal(unknown.json().code, 'project-not-found');
   });

@@ -49,5 +49,6 @@ test('the preview names what goes, by the policy of the project', async () => {
 });
 
 test('an unknown project is not found', async () => {
-  assert.equal((await call('GET', '/v1/projects/nobody/retention/preview')).statusCode, 404);
+  const answer = await call('GET', '/v1/projects/nobody/retention/preview');
+  assert.deepEqual([answer.statusCode, answer.json().code], [404, 'project-not-found']);
 });

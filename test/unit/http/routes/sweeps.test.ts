@@ -76,9 +76,19 @@ describe('POST /v1/sweeps/:id/cancel', () => {
     assert.equal((await call('POST', `/v1/sweeps/${id}/rerun-failed`)).json().code, 'already-final');
   });
 
-  test('is refused once all have ended, and with a body', async () => {
+  test('keeps a reason', async () => {
+    const { id } = await expandedSweep(store, 1);
+    const answer = await call('POST', `/v1/sweeps/${id}/cancel`, { body: { reason: 'the wrong seed' } });
+    assert.deepEqual(
+      [answer.statusCode, answer.json().reason],
+      [202, 'cancelled by request: the wrong seed'],
+    );
+  });
+
+  test('is refused once all have ended, and with any other body', async () => {
     const { id, children } = await expandedSweep(store, 1);
-    assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`, { body: {} })).statusCode, 400);
+    for (const body of [{ why: 'x' }, { reason: 'x'.repeat(201) }, []])
+      assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`, { body })).statusCode, 400);
     await store.cancel(children[0]!, 'the only one');
     assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`)).json().code, 'already-final');
   });
