@@ -18,6 +18,7 @@ interface Result {
 }
 
 const PROGRESS_MS = 60_000;
+const LAST_LINES = 12;
 const started = Date.now();
 const scratch = mkdtempSync(join(tmpdir(), 'echelon-test-'));
 const seconds = (from: number): number => Math.round((Date.now() - from) / 1000);
@@ -74,8 +75,13 @@ function failedOf(
   suite: Suite,
   { names, output, problem }: { names: string; output: readonly Buffer[]; problem: string },
 ): string[] {
-  const lines = suite.marked === undefined ? linesOf(names) : pytestFailures(`${Buffer.concat(output)}`);
-  return lines.length > 0 ? lines : [`${suite.name}: ${problem}; see what it printed`];
+  const printed = `${Buffer.concat(output)}`;
+  const lines = suite.marked === undefined ? linesOf(names) : pytestFailures(printed);
+  if (lines.length > 0) return lines;
+  return [
+    `${suite.name}: ${problem}; it printed last:`,
+    ...shortened(printed.split('\n').slice(-LAST_LINES)),
+  ];
 }
 
 /** What pytest says of each failure in its summary. */

@@ -32,6 +32,8 @@ function reasonOf(error: unknown): string[] {
   if (!(error instanceof Error)) return String(error).split('\n');
   const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
   const causes = [...parts, ...(error.cause instanceof Error ? [error.cause] : [])].flatMap(reasonOf);
+  if ('exitCode' in error && 'signal' in error)
+    return [`its process ended with ${error.signal ?? error.exitCode}`, ...causes];
   const wrapsAnother = 'failureType' in error && causes.length > 0;
   return wrapsAnother ? causes : [...placeOf(error), ...error.message.split('\n'), ...causes];
 }
