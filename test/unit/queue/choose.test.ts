@@ -71,6 +71,9 @@ describe('choose', () => {
     ];
     const fair = choose({ waiting, clusters, reservations: none });
     assert.deepEqual(started(fair), ['a1', 'b1', 'a2', 'b2']);
+    const heavier = new Map([['a', { weight: 2, gpuQuota: null }]]);
+    const weighted = choose({ waiting, clusters, reservations: none, projects: heavier });
+    assert.deepEqual(started(weighted), ['a1', 'b1', 'a2', 'a3'], 'one that is not known weighs 1');
     const projects = new Map([['a', { weight: 1, gpuQuota: 1 }]]);
     const bound = choose({ waiting, clusters, reservations: none, projects });
     assert.deepEqual(started(bound), ['a1', 'b1', 'b2', 'b3']);
