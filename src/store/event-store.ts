@@ -12,11 +12,12 @@ export interface EventStore {
   read(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]>;
   /** The newest entries, in order. */
   tail(id: string, limit: number): Promise<StreamEntry[]>;
+  /** No event can come any more (see {@link EventStore.follow}), or there is no such experiment. */
+  isOver(id: string): Promise<boolean>;
   /**
    * Yields entries after `after` as they arise, until `signal` aborts, the store closes, or nothing can come any
-   * more: the experiment is final, each of its batches has its report, its rules have looked at them, and all was
-   * sent. Throws `not-found`; rides
-   * out a restart of the server once it has begun.
+   * more: the experiment is final, each of its batches has its report, its rules and the early stopping of its sweep
+   * have looked at them, and all was sent. Throws `not-found`; rides out a restart of the server once it has begun.
    */
   follow(id: string, after: string | undefined, signal: AbortSignal): AsyncIterable<StreamEntry>;
 }

@@ -10,7 +10,7 @@ import { guarded } from './redis-errors.ts';
 import type { Store } from './store.ts';
 
 /** Reading an experiment's stream, from any place, and following it as it grows. */
-export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail' | 'follow'> {
+export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail' | 'isOver' | 'follow'> {
   const { limits } = context;
 
   async function page(id: string, after: string | undefined, limit: number): Promise<Page> {
@@ -53,6 +53,10 @@ export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail'
         const older = await context.archived.backwards(id, segments, place);
         return [...(await toEntries(context, id, older)), ...found.reverse()];
       }
+    },
+
+    async isOver(id) {
+      return (await statusOf(context, id)) !== 'on';
     },
 
     follow(id, after, signal) {
@@ -128,12 +132,13 @@ async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on
   return (await haveRulesToLook(context, id)) ? 'on' : 'over';
 }
 
-/** A rule may still fire about the last entries. */
+/** A rule, or the early stopping of its sweep, may still fire about the last entries. */
 async function haveRulesToLook({ redis, keys }: StoreContext, id: string): Promise<boolean> {
   if ((await guarded(redis.zscore(`${keys.root}:signals`, id))) === null) return false;
-  const resolved = await guarded(redis.hget(keys.experiment(id), 'resolved'));
+  const [resolved, sweep] = await guarded(redis.hmget(keys.experiment(id), 'resolved', 'sweep'));
   const { rules } = JSON.parse(resolved || '{}') as { rules?: unknown[] };
-  return (rules?.length ?? 0) > 0;
+  if (rules !== undefined && rules.length > 0) return true;
+  return sweep ? Boolean(await guarded(redis.hget(`${keys.root}:sweep:${sweep}`, 'earlyStopping'))) : false;
 }
 
 function checkPlace(after: string | undefined): void {

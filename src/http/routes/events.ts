@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import type { StreamEntry } from '../../core/events.ts';
-import { isFinal } from '../../core/states.ts';
 import { compareIds } from '../../store/archive-segments.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { createFanOut, type Source } from '../fan-out.ts';
@@ -54,7 +53,7 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
         ? streamPlace({ value: header, field: 'Last-Event-ID', experiment })
         : streamPlace({ value: request.query.after, field: 'after', experiment });
       // EventSource comes back for ever after a stream that ended, unless it is told 204.
-      if (after !== undefined && isFinal(experiment.state) && experiment.verification.status === 'complete') {
+      if (after !== undefined && (await store.isOver(experiment.id))) {
         const rest = await store.read(experiment.id, after, 1);
         if (rest.length === 0) return reply.code(204).send(null);
       }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ControllerEvent, RuleEvent } from '../../../src/core/events.ts';
+import type { ControllerEvent, NumberedEvent, RuleEvent } from '../../../src/core/events.ts';
+import { makeChild } from '../../../src/plan/sweep.ts';
+import type { EarlyStopping } from '../../../src/schemas/sweep.ts';
 import type { RulesAdvance, SignalPage } from '../../../src/store/rules-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { MakeChild } from '../../../src/store/sweep-store.ts';
 import { claimed, running, storeFor, submitInput } from '../../support/store.ts';
+import { expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 type Verification = Extract<ControllerEvent, { type: 'verification' }>;
 
@@ -91,6 +95,25 @@ test('two who looked at the same entries record one event and stop once', async 
   const { type: _type, rule: _rule, do: _do, ...fired } = firing();
   assert.deepEqual(record?.rules, [{ name: 'r', do: 'stop', fired: [fired] }]);
   assert.deepEqual(await store.keptBatches(experiment), ['1:3']);
+});
+
+// Fails without the entry that advance-rules.lua tells to the feeds.
+test('the feeds have what was recorded, once, with its evidence', async (t) => {
+  const { store } = await storeFor(t);
+  const { experiment } = await withMetrics(store);
+  const page = await store.readSignals(experiment, 100);
+  await store.advanceRules(advanceOf(page, { fired: [firing()] }));
+  const again = await store.readSignals(experiment, 100);
+  await store.advanceRules(advanceOf(again, { fired: [firing({ reason: 'again' })] }));
+  const { project } = (await store.get(experiment))!;
+  for (const feed of [project, null]) {
+    const told = (await store.readFeed(feed, '0', 100)).filter(({ event }) => event.type === 'rule');
+    assert.deepEqual(
+      told.map((entry) => [entry.experiment, entry.event]),
+      [[experiment, firing()]],
+      String(feed),
+    );
+  }
 });
 
 test('the end says by which rule it was stopped, and how the driver ended', async (t) => {
@@ -197,6 +220,28 @@ test('a follower waits for the rules of an experiment that has ended', async (t)
   await store.advanceRules(advanceOf(await store.readSignals(lease.experiment, 10), { fired: [firing()] }));
   assert.equal((await next).value?.event.type, 'rule');
   assert.equal((await entries.next()).done, true);
+});
+
+// Fails where only the rules of its own spec are asked for.
+test('a stream is not over while the early stopping of its sweep may fire', async (t) => {
+  const { store } = await storeFor(t);
+  const metrics: NumberedEvent[] = [
+    { sequence: 1, at: 1, event: { type: 'metrics', step: 1, values: { x: 2 } } },
+  ];
+  for (const isStopping of [true, false]) {
+    const earlyStopping = isStopping ? ({ metric: 'x', goal: 'max' } as EarlyStopping) : null;
+    const { id } = await store.createSweep(sweepInput(sweepRequest(1), { earlyStopping }));
+    const withoutRules: MakeChild = (base, entry) => ({ ...makeChild(base, entry), resolved: { rules: [] } });
+    const [child] = await expandAll(store, id, withoutRules);
+    const lease = await claimed(store, child!);
+    await store.confirm(lease);
+    await store.append(lease, metrics);
+    assert.equal(await store.isOver(child!), false);
+    await store.end(lease, { to: 'succeeded', reason: 'done' });
+    assert.equal(await store.isOver(child!), !isStopping);
+    await store.dropSignals(child!);
+    assert.equal(await store.isOver(child!), true);
+  }
 });
 
 test('what is gone is not looked at again; older records have no rules', async (t) => {

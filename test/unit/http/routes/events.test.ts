@@ -75,6 +75,22 @@ describe('GET /v1/experiments/:id/events', () => {
     assert.equal(response.status, 204);
   });
 
+  // Fails where an end is taken for the last event: a rule that fires about it would never be told.
+  test('keeps a browser whose experiment has ended while its rules still look', async (t) => {
+    const { origin } = await served(t);
+    const lease = await running(store, { input: { resolved: { engine: 'replay', rules: [{ name: 'r' }] } } });
+    const metrics = { type: 'metrics', step: 1, values: { loss: 1 } } as const;
+    await store.append(lease, [{ sequence: 1, at: 1, event: metrics }]);
+    await store.end(lease, { to: 'succeeded', reason: 'done' });
+    const last = (await store.tail(lease.experiment, 1))[0]!.id;
+    const url = `${origin}/v1/experiments/${lease.experiment}/events`;
+    const stream = await openStream(t, url, { 'last-event-id': last });
+    assert.equal(stream.response.status, 200);
+    await store.dropSignals(lease.experiment);
+    const again = await openStream(t, url, { 'last-event-id': last });
+    assert.equal(again.response.status, 204);
+  });
+
   test('brings events as they arise', async (t) => {
     const { origin } = await served(t);
     const lease = await running(store);
