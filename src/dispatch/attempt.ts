@@ -206,7 +206,6 @@ async function launch(story: Story, { plan }: Terms): Promise<Ended | null> {
         await refuseIfOutrun(story);
         return notStarted(`fenced by attempt ${answer.fencingAttempt}: ${answer.reason}`);
       }
-      await deps.hooks.afterLaunch?.(lease);
       deps.log.info({ experiment, attempt, outcome: answer.outcome }, 'the attempt is launched');
       await confirm(story);
       return null;

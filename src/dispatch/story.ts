@@ -16,7 +16,6 @@ import type { Log } from './log.ts';
 /** Where tests cut in. */
 export interface AttemptHooks {
   beforeLaunch?(lease: Lease): Promise<void>;
-  afterLaunch?(lease: Lease): Promise<void>;
 }
 
 /** What every attempt's story needs. */
