@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { ExperimentDetail } from '../../schemas/api.ts';
 import { wholeNumber } from '../arguments.ts';
+import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
 import { shortened } from '../shortened.ts';
@@ -21,6 +22,7 @@ export interface QueueShown {
     reason: string | null;
     estimate: ExperimentDetail['estimate'];
   }[];
+  next: string | null;
   paused: { line: Paused | null; projects: Record<string, Paused> };
 }
 
@@ -36,23 +38,35 @@ export function queueCommands(output: Output): Command[] {
   const queue = base('queue')
     .summary('show who waits, why, and when each is expected to start')
     .description('show who waits: place, needs, when it is expected to start, and why it waits')
-    .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 1000), 50)
+    .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 100_000), 50)
     .addHelpText(
       'after',
       '\nExamples:\n  echelon queue\n  echelon queue pause --reason "maintenance until 6 pm"\n  echelon queue resume\n  echelon queue pause team-a',
     )
     .action(async (options: Options) => {
       const client = await clientFor(options);
-      const line = await client.get<QueueShown>('/v1/queues', { limit: options.limit });
+      const line = await queueShown(client, options.limit);
       if (options.json) return output.line(json(line));
       for (const text of pausesInWords(line.paused)) output.remark(text);
       if (line.waiting.length === 0) return output.line('Nobody waits.');
       output.line(queueTable(line, Date.now()));
-      if (line.length > line.waiting.length)
-        output.remark(`${line.length} wait; --limit shows more of them.`);
+      if (line.next !== null) output.remark(`${line.length} wait; --limit shows more of them.`);
     });
   for (const sub of [pause(output), resume(output)]) queue.addCommand(sub);
   return [queue, priority(output)];
+}
+
+/** As many of the line as are wanted, page by page, with what the last page tells besides. */
+async function queueShown(client: Client, limit: number): Promise<QueueShown> {
+  const waiting: QueueShown['waiting'] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const most = Math.min(1000, limit - waiting.length);
+    const page = await client.get<QueueShown>('/v1/queues', { limit: most, cursor });
+    waiting.push(...page.waiting);
+    if (page.next === null || waiting.length >= limit) return { ...page, waiting };
+    cursor = page.next;
+  }
 }
 
 const base = (name: string): Command =>
@@ -132,8 +146,11 @@ function priority(output: Output): Command {
     .summary('change the priority of an experiment that waits')
     .description('change the priority of an experiment that waits: -100 to 100, higher goes first')
     .argument('<id>')
-    .argument('<priority>', 'a negative one stands behind --', wholeNumber(-100, 100))
-    .addHelpText('after', '\nExamples:\n  echelon priority exp-… 10\n  echelon priority exp-… -- -5')
+    .argument('<priority>', 'a negative one goes behind all the others', wholeNumber(-100, 100))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon priority exp-00cz8h3k7n2q4r5s6t7v 10\n  echelon priority exp-00cz8h3k7n2q4r5s6t7v -5',
+    )
     .action(async (id: string, value: number, options: Options) => {
       const client = await clientFor(options);
       const path = `/v1/experiments/${encodeURIComponent(id)}`;

@@ -43,6 +43,21 @@ test('a priority is changed, also to one below zero', async () => {
   await assert.rejects(run('priority', experiment, 'high'), /not a whole number/);
 });
 
+test('as many are shown as are asked for, from as many pages as that takes', async (t) => {
+  const { store, connection } = await apiFor(t);
+  await Promise.all(Array.from({ length: 1002 }, () => store.submit(submitInput())));
+  const shown = async (...argv: string[]) => {
+    const output = keptOutput();
+    await runCommand(queueCommands(output), ['queue', ...argv, ...connection]);
+    return { rows: output.lines.join('\n').split('\n').length - 1, remarks: output.remarks };
+  };
+  assert.deepEqual(await shown('--limit', '1001'), {
+    rows: 1001,
+    remarks: ['1002 wait; --limit shows more of them.'],
+  });
+  assert.deepEqual(await shown('--limit', '1002'), { rows: 1002, remarks: [] });
+});
+
 test('a start is shown with its bounds, and as unknown where it is', () => {
   const minute = 60_000;
   const estimate = { startAt: 12 * minute, earliest: 8 * minute, latest: 20 * minute };
