@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { newExperimentId } from '../../../src/core/ids.ts';
-import { createRayWorkerClient } from '../../../src/rpc/client.ts';
+import { createRayWorkerClient, type RayWorkerClientOptions } from '../../../src/rpc/client.ts';
 import type { LaunchPlan, RayWorkerClient } from '../../../src/rpc/ray-worker.ts';
 import { RayWorkerError, type RayWorkerFault } from '../../../src/rpc/status.ts';
 import { until } from '../../support/dispatch.ts';
@@ -62,14 +62,8 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
       await rm(directory, { recursive: true, force: true });
     });
 
-    function connect(address: string, token = rayWorker.token): RayWorkerClient {
-      return createRayWorkerClient({
-        address,
-        token,
-        ca: null,
-        keepalive: { timeMs: 250, timeoutMs: 250 },
-      });
-    }
+    const connect = (address: string, options: Partial<RayWorkerClientOptions> = {}): RayWorkerClient =>
+      createRayWorkerClient({ address, token: rayWorker.token, ca: null, ...options });
     const plan = (driver: FakeDriver): LaunchPlan => ({
       engine: 'replay',
       gpus: 0,
@@ -102,7 +96,7 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
     });
 
     test('lets nobody in with another token', async (t) => {
-      const stranger = connect(rayWorker.address, 'wrong');
+      const stranger = connect(rayWorker.address, { token: 'wrong' });
       t.after(() => stranger.close());
       await assert.rejects(stranger.describe(), failsWith('denied'));
       await assert.rejects(collect(stranger.attach(newExperimentId(), 1, 0, never)), failsWith('denied'));
@@ -225,15 +219,15 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
     });
 
     // Without keepalive the stream stays open for ever and the test runs into its deadline.
-    test('notices a half-open connection', { timeout: 15_000 }, async (t) => {
-      const { proxied, proxy, id } = await throughProxy(t);
+    test('notices a half-open connection', { timeout: 60_000 }, async (t) => {
+      const { proxied, proxy, id } = await throughProxy(t, { timeMs: 250, timeoutMs: 1_000 });
       const broken = assert.rejects(collect(proxied.attach(id, 1, 0, never)), failsWith('unreachable'));
       proxy.freeze();
       await broken;
     });
 
-    test('does not have an idle stream closed for its pings', { timeout: 30_000 }, async (t) => {
-      const { proxied, proxy, id } = await throughProxy(t);
+    test('does not have an idle stream closed for its pings', { timeout: 60_000 }, async (t) => {
+      const { proxied, proxy, id } = await throughProxy(t, { timeMs: 250, timeoutMs: 30_000 });
       const following = collect(proxied.attach(id, 1, 0, never));
       const before = proxy.received();
       // A ping is 17 bytes on the wire.
@@ -242,9 +236,9 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
       assert.equal((await following).at(-1)?.event.type, 'ended');
     });
 
-    async function throughProxy(t: TestContext) {
+    async function throughProxy(t: TestContext, keepalive: RayWorkerClientOptions['keepalive']) {
       const proxy = await startTcpProxy(rayWorker.address);
-      const proxied = connect(proxy.address);
+      const proxied = connect(proxy.address, keepalive && { keepalive });
       const id = newExperimentId();
       await client.launch(id, 1, plan({ hang: true, steps: 1 }));
       const reader = new AbortController();

@@ -30,6 +30,8 @@ const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`
 const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
 const atStep = (step: number) => (experiment: Experiment) =>
   experiment.state === 'running' && experiment.progress.step >= step;
+/** As {@link atStep}, where the training may be over by the time that this is told. */
+const hasDone = (step: number) => (experiment: Experiment) => experiment.progress.step >= step;
 
 describe('processes are killed or frozen while a training runs on Ray', () => {
   let system: System;
@@ -44,8 +46,13 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
   const driverOf = (id: string): Promise<number[]> =>
     processesOf(id).then((pids) => pids.filter((pid) => commandLine(pid).includes('engines.local')));
 
+  async function assertNoOtherThan(driver: number | undefined, id: string): Promise<void> {
+    assert.ok(driver !== undefined, 'it had a driver');
+    for (const pid of await driverOf(id)) assert.equal(pid, driver, 'another driver than before');
+  }
+
   async function assertSucceededOnce(id: string): Promise<void> {
-    const experiment = await system.until(id, 'the end', ended, 90_000);
+    const experiment = await system.until(id, 'the end', ended, 120_000);
     assert.equal(experiment.state, 'succeeded', experiment.reason);
     assert.equal(experiment.attempt, 1);
     const { rowsSeen, rowsVerified, wrong, batches } = experiment.verification;
@@ -61,8 +68,8 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
     dispatcher.kill('SIGKILL');
     await dispatcher.ended;
     dispatcher = await system.startDispatcher();
-    await system.until(id, 'step 6', atStep(6));
-    assert.deepEqual(await driverOf(id), [driver], 'another driver than before');
+    await system.until(id, 'step 6', hasDone(6));
+    await assertNoOtherThan(driver, id);
     await assertSucceededOnce(id);
   });
 
@@ -71,7 +78,7 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
     await system.until(id, 'step 2', atStep(2));
     dispatcher.kill('SIGSTOP');
     const other = await system.startDispatcher();
-    await system.until(id, 'step 4', atStep(4));
+    await system.until(id, 'step 4', hasDone(4));
     await delay(3 * LEASE_MS);
     dispatcher.kill('SIGCONT');
     await assertSucceededOnce(id);
@@ -104,8 +111,8 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
     const actors = ofThisRay.filter((pid) => commandLine(pid).includes('ray::RayWorker'));
     assert.ok(actors.length > 0, 'no actor was found');
     for (const pid of actors) process.kill(pid, 'SIGKILL');
-    await system.until(id, 'step 8', atStep(8));
-    assert.deepEqual(await driverOf(id), [driver]);
+    await system.until(id, 'step 8', hasDone(8));
+    await assertNoOtherThan(driver, id);
     await assertSucceededOnce(id);
   });
 
@@ -113,7 +120,7 @@ describe('processes are killed or frozen while a training runs on Ray', () => {
     const { id } = await system.submit(SLOW);
     await system.until(id, 'a checkpoint', ({ checkpoint }) => (checkpoint?.step ?? 0) >= 4);
     for (const pid of await driverOf(id)) process.kill(pid, 'SIGKILL');
-    const experiment = await system.until(id, 'the end', ended, 90_000);
+    const experiment = await system.until(id, 'the end', ended, 120_000);
     assert.deepEqual([experiment.state, experiment.attempt], ['succeeded', 2], experiment.reason);
     const history = await historyOf(system.client, id);
     assert.deepEqual([...assertWhole(history).keys()], [1, 2]);
