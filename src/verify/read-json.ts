@@ -59,7 +59,7 @@ export function readBatches(bytes: Uint8Array, source: string): Batch[] {
 
 function readBatch(batch: unknown, unnamed: Place): Batch {
   if (!isObject(batch)) throw invalidAt(unnamed, 'batches', 'an object for each batch', batch);
-  const name = textOf(unnamed, batch, 'name') ?? unnamed.batch;
+  const name = textOf(unnamed, batch, 'name') || unnamed.batch;
   const place = { file: unnamed.file, batch: name };
   refuseSlips(place, '', batch, BATCH_KEYS);
   const params = objectOf(place, batch, 'params');

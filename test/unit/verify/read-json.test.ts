@@ -59,6 +59,11 @@ describe('readBatches', () => {
     }
   });
 
+  test('without a name, or with an empty one as the writer for trainers leaves it, it has its place for a name', () => {
+    for (const name of [undefined, null, ''])
+      assert.equal(readBatches(sampleFile({ name }), 'f')[0]?.name, '#0');
+  });
+
   test('columns that are not there stay undefined; the empty batch is one', () => {
     const { params } = sampleBatch();
     const bare = { name: 'bare', params, group: [], trajectory: [] };
