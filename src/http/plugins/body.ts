@@ -27,6 +27,8 @@ export function addBodyParsers(app: App): void {
     'application/json',
     { parseAs: 'buffer' },
     async (_request: unknown, body: Buffer) => {
+      // Clients that are generated name a Content-Type where they send nothing, too: that is no body.
+      if (body.length === 0) return undefined;
       const value = parseJsonBytes(body);
       // Where a body may be left out, null would pass by its schema.
       if (value === null) throw new EchelonError('invalid-request', 'The body must be an object, not null.');

@@ -63,4 +63,19 @@ describe('a body', () => {
     }
     assert.equal((await call('POST', '/v1/plans')).statusCode, 400);
   });
+
+  test('that is empty is none, though its type was said, as generated clients do', async () => {
+    const headers = { 'content-type': 'application/json' };
+    for (const [method, url, status] of [
+      ['POST', '/v1/experiments/nope/cancel', 404],
+      ['POST', '/v1/experiments/nope/rerun', 404],
+      ['DELETE', '/v1/experiments/nope', 404],
+      ['POST', '/v1/experiments', 400],
+      ['PATCH', '/v1/experiments/nope', 400],
+    ] as const) {
+      assert.equal((await call(method, url, { raw: '', headers })).statusCode, status, `${method} ${url}`);
+    }
+    const submitted = await call('POST', '/v1/experiments', { raw: '', headers });
+    assert.equal(submitted.json().code, 'invalid-spec');
+  });
 });
