@@ -74,6 +74,22 @@ test('a node is free where another surely has room for the head before it has', 
   assert.equal(sure.of.allows(waits('y', 2), sure.b, null), true);
 });
 
+/* Fails where an earliest end is compared: the head is expected where it most likely starts first. */
+test('the head is expected where it most likely has room first, in whatever order the nodes come', () => {
+  const nodes = [node('soon', 8, 16), node('perhaps', 8, 16)];
+  for (const order of [nodes, nodes.toReversed()]) {
+    const [one] = openClusters({
+      clusters: [cluster('c', order)],
+      reservations: new Map([['c', [held('o', 'soon', 8), held('u', 'perhaps', 8)]]]),
+      ends: new Map([
+        ['o', { early: 5, likely: 7, late: 9 }],
+        ['u', { early: 1, likely: 8, late: 30 }],
+      ]),
+    });
+    assert.equal(createBackfill(waits('head', 8), one!.nodes, 0).head?.node.id, 'soon');
+  }
+});
+
 /* Fails where a likely end is compared in place of the latest, or with a likely start of the head. */
 test('one that may be over too late does not start', () => {
   const { a, of } = two(12);
