@@ -93,17 +93,17 @@ test('the stream of a revoked key ends and says why', { timeout: 30_000 }, async
   assert.deepEqual(JSON.parse(last.data), { reason: 'the key was revoked' });
 });
 
-test('one process has so many streams at once, whoever asks, and a closed one makes room', async (t) => {
+test('a key and a process have so many streams at once, and a closed one makes room', async (t) => {
   const { app, call } = await appFor(t, { store, limits: { streams: 2, allStreams: 3 } });
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
   const { experiment } = await running(store);
   const path = `/v1/experiments/${experiment}/events`;
   const keys = await Promise.all([makeKey(store), makeKey(store)]);
-  const streams = [
-    await openStream(t, origin + path),
-    await openStream(t, origin + path),
-    await openStream(t, origin + path, { authorization: `Bearer ${keys[0]!.token}` }),
-  ];
+  const own = [await openStream(t, origin + path), await openStream(t, origin + path)];
+  const third = await call('GET', path);
+  assert.equal(third.statusCode, 429);
+  assert.match(third.json().detail, /No more than 2 event streams/);
+  const streams = [...own, await openStream(t, origin + path, { authorization: `Bearer ${keys[0]!.token}` })];
   const { token } = keys[1]!;
   const refused = await call('GET', path, { token });
   assert.equal(refused.statusCode, 429);
