@@ -46,6 +46,7 @@ describe('the life of an experiment', () => {
       digest,
       firstEntry: `1-${3 * 2 ** 20}`,
       lastEntry: `1-${5 * 2 ** 20}`,
+      gpuMs: 0,
       report: null,
       taken: 1,
     });

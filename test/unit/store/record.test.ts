@@ -53,6 +53,7 @@ test('absent fields read as what they stand for', () => {
     digest: 'd',
     firstEntry: '3-4',
     lastEntry: '3-5',
+    gpuMs: 0,
     report: null,
   });
   const waiting = toWaiting('e', { wanted: '', cpus: '0.1' });
