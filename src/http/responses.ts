@@ -11,6 +11,7 @@ const ALWAYS: readonly ErrorCode[] = [
   'rate-limited',
   'internal',
   'store-unavailable',
+  'record-too-new',
 ];
 
 interface Documented {

@@ -119,6 +119,8 @@ export const deleteExperiment = <ThrowOnError extends boolean = false>(options: 
 
 /**
  * One experiment
+ *
+ * Its state, what it was submitted as and means, and its place in the line while it waits. Where its cluster does not answer, `reason` says so and since when, before its own reason.
  */
 export const getExperiment = <ThrowOnError extends boolean = false>(options: Options<GetExperimentData, ThrowOnError>): RequestResult<GetExperimentResponses, GetExperimentErrors, ThrowOnError> => (options.client ?? client).get<GetExperimentResponses, GetExperimentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -170,6 +172,8 @@ export const cancelExperiment = <ThrowOnError extends boolean = false>(options: 
 
 /**
  * Sweeps, newest first
+ *
+ * Each with the states of its children by number. Without the spec and the axes, which GET of one sweep has.
  */
 export const listSweeps = <ThrowOnError extends boolean = false>(options?: Options<ListSweepsData, ThrowOnError>): RequestResult<ListSweepsResponses, ListSweepsErrors, ThrowOnError> => (options?.client ?? client).get<ListSweepsResponses, ListSweepsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -221,6 +225,8 @@ export const previewSweep = <ThrowOnError extends boolean = false>(options: Opti
 
 /**
  * One sweep, with a page of its children
+ *
+ * Children stand by index, whether or not they are experiments yet: `state` is null before, `experiment` is the id that it will have. One that is run again stands in the place of the one that failed.
  */
 export const getSweep = <ThrowOnError extends boolean = false>(options: Options<GetSweepData, ThrowOnError>): RequestResult<GetSweepResponses, GetSweepErrors, ThrowOnError> => (options.client ?? client).get<GetSweepResponses, GetSweepErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -234,6 +240,8 @@ export const getSweep = <ThrowOnError extends boolean = false>(options: Options<
 
 /**
  * One row for each combination of values, aggregated over seeds
+ *
+ * Of each metric the last values of the children that have succeeded: mean, standard deviation, number and confidence interval. Rows and what was verified are those of the combination together.
  */
 export const compareSweep = <ThrowOnError extends boolean = false>(options: Options<CompareSweepData, ThrowOnError>): RequestResult<CompareSweepResponses, CompareSweepErrors, ThrowOnError> => (options.client ?? client).get<CompareSweepResponses, CompareSweepErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -356,6 +364,8 @@ export const compareMetrics = <ThrowOnError extends boolean = false>(options: Op
 
 /**
  * Names of all metrics, with their last values
+ *
+ * Every name that was ever reported, also by attempts that were lost.
  */
 export const getMetricNames = <ThrowOnError extends boolean = false>(options: Options<GetMetricNamesData, ThrowOnError>): RequestResult<GetMetricNamesResponses, GetMetricNamesErrors, ThrowOnError> => (options.client ?? client).get<GetMetricNamesResponses, GetMetricNamesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -414,6 +424,8 @@ export const downloadLogs = <ThrowOnError extends boolean = false>(options: Opti
 
 /**
  * Counts over all batches, and a page of reports
+ *
+ * Counts are those of all batches, also of those that are not on the page. A report that is null is still to come.
  */
 export const getVerification = <ThrowOnError extends boolean = false>(options: Options<GetVerificationData, ThrowOnError>): RequestResult<GetVerificationResponses, GetVerificationErrors, ThrowOnError> => (options.client ?? client).get<GetVerificationResponses, GetVerificationErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -472,6 +484,8 @@ export const getRules = <ThrowOnError extends boolean = false>(options: Options<
 
 /**
  * Conditions that have a name
+ *
+ * What a rule may say in `preset`, in words and as the condition that it stands for.
  */
 export const listRulePresets = <ThrowOnError extends boolean = false>(options?: Options<ListRulePresetsData, ThrowOnError>): RequestResult<ListRulePresetsResponses, ListRulePresetsErrors, ThrowOnError> => (options?.client ?? client).get<ListRulePresetsResponses, ListRulePresetsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -485,6 +499,8 @@ export const listRulePresets = <ThrowOnError extends boolean = false>(options?: 
 
 /**
  * Attempts of an experiment, from the first
+ *
+ * A new attempt begins where the one before was lost, or ended by a cause outside of it. Numbers only rise.
  */
 export const listAttempts = <ThrowOnError extends boolean = false>(options: Options<ListAttemptsData, ThrowOnError>): RequestResult<ListAttemptsResponses, ListAttemptsErrors, ThrowOnError> => (options.client ?? client).get<ListAttemptsResponses, ListAttemptsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -513,6 +529,8 @@ export const listArtifacts = <ThrowOnError extends boolean = false>(options: Opt
 
 /**
  * Recorded advantage batches, by attempt and number, with what was found of them in short
+ *
+ * One without a report yet is shown with `verification` null. The whole reports are at …/verification.
  */
 export const listBatches = <ThrowOnError extends boolean = false>(options: Options<ListBatchesData, ThrowOnError>): RequestResult<ListBatchesResponses, ListBatchesErrors, ThrowOnError> => (options.client ?? client).get<ListBatchesResponses, ListBatchesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -776,6 +794,8 @@ export const removeCluster = <ThrowOnError extends boolean = false>(options: Opt
 
 /**
  * One cluster
+ *
+ * What it has, what is used and handed out, and whether its ray-worker answers.
  */
 export const getCluster = <ThrowOnError extends boolean = false>(options: Options<GetClusterData, ThrowOnError>): RequestResult<GetClusterResponses, GetClusterErrors, ThrowOnError> => (options.client ?? client).get<GetClusterResponses, GetClusterErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -823,6 +843,8 @@ export const previewRetention = <ThrowOnError extends boolean = false>(options: 
 
 /**
  * Clusters and their capacity
+ *
+ * By name. Free of a node is its total less the larger of what Ray counts as used and what we handed out. A key that is bound to a project is told of its own experiments there only.
  */
 export const listClusters = <ThrowOnError extends boolean = false>(options?: Options<ListClustersData, ThrowOnError>): RequestResult<ListClustersResponses, ListClustersErrors, ThrowOnError> => (options?.client ?? client).get<ListClustersResponses, ListClustersErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -900,6 +922,8 @@ export const listProjects = <ThrowOnError extends boolean = false>(options?: Opt
 
 /**
  * Make a project
+ *
+ * Its name stays; weight, GPU quota and retention can be changed. There can be 1,000 of them.
  */
 export const createProject = <ThrowOnError extends boolean = false>(options: Options<CreateProjectData, ThrowOnError>): RequestResult<CreateProjectResponses, CreateProjectErrors, ThrowOnError> => (options.client ?? client).post<CreateProjectResponses, CreateProjectErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

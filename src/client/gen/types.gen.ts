@@ -3395,7 +3395,7 @@ export type ReadinessErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-unavailable`: The store does not answer
      */
     503: Problem;
 };
@@ -3456,7 +3456,7 @@ export type SignInErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3509,7 +3509,7 @@ export type SignOutErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3582,7 +3582,7 @@ export type ListExperimentsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3645,7 +3645,7 @@ export type SubmitExperimentErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
      */
     503: Problem;
 };
@@ -3717,7 +3717,7 @@ export type RerunExperimentErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
      */
     503: Problem;
 };
@@ -3793,7 +3793,7 @@ export type DeleteExperimentErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3857,7 +3857,7 @@ export type GetExperimentErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3938,7 +3938,7 @@ export type ChangeExperimentErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4015,7 +4015,7 @@ export type CancelExperimentErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -4077,7 +4077,7 @@ export type ListSweepsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4202,7 +4202,7 @@ export type SubmitSweepErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
      */
     503: Problem;
 };
@@ -4323,7 +4323,7 @@ export type PreviewSweepErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4396,7 +4396,7 @@ export type GetSweepErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4471,7 +4471,7 @@ export type CompareSweepErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4548,7 +4548,7 @@ export type CancelSweepErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -4620,7 +4620,7 @@ export type RerunFailedErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -4689,7 +4689,7 @@ export type StreamEventsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4719,7 +4719,7 @@ export type StreamProjectEventsData = {
     };
     path: {
         /**
-         * Lower-case letters, digits and hyphens
+         * The project's name
          */
         name: string;
     };
@@ -4766,7 +4766,7 @@ export type StreamProjectEventsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4830,7 +4830,7 @@ export type StreamAllEventsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4905,7 +4905,7 @@ export type GetMetricsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4979,7 +4979,7 @@ export type CompareMetricsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5037,7 +5037,7 @@ export type GetMetricNamesErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5104,7 +5104,7 @@ export type GetMetricPointsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5187,7 +5187,7 @@ export type GetLogsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5262,7 +5262,7 @@ export type DownloadLogsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5329,7 +5329,7 @@ export type GetVerificationErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5408,7 +5408,7 @@ export type ExplainRowErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5482,7 +5482,7 @@ export type GetBundleErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5540,7 +5540,7 @@ export type GetRulesErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5589,7 +5589,7 @@ export type ListRulePresetsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5647,7 +5647,7 @@ export type ListAttemptsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5714,7 +5714,7 @@ export type ListArtifactsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5781,7 +5781,7 @@ export type ListBatchesErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5853,7 +5853,7 @@ export type GetBatchErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5902,7 +5902,7 @@ export type ListRecipesErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5966,7 +5966,7 @@ export type GetRecipeErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6025,7 +6025,7 @@ export type PlanExperimentErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6092,7 +6092,7 @@ export type PreflightErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6150,7 +6150,7 @@ export type GetPreflightErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6222,7 +6222,7 @@ export type PreflightClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6271,7 +6271,7 @@ export type ListPresetsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6335,7 +6335,7 @@ export type GetPresetErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6433,7 +6433,7 @@ export type SubmitPresetErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
      */
     503: Problem;
 };
@@ -6491,7 +6491,7 @@ export type GetQueueErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6568,7 +6568,7 @@ export type PauseQueueErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6640,7 +6640,7 @@ export type ResumeQueueErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6717,7 +6717,7 @@ export type PauseClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6789,7 +6789,7 @@ export type ResumeClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6865,7 +6865,7 @@ export type RemoveClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6929,7 +6929,7 @@ export type GetClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7009,7 +7009,7 @@ export type ChangeClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7067,7 +7067,7 @@ export type PreviewRetentionErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7116,7 +7116,7 @@ export type ListClustersErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7236,7 +7236,7 @@ export type AddClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -7300,7 +7300,7 @@ export type GetCommandErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7372,7 +7372,7 @@ export type DrainClusterErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -7421,7 +7421,7 @@ export type ListProjectsErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7518,7 +7518,7 @@ export type CreateProjectErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -7594,7 +7594,7 @@ export type RemoveProjectErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7658,7 +7658,7 @@ export type GetProjectErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7760,7 +7760,7 @@ export type ChangeProjectErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7818,7 +7818,7 @@ export type ListKeysErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7898,7 +7898,7 @@ export type CreateKeyErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -7960,7 +7960,7 @@ export type RevokeKeyErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -8018,7 +8018,7 @@ export type GetKeyErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -8095,7 +8095,7 @@ export type RotateKeyErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `store-full`: The store is nearly full; no new work is accepted
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -8144,7 +8144,7 @@ export type GetCallerErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -8222,7 +8222,7 @@ export type ListAuditErrors = {
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };

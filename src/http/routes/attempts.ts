@@ -10,6 +10,8 @@ export function addAttempts(app: App, { store }: RouteDeps): void {
       schema: {
         operationId: 'listAttempts',
         summary: 'Attempts of an experiment, from the first',
+        description:
+          'A new attempt begins where the one before was lost, or ended by a cause outside of it. Numbers only rise.',
         tags: ['experiments'],
         params: ExperimentParams,
         response: { 200: { $ref: 'AttemptList#' }, ...problems('not-found') },

@@ -34,6 +34,8 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       schema: {
         operationId: 'listBatches',
         summary: 'Recorded advantage batches, by attempt and number, with what was found of them in short',
+        description:
+          'One without a report yet is shown with `verification` null. The whole reports are at …/verification.',
         tags: ['verification'],
         params: ExperimentParams,
         querystring: Type.Object(PageQuery, strict),

@@ -26,6 +26,8 @@ function addReads(app: App, deps: RouteDeps): void {
       schema: {
         operationId: 'listClusters',
         summary: 'Clusters and their capacity',
+        description:
+          'By name. Free of a node is its total less the larger of what Ray counts as used and what we handed out. A key that is bound to a project is told of its own experiments there only.',
         tags: ['clusters'],
         response: { 200: { $ref: 'ClusterList#' }, ...problems() },
       },
@@ -40,6 +42,7 @@ function addReads(app: App, deps: RouteDeps): void {
       schema: {
         operationId: 'getCluster',
         summary: 'One cluster',
+        description: 'What it has, what is used and handed out, and whether its ray-worker answers.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },

@@ -183,6 +183,8 @@ function addRead(app: App, deps: RouteDeps): void {
       schema: {
         operationId: 'getExperiment',
         summary: 'One experiment',
+        description:
+          'Its state, what it was submitted as and means, and its place in the line while it waits. Where its cluster does not answer, `reason` says so and since when, before its own reason.',
         tags: ['experiments'],
         params: ExperimentParams,
         response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found') },

@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import type { FeedEntry } from '../../core/events.ts';
 import { sees } from '../../core/scopes.ts';
-import { Name } from '../../schemas/spec-parts.ts';
 import { projectNotFound } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { createFanOut, type Frame, type Source } from '../fan-out.ts';
@@ -73,7 +72,7 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
         summary: 'What happens in a project, as it arises (server-sent events)',
         description: DESCRIPTION,
         tags: ['streams'],
-        params: Type.Object({ name: Name }, strict),
+        params: Type.Object({ name: Type.String({ description: "The project's name" }) }, strict),
         querystring: Query,
         headers: Headers,
         response: { ...response, ...problems('project-not-found', 'invalid-cursor', 'history-trimmed') },

@@ -118,6 +118,7 @@ function addNames(app: App, store: Store): void {
       schema: {
         operationId: 'getMetricNames',
         summary: 'Names of all metrics, with their last values',
+        description: 'Every name that was ever reported, also by attempts that were lost.',
         tags: ['streams'],
         params: ExperimentParams,
         response: { 200: { $ref: 'MetricNames#' }, ...problems('not-found') },

@@ -64,6 +64,8 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
       schema: {
         operationId: 'createProject',
         summary: 'Make a project',
+        description:
+          'Its name stays; weight, GPU quota and retention can be changed. There can be 1,000 of them.',
         tags: ['access'],
         body: ProjectInput,
         response: {

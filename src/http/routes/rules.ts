@@ -48,6 +48,7 @@ export function addRules(app: App, { store }: RouteDeps): void {
       schema: {
         operationId: 'listRulePresets',
         summary: 'Conditions that have a name',
+        description: 'What a rule may say in `preset`, in words and as the condition that it stands for.',
         tags: ['verification'],
         response: { 200: { $ref: 'RulePresets#' }, ...problems() },
       },

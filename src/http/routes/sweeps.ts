@@ -66,6 +66,8 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       schema: {
         operationId: 'listSweeps',
         summary: 'Sweeps, newest first',
+        description:
+          'Each with the states of its children by number. Without the spec and the axes, which GET of one sweep has.',
         tags: ['sweeps'],
         querystring: Type.Object({ ...PageQuery, ...ProjectQuery }, strict),
         response: { 200: { $ref: 'SweepPage#' }, ...problems('invalid-cursor') },
@@ -94,6 +96,8 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
       schema: {
         operationId: 'getSweep',
         summary: 'One sweep, with a page of its children',
+        description:
+          'Children stand by index, whether or not they are experiments yet: `state` is null before, `experiment` is the id that it will have. One that is run again stands in the place of the one that failed.',
         tags: ['sweeps'],
         params: SweepParams,
         querystring: Type.Object(PageQuery, strict),
@@ -127,6 +131,8 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
       schema: {
         operationId: 'compareSweep',
         summary: 'One row for each combination of values, aggregated over seeds',
+        description:
+          'Of each metric the last values of the children that have succeeded: mean, standard deviation, number and confidence interval. Rows and what was verified are those of the combination together.',
         tags: ['sweeps'],
         params: SweepParams,
         querystring: Type.Object(

@@ -32,6 +32,8 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
       schema: {
         operationId: 'getVerification',
         summary: 'Counts over all batches, and a page of reports',
+        description:
+          'Counts are those of all batches, also of those that are not on the page. A report that is null is still to come.',
         tags: ['verification'],
         params: ExperimentParams,
         querystring: Type.Object(PageQuery, strict),

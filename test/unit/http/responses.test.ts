@@ -9,5 +9,5 @@ test('one answer for each status names the codes behind it', () => {
   >;
   assert.deepEqual(Object.keys(answers), ['400', '401', '403', '404', '415', '429', '500', '503']);
   assert.match(answers['400']!.description, /`invalid-request`.*`invalid-spec`/);
-  assert.match(answers['503']!.description, /`store-unavailable`.*`store-full`/);
+  assert.match(answers['503']!.description, /`store-unavailable`.*`record-too-new`.*`store-full`/);
 });

@@ -125,7 +125,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
   test('of a project that is not there are not found', async (t) => {
     const { call } = await served(t);
     assert.equal((await call('GET', '/v1/projects/nobody/events')).statusCode, 404);
-    assert.equal((await call('GET', '/v1/projects/No%20Name/events')).statusCode, 400);
+    assert.equal((await call('GET', '/v1/projects/No%20Name/events')).json().code, 'project-not-found');
     assert.equal((await call('GET', '/v1/events', { token: null })).statusCode, 401);
   });
 
