@@ -108,12 +108,16 @@ export async function watchSweep(options: {
   }
 }
 
-function progress({ counts, count: children, expanded, skipped, stoppedEarly }: Sweep): string {
+/** What is said of a child that was not made yet: of a cancelled sweep it never will be. */
+const unmade = ({ endedAt }: Pick<Sweep, 'endedAt'>): string => (endedAt === null ? 'to come' : 'never made');
+
+function progress(sweep: Sweep): string {
+  const { counts, count: children, expanded, skipped, stoppedEarly } = sweep;
   const parts = STATES.filter((state) => counts[state] > 0).map(
     (state) => `${counts[state]} ${coloredState(state)}`,
   );
   const left = children - expanded - skipped;
-  if (left > 0) parts.push(`${left} to come`);
+  if (left > 0) parts.push(`${left} ${unmade(sweep)}`);
   if (skipped > 0) parts.push(`${skipped} skipped`);
   if (stoppedEarly > 0) parts.push(`${stoppedEarly} stopped early`);
   return parts.join(', ');
@@ -166,7 +170,7 @@ function get(output: Output): Command {
       const rows = sweep.children.map(({ index, experiment, state, run, skipped, values }) => [
         index,
         experiment,
-        coloredState(state ?? (skipped === null ? 'to come' : 'skipped')) +
+        coloredState(state ?? (skipped === null ? unmade(sweep) : 'skipped')) +
           (run > 0 ? ` (run ${run + 1})` : ''),
         ...sweep.axes.map(({ pointer }) => shown(values[pointer])),
       ]);

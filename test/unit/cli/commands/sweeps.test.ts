@@ -49,6 +49,15 @@ test('a sweep is submitted once for a key, listed, shown, compared, cancelled', 
   assert.match((await echelon('cancel', first.id)).output.lines[0]!, / cancelled: 2 cancelled$/);
 });
 
+test('children that a cancelled sweep has not made are not to come', async () => {
+  const { id } = (await echelon('submit', file, '--json')).output.json<SweepAccepted>();
+  const said = async () => (await echelon('get', id)).output.lines.join('\n');
+  assert.match(await said(), /^2 to come$/m);
+  await echelon('cancel', id);
+  assert.match(await said(), /^2 never made$/m);
+  assert.match(await said(), /^1 +exp-\w+ +never made/m);
+});
+
 test('a watch ends with the last child, and says whether all succeeded', async () => {
   for (const [to, expected] of [
     ['succeeded', undefined],
