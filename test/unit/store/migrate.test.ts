@@ -86,6 +86,20 @@ for (const version of VERSIONS) {
       assert.deepEqual((await store.projects()).map(({ name }) => name).includes('default'), true);
     });
 
+    // Keys, projects as records and feeds came with layout 2.
+    test('keys, projects and feeds too', { skip: version === 'v1' }, async (t) => {
+      const { store } = await load(t, version);
+      const [key] = await store.keys();
+      assert.deepEqual([key?.id, key?.scopes, key?.project], ['0123456789abcdef', ['read'], null]);
+      assert.equal(key?.digest, 'd'.repeat(64));
+      const vision = await store.project('vision');
+      assert.deepEqual([vision?.weight, vision?.gpuQuota], [2, null]);
+      assert.equal(vision?.retention?.batchesDays, 3);
+      const [first] = await store.readFeed(null, '0', 100);
+      assert.deepEqual([first?.project, first?.experiment, first?.name], ['default', WAITING, 'waiting']);
+      assert.equal(first?.event.type, 'state');
+    });
+
     test('they go on: what ran ends, what ended is archived, what was sent twice is known', async (t) => {
       const { store, redis } = await load(t, version);
       const token = (await redis.hget(keys.experiment(RUNNING), 'token'))!;
