@@ -21,7 +21,7 @@ PACKAGE_ROOT = Path(__file__).parent.parent
 DRIVERS = Path(__file__).parent / "drivers"
 
 
-def until(condition: Callable[[], object], seconds: float = 20.0) -> object:
+def until(condition: Callable[[], object], seconds: float = 60.0) -> object:
     """Waits for a condition and returns what it gave; fails at the deadline."""
     deadline = time.monotonic() + seconds
     while True:

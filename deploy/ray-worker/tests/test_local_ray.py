@@ -80,7 +80,7 @@ def test_a_stopped_run_goes_on_from_its_checkpoint(ray_address: str, tmp_path: P
     first = engine(ray_address, *given, "training.steps=100000", "step_delay_ms=20")
     until(lambda: list((tmp_path / "checkpoints").glob("step-*.npz")), 60)
     first.send_signal(signal.SIGTERM)
-    out, _ = first.communicate(timeout=20)
+    out, _ = first.communicate(timeout=60)
     assert first.returncode == 128 + signal.SIGTERM
     reached = max(int(path.stem[5:]) for path in (tmp_path / "checkpoints").glob("step-*.npz"))
     second, err = engine(ray_address, *given, f"training.steps={reached + 2}").communicate(timeout=120)
