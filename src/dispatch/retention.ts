@@ -78,8 +78,9 @@ export function createRetention(deps: RetentionDeps): Loop {
       await rollLong({ store, log, stopped });
       await seed();
       await forgetOld({ ...deps, stopped });
-      while (!stopping && (await store.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
       await applyPolicies();
+      // Last: one that the archive cannot remove keeps no record from going.
+      while (!stopping && (await store.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
     },
   });
   return {

@@ -125,6 +125,14 @@ describe('retention', () => {
     assert.deepEqual(fake.did, []);
   });
 
+  // Fails where what is left in the archive goes first: Redis would fill up for as long as the archive refuses.
+  test('deletes records though the archive cannot remove what was deleted before', async () => {
+    const fake = fakeStore({ due: { 'records short': ['exp-a'] } });
+    fake.store.collectGarbage = () => Promise.reject(new Error('forbidden'));
+    await once(fake, () => fake.swept.length > 0);
+    assert.deepEqual(fake.did, ['records exp-a']);
+  });
+
   test('does all that is to be done in a round', async () => {
     const forgetting = [{ id: 'exp-c', record: null }];
     const fake = fakeStore({ finished: ['exp-a'], long: ['exp-b'], forgetting });
