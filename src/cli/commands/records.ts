@@ -116,7 +116,9 @@ function attempts(output: Output): Command {
 function endOf(ended: unknown): string {
   if (ended === null) return '-';
   const { cause, message } = ended as { cause: string; message: string };
-  return inert(message === '' ? cause : `${cause}: ${message}`);
+  // What was stopped says so itself.
+  const rest = message.startsWith(`${cause}: `) ? message.slice(cause.length + 2) : message;
+  return inert(rest === '' ? cause : `${cause}: ${rest}`);
 }
 
 function artifacts(output: Output): Command {

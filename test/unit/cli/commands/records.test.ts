@@ -88,6 +88,16 @@ describe('commands on experiments that are there', () => {
     assert.match((await run(['attempts', await submitted()])).output.lines[0]!, /not been tried/);
   });
 
+  test('attempts says once that one was stopped', async () => {
+    const lease = await running(api.store);
+    const end = { type: 'ended', cause: 'stopped', exitCode: 143, signal: 0, lastLines: [] } as const;
+    const event = { ...end, lastLines: [], message: 'stopped: by a rule (exit code 143)' };
+    await api.store.append(lease, [{ sequence: 1, at: 0, event }]);
+    const shown = await run(['attempts', lease.experiment]);
+    assert.match(shown.output.lines[0]!, / stopped: by a rule \(exit code 143\)$/);
+    assert.doesNotMatch(shown.output.lines[0]!, /stopped: stopped/);
+  });
+
   test('artifacts lists checkpoints, paths inert', async () => {
     const lease = await running(api.store);
     const event = { type: 'checkpoint', step: 5, path: '/shared/\u001b[31m5' } as const;
