@@ -82,7 +82,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
       return spawnSync(
         process.env.ECHELON_PYTHON ?? '.venv/bin/python',
         ['deploy/examples/submit_and_watch.py', system.client.url, file],
-        { encoding: 'utf8', timeout: 60_000, env: { ...process.env, ECHELON_TOKEN: TOKEN } },
+        { encoding: 'utf8', timeout: 150_000, env: { ...process.env, ECHELON_TOKEN: TOKEN } },
       );
     };
     const replay = { batches: 2, fault: 'sample-std' };

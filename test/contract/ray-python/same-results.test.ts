@@ -26,7 +26,7 @@ interface Operation {
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const operations = JSON.parse(readFileSync(here('operations.json'), 'utf8')) as Operation[];
-const limit = { timeoutMs: 60_000 };
+const limit = { timeoutMs: 120_000 };
 
 let head: RayHead;
 let ray: RayConnection;

@@ -20,7 +20,7 @@ test('the example of docs/ray-client.md prints what it says, and its process end
     const env = { ...process.env, ...head.environment, RAY_ADDRESS: head.address };
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [script], {
       env,
-      timeout: 60_000,
+      timeout: 150_000,
     });
     assert.deepEqual(stdout.trim().split('\n'), said);
     assert.equal(stderr, '');
