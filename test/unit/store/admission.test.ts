@@ -42,3 +42,13 @@ test('children of sweeps count, those that are not made yet too', async (t) => {
   assert.ok((await sweep(1, 'flood')).created);
   assert.ok((await sweep(5, 'other')).created);
 });
+
+test('children of sweeps count however many sweeps of others wait to be made', async (t) => {
+  const { store } = await storeFor(t, { limits: { waitingOfProject: 5 } });
+  const sweep = (count: number, project: string) =>
+    store.createSweep(sweepInput(sweepRequest(count), { project }));
+  await Promise.all(Array.from({ length: 105 }, (_, at) => sweep(1, `other-${at % 30}`)));
+  assert.ok((await sweep(4, 'flood')).created);
+  // Fails where the sweeps of others are counted among those that are looked at.
+  await assert.rejects(sweep(4, 'flood'), coded('line-full'));
+});

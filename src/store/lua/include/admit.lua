@@ -8,14 +8,18 @@ local function refused(root, new)
   if waiting + new.count > tonumber(new.most) then return { 'line-full' } end
 end
 
--- Children of a project's sweeps that are not made yet. Looks at the sweeps that wait longest to be made: together with
--- those that wait in the line that is enough to bound what one project can ask for.
-local SWEEPS_LOOKED_AT = 100
+-- Children of a project's sweeps that are not made yet. Looks at those of its sweeps that wait longest to be made:
+-- together with those that wait in the line that is enough to bound what one project can ask for, whatever others do.
+local SWEEPS_LOOKED_AT, SWEEPS_PASSED = 100, 2000
 local function childrenToCome(root, project)
-  local count = 0
-  for _, id in ipairs(redis.call('ZRANGE', root .. ':sweep-work', 0, SWEEPS_LOOKED_AT - 1)) do
-    local sweep = redis.call('HMGET', root .. ':sweep:' .. id, 'project', 'state', 'count', 'expanded')
-    if sweep[1] == project and sweep[2] == 'running' then count = count + sweep[3] - sweep[4] end
+  local count, looked = 0, 0
+  for _, id in ipairs(redis.call('ZRANGE', root .. ':sweep-work', 0, SWEEPS_PASSED - 1)) do
+    if looked == SWEEPS_LOOKED_AT then break end
+    if redis.call('ZSCORE', root .. ':sweeps:' .. project, id) then
+      looked = looked + 1
+      local sweep = redis.call('HMGET', root .. ':sweep:' .. id, 'state', 'count', 'expanded')
+      if sweep[1] == 'running' then count = count + sweep[2] - sweep[3] end
+    end
   end
   return count
 end
