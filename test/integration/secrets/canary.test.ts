@@ -9,6 +9,7 @@ import { createHiddenValues } from '../../../src/core/hidden-values.ts';
 import { createLog } from '../../../src/observe/log.ts';
 import { createVerifierPool, type VerifierPool } from '../../../src/verify/pool.ts';
 import { type Bench, compileTestSpec, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
+import { everyRoute } from '../../support/every-route.ts';
 import { TOKEN as API_TOKEN, appFor, type TestApp } from '../../support/http-app.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
@@ -203,15 +204,15 @@ describe('a secret that a training shows in every way', () => {
       ],
       ...['/batches', '/batches/1/1/bundle', '/logs/download', '/rules', '/explain?batch=1&row=0'],
     ].map((path) => base + path);
+    // Every route to come as well; feeds never end, and what they tell is searched in Redis.
+    const named = { id, attempt: '1', batch: '1', row: '0', experiments: id, names: '*' };
+    const routes = everyRoute(app.app).filter(
+      ({ method, operationId }) => method === 'GET' && !/^stream(?:Project|All)Events$/.test(operationId),
+    );
+    assert.ok(routes.length > 30);
+    const urls = ['real', 'default'].flatMap((name) => routes.map((route) => route.url({ ...named, name })));
     let found = 0;
-    for (const url of [
-      ...answers,
-      '/v1/experiments',
-      '/v1/clusters',
-      '/v1/clusters/real',
-      '/v1/queues',
-      '/metrics',
-    ]) {
+    for (const url of new Set([...answers, ...urls, '/metrics'])) {
       const { app: fastify } = app;
       const headers = { host: 'echelon.test', authorization: `Bearer ${API_TOKEN}` };
       for (const accept of ['application/json', 'text/plain', 'text/event-stream']) {
