@@ -23,7 +23,9 @@ test('every npm script of the README exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
   const named = [...readme.matchAll(/npm (?:run (?:-s )?)?([a-z:]+)/g)].map(([, name]) => name!);
   assert.ok(named.length >= 5);
-  for (const name of named) if (name !== 'packages') assert.ok(name in scripts, name);
+  // The second is npm's own, the first a word.
+  const others = new Set(['packages', 'pack']);
+  for (const name of named) if (!others.has(name)) assert.ok(name in scripts, name);
 });
 
 test('its help and verify lines work as they stand', () => {
