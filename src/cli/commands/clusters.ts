@@ -8,6 +8,7 @@ import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
+import { patient } from '../patient.ts';
 import { clusterQueueCommands, label } from './cluster-queue.ts';
 
 type Options = ConnectionOptions & { json?: boolean; wait?: boolean };
@@ -222,13 +223,14 @@ async function follow({
       `${command.id} ${command.state} (GET /v1/commands/${command.id}; --wait waits for it)`,
     );
   }
+  const look = patient(() => client.get<ClusterCommand>(`/v1/commands/${command.id}`), { output });
   let seen = command;
   for (let told = 0; ; ) {
     for (const line of seen.report.slice(told)) output.remark(`  ${inert(line)}`);
     told = seen.report.length;
     if (isCommandOver(seen)) break;
     await delay(POLL_MS);
-    seen = await client.get<ClusterCommand>(`/v1/commands/${command.id}`);
+    seen = await look();
   }
   for (const { severity, message, mend } of seen.problems)
     if (severity === 'warning') output.remark(`warning: ${inert(message)}\n  ${inert(mend)}`);

@@ -8,6 +8,7 @@ import {
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { inert, json, type Output, plural, table } from '../output.ts';
+import { patient } from '../patient.ts';
 import { readSpecFile } from '../spec-file.ts';
 
 type Options = ConnectionOptions & { json?: boolean; cluster?: string; all?: boolean };
@@ -37,11 +38,12 @@ export function preflightCommand(output: Output): Command {
       const { path, body } = await asked(file, options.cluster);
       let seen = await client.post<ClusterCommand>(path, body);
       const where = file === undefined ? `/v1/commands/${seen.id}` : `/v1/preflight/${seen.id}`;
+      const look = patient(() => client.get<ClusterCommand>(where), { output });
       for (let looks = 1; !isCommandOver(seen); looks++) {
         if (looks === SAID_AFTER && !options.json)
           output.remark(`Looking at ${inert(seen.cluster)}; this may take a few minutes.`);
         await delay(POLL_MS);
-        seen = await client.get<ClusterCommand>(where);
+        seen = await look();
       }
       if (options.json) output.line(json(seen));
       else for (const line of describe(seen, options.all ?? file === undefined)) output.line(line);

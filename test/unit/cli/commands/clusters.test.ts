@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { clustersCommand, clusterTable } from '../../../../src/cli/commands/clusters.ts';
+import { EchelonError } from '../../../../src/core/errors.ts';
 import type { ClusterView } from '../../../../src/schemas/api.ts';
 import type { Command } from '../../../../src/schemas/clusters.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { until } from '../../../support/dispatch.ts';
+import { appFor, TOKEN } from '../../../support/http-app.ts';
 
 const { store, connection } = await apiFor({ after });
 const directory = mkdtempSync(join(tmpdir(), 'echelon-clusters-'));
@@ -64,6 +66,30 @@ test('a failure is a sentence with its mend, and an exit status', async () => {
   ]);
   assert.equal(exitCode, 1);
   assert.match(error!.message, /no way\s+open the port/);
+});
+
+test('a store that is away for a moment does not end the waiting', async (t) => {
+  let reads = 0;
+  const faltering = new Proxy(store, {
+    get(target, name) {
+      if (name !== 'command') return Reflect.get(target, name);
+      return async (id: string) => {
+        reads += 1;
+        if (reads === 4) throw new EchelonError('store-unavailable', 'The store is away.');
+        return await target.command(id);
+      };
+    },
+  });
+  const { app } = await appFor(t, { store: faltering });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const output = keptOutput();
+  const args = ['clusters', 'add', 'new', 'ray://h:1', '--wait', '--url', url, '--token', TOKEN];
+  const [{ exitCode }] = await Promise.all([
+    runCommand([clustersCommand(output)], args),
+    until(() => reads > 4, 'it asks again').then(() => carryOut(store, { state: 'succeeded', problems: [] })),
+  ]);
+  assert.equal(exitCode, 0);
+  assert.match(output.remarks[0]!, /The store is away\. Trying again/);
 });
 
 test('without --wait it prints the command, for scripts as JSON', async () => {
