@@ -83,13 +83,23 @@ async function confirm(ids: readonly string[], ask: Ask): Promise<void> {
 }
 
 async function askAtTerminal(question: string): Promise<string | undefined> {
-  if (!process.stdin.isTTY) return undefined;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await terminal.question(question);
-  } finally {
-    terminal.close();
-  }
+  return process.stdin.isTTY ? answerTo(question, process.stdin, process.stderr) : undefined;
+}
+
+/** What is typed; Ctrl-C and Ctrl-D are an empty answer. */
+export async function answerTo(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
+  const terminal = createInterface({ input, output, terminal: true });
+  const left = Promise.withResolvers<string>();
+  terminal.once('close', () => left.resolve('\n'));
+  const answer = await Promise.race([terminal.question(question).catch(() => '\n'), left.promise]);
+  terminal.close();
+  // Whoever left has not ended the line.
+  if (answer === '\n') output.write(answer);
+  return answer.trim();
 }
 
 function attempts(output: Output): Command {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { type Ask, recordCommands } from '../../../../src/cli/commands/records.ts';
+import { type Ask, answerTo, recordCommands } from '../../../../src/cli/commands/records.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
@@ -57,6 +58,19 @@ describe('commands on experiments that are there', () => {
     assert.match(questions[0]!, new RegExp(`Delete ${id}`));
     assert.equal((await run(['rm', id], saying('yes'))).exitCode, EXIT.ok);
     assert.equal(await api.store.get(id), undefined);
+  });
+
+  test('an answer is what was typed; Ctrl-C and Ctrl-D are none', async () => {
+    for (const [typed, answer] of [
+      ['yes\n', 'yes'],
+      ['\u0003', ''],
+      ['\u0004', ''],
+    ] as const) {
+      const [input, output] = [new PassThrough(), new PassThrough()];
+      const answered = answerTo('Delete? ', input, output);
+      input.write(typed);
+      assert.equal(await answered, answer);
+    }
   });
 
   test('rm refuses what has not ended and deletes the others', async () => {
