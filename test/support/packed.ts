@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, readdir, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -35,9 +35,11 @@ export async function linkProductionDependencies(to: string): Promise<void> {
   const listed = await run('npm', ['ls', '--omit=dev', '--all', '--parseable', '--loglevel=silent']).catch(
     (error: { stdout: string }) => error,
   );
+  const installed = await realpath('node_modules');
   for (const path of listed.stdout.split('\n').filter(Boolean).slice(1)) {
-    const at = join(to, relative(resolve('.'), path));
-    if (at.slice(to.length).split('node_modules').length > 2) continue;
+    const name = relative(installed, path);
+    if (name.includes('node_modules')) continue; // comes with the one that it belongs to
+    const at = join(to, 'node_modules', name);
     await mkdir(dirname(at), { recursive: true });
     await symlink(path, at);
   }
