@@ -69,7 +69,7 @@ function messageOf(error: ErrorObject, root: Shape): string {
     case 'maxProperties':
       return counted(keyword, params.limit, data);
     case 'uniqueItems':
-      return `must have no value twice: those at ${params.j} and ${params.i} are the same`;
+      return twice(params.i, params.j);
     default:
       return `must be ${expected(schema)}, but ${came(data)} came`;
   }
@@ -82,6 +82,11 @@ function counted(keyword: string, limit: number, data: unknown): string {
     ? ['value', data.length]
     : ['key', Object.keys(Object(data)).length];
   return `must have ${bound} ${limit} ${what}${limit === 1 ? '' : 's'}, but ${count} came`;
+}
+
+/** The places come in either order, as the values' type has it. */
+function twice(one: number, other: number): string {
+  return `must have no value twice: those at ${Math.min(one, other)} and ${Math.max(one, other)} are the same`;
 }
 
 /** The keys of an object that is none of those that are possible. */

@@ -14,10 +14,10 @@ test('a project has its defaults, and fits its schema', () => {
   assert.ok(ajv.validate(Project, project));
 });
 
-test('weights are above zero, quotas are not below it, and unknown keys are refused', () => {
-  for (const good of [{}, { weight: 0.5 }, { gpuQuota: 0 }, { gpuQuota: null }])
+test('a change has something to change, weights above zero, quotas not below it, and no unknown keys', () => {
+  for (const good of [{ weight: 0.5 }, { gpuQuota: 0 }, { gpuQuota: null }])
     assert.ok(ajv.validate(ProjectChange, good), JSON.stringify(good));
-  for (const bad of [{ weight: 0 }, { gpuQuota: -1 }, { gpuQuota: 1.5 }, { name: 'b' }, { quota: 1 }])
+  for (const bad of [{}, { weight: 0 }, { gpuQuota: -1 }, { gpuQuota: 1.5 }, { name: 'b' }, { quota: 1 }])
     assert.ok(!ajv.validate(ProjectChange, bad), JSON.stringify(bad));
   assert.ok(!ajv.validate(ProjectInput, { name: 'A b' }));
 });
