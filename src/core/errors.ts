@@ -37,6 +37,7 @@ export const ERRORS = {
   'body-too-large': { status: 413, retry: false, title: 'The request body is too large' },
   'unsupported-media-type': { status: 415, retry: false, title: 'The body must be application/json' },
   'rate-limited': { status: 429, retry: true, title: 'Too many requests' },
+  'queue-draining': { status: 409, retry: true, title: 'The queue is being drained: it takes nothing new' },
   'line-full': { status: 429, retry: true, title: 'The project has as many experiments waiting as it may' },
   'headers-too-large': { status: 431, retry: false, title: 'The request headers are too large' },
   internal: { status: 500, retry: true, title: 'A fault of ours' },

@@ -34,6 +34,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Send `Content-Type: application/json`, once, in UTF-8, without compression and without other parameters.',
   'rate-limited':
     'The header `Retry-After` says when to go on. Limits are counted for each key or token; failed sign-ins for each address, and for each key that is tried.',
+  'queue-draining':
+    'Somebody drains the queue of the project, or the whole line: what was accepted goes on to its end, and nothing new is taken until it is resumed. The detail says who and why.',
   'line-full':
     'So many experiments of one project wait that no more are taken. Go on when some have started, or cancel some; other projects are not touched.',
   'headers-too-large': 'The request line and all headers together may have 16 kB.',

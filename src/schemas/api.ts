@@ -79,11 +79,12 @@ const PauseView = Type.Object(
   strict,
 );
 
-/** A queue that was paused or resumed. */
+/** A queue that was paused, drained or resumed. */
 export const QueuePause = Type.Object(
   {
     queue: Type.String({ description: "A project's name; _all: the whole line" }),
     paused: nullable(PauseView),
+    draining: nullable(PauseView),
   },
   { ...strict, $id: 'QueuePause' },
 );
@@ -227,6 +228,11 @@ export const ClusterList = Type.Object(
   { ...strict, $id: 'ClusterList' },
 );
 
+const byQueue = {
+  line: nullable(PauseView),
+  projects: Type.Record(Type.String(), PauseView, { description: 'By the name of the project' }),
+};
+
 /** The line and what stands behind it. */
 export const QueueView = Type.Object(
   {
@@ -259,13 +265,14 @@ export const QueueView = Type.Object(
       { description: 'A page of the line, in its order' },
     ),
     next: Cursor,
-    paused: Type.Object(
-      {
-        line: nullable(PauseView),
-        projects: Type.Record(Type.String(), PauseView, { description: 'By the name of the project' }),
-      },
-      { ...strict, description: 'Nothing new starts there; null and absent: it is not paused' },
-    ),
+    paused: Type.Object(byQueue, {
+      ...strict,
+      description: 'Nothing new starts there; null and absent: it is not paused',
+    }),
+    draining: Type.Object(byQueue, {
+      ...strict,
+      description: 'Nothing new is accepted there; null and absent: it is not drained',
+    }),
     verificationBacklog: Type.Integer({ minimum: 0, description: 'Batches without a report' }),
     clusters: Type.Array(Type.Unsafe<ClusterView>({ $ref: 'Cluster#' })),
   },

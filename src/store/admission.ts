@@ -1,12 +1,17 @@
 import { EchelonError } from '../core/errors.ts';
 import { projectRemoved } from './projects.ts';
+import type { Pause } from './queue-store.ts';
 
 /** What a step that takes new work in answers: `ok`, its id, `1` where it made it; or why it does not. */
-export type Admission = ['ok', string, '0' | '1'] | ['conflict' | 'full' | 'no-project' | 'line-full'];
+export type Admission =
+  | ['ok', string, '0' | '1']
+  | ['conflict' | 'full' | 'no-project' | 'line-full']
+  | ['draining', string];
 
 /**
  * The id, and whether this call made it. Throws EchelonError `idempotency-conflict`, `store-full`, `invalid-spec` with
- * `projectField` for a project that is gone, and `line-full` where more than `mostWaiting` of it would wait.
+ * `projectField` for a project that is gone, and `line-full` where more than `mostWaiting` of it would wait, `queue-draining` where its queue
+ * takes nothing new.
  */
 export function admitted(
   reply: Admission,
@@ -24,12 +29,23 @@ export function admitted(
       throw storeFull();
     case 'no-project':
       throw projectRemoved(projectField);
+    case 'draining':
+      throw queueDraining(reply[1]);
     case 'line-full':
       throw new EchelonError(
         'line-full',
         `No more than ${mostWaiting.toLocaleString('en')} experiments of a project may wait; go on when some have started, or cancel some.`,
       );
   }
+}
+
+/** EchelonError `queue-draining`. `note`: who drains the queue, as the store keeps it (JSON of a `Pause`). */
+export function queueDraining(note: string): EchelonError {
+  const { by, reason } = JSON.parse(note) as Pause;
+  return new EchelonError(
+    'queue-draining',
+    `${by} drains the queue${reason === null ? '' : `: ${reason}`}. What was accepted goes on; nothing new is taken until the queue is resumed.`,
+  );
 }
 
 /** EchelonError `store-full`. */

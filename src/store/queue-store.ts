@@ -6,6 +6,9 @@ export type PauseTarget =
   | { kind: 'project'; name: string }
   | { kind: 'cluster'; name: string };
 
+/** A queue: the whole line, or that of a project. */
+export type QueueTarget = Exclude<PauseTarget, { kind: 'cluster' }>;
+
 /** Who paused it, when (ms since 1970) and why. */
 export interface Pause {
   by: string;
@@ -13,11 +16,13 @@ export interface Pause {
   reason: string | null;
 }
 
-/** Everything that is paused. */
+/** Everything that is paused, and what is drained. */
 export interface Pauses {
   line: Pause | null;
   projects: ReadonlyMap<string, Pause>;
   clusters: ReadonlyMap<string, Pause>;
+  /** Queues that take nothing new. */
+  draining: { line: Pause | null; projects: ReadonlyMap<string, Pause> };
 }
 
 /** When an experiment is expected to start; ms since 1970. */
@@ -88,6 +93,11 @@ export interface QueueStore {
   ): Promise<'changed' | 'not-waiting' | 'not-found'>;
   /** Null resumes it. A claim that was decided before a pause is refused after it. False: there is no such cluster. */
   setPaused(target: PauseTarget, pause: Pause | null): Promise<boolean>;
+  /**
+   * While a queue is drained, submissions, sweeps and re-runs are refused with `queue-draining`; what was accepted goes on,
+   * children of its sweeps included. Null resumes it.
+   */
+  setDrained(target: QueueTarget, by: Pause | null): Promise<void>;
   pauses(): Promise<Pauses>;
   /** Versions of what projects hold, to be read before the reservations; a claim against an older one is refused. */
   projectVersions(): Promise<ReadonlyMap<string, number>>;

@@ -55,6 +55,11 @@ export function createQueue(context: StoreContext): QueueStore {
       );
     },
 
+    async setDrained(target, by) {
+      const field = target.kind === 'line' ? 'drain' : `drain:${target.name}`;
+      await run('set-paused', [field, by === null ? '' : JSON.stringify(by), '']);
+    },
+
     async pauses() {
       return toPauses(await guarded(redis.hgetall(paused)));
     },
@@ -162,19 +167,22 @@ export function toProjectVersions(versions: Record<string, string>): Map<string,
   );
 }
 
-/** Pauses from their hash, by what is paused. */
+/** Pauses and drains from their hash, by what they hold. */
 export function toPauses(fields: Record<string, string>): Pauses {
   const projects = new Map<string, Pause>();
   const clusters = new Map<string, Pause>();
+  const draining = { line: null as Pause | null, projects: new Map<string, Pause>() };
   let line: Pause | null = null;
   for (const [field, text] of Object.entries(fields)) {
     const pause = JSON.parse(text) as Pause;
     const [kind, name] = [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1)];
     if (field === 'line') line = pause;
+    else if (field === 'drain') draining.line = pause;
+    else if (kind === 'drain') draining.projects.set(name, pause);
     else if (kind === 'project') projects.set(name, pause);
     else if (kind === 'cluster') clusters.set(name, pause);
   }
-  return { line, projects, clusters };
+  return { line, projects, clusters, draining };
 }
 
 function estimateText({ estimate, unknown }: WaitNote): string {

@@ -3,7 +3,7 @@ import type { State } from '../core/states.ts';
 import { childId, MOST_RUNS } from '../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../schemas/sweep.ts';
-import { type Admission, admitted, storeFull } from './admission.ts';
+import { type Admission, admitted, queueDraining, storeFull } from './admission.ts';
 import type { StoreContext } from './context.ts';
 import type { CancelOutcome } from './experiment-store.ts';
 import type { createPressure } from './fitness.ts';
@@ -218,6 +218,7 @@ async function rerun(
       throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
     }
     if (outcome === 'full') throw storeFull();
+    if (outcome === 'draining') throw queueDraining(made[0]!);
     all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
   }
   return all;

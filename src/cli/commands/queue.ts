@@ -23,7 +23,13 @@ export interface QueueShown {
     estimate: ExperimentDetail['estimate'];
   }[];
   next: string | null;
-  paused: { line: Paused | null; projects: Record<string, Paused> };
+  paused: Held;
+  draining: Held;
+}
+
+interface Held {
+  line: Paused | null;
+  projects: Record<string, Paused>;
 }
 
 interface Paused {
@@ -33,7 +39,7 @@ interface Paused {
 
 const WHOLE_LINE = '_all';
 
-/** `echelon queue`, its pause and resume; `echelon priority`. */
+/** `echelon queue`, its pause, drain and resume; `echelon priority`. */
 export function queueCommands(output: Output): Command[] {
   const queue = base('queue')
     .summary('show who waits, why, and when each is expected to start')
@@ -47,12 +53,12 @@ export function queueCommands(output: Output): Command[] {
       const client = await clientFor(options);
       const line = await queueShown(client, options.limit);
       if (options.json) return output.line(json(line));
-      for (const text of pausesInWords(line.paused)) output.remark(text);
+      for (const text of heldInWords(line)) output.remark(text);
       if (line.waiting.length === 0) return output.line('Nobody waits.');
       output.line(queueTable(line, Date.now()));
       if (line.next !== null) output.remark(`${line.length} wait; --limit shows more of them.`);
     });
-  for (const sub of [pause(output), resume(output)]) queue.addCommand(sub);
+  for (const sub of [pause(output), drain(output), resume(output)]) queue.addCommand(sub);
   return [queue, priority(output)];
 }
 
@@ -98,12 +104,14 @@ export function startsIn(estimate: ExperimentDetail['estimate'], now: number): s
   return early === late ? `${likely}` : `${likely} (${early} to ${late})`;
 }
 
-function pausesInWords({ line, projects }: QueueShown['paused']): string[] {
-  const by = ({ by, reason }: Paused) => `by ${inert(by)}${reason === null ? '' : `: ${inert(reason)}`}`;
-  return [
-    ...(line === null ? [] : [`The line is paused ${by(line)}`]),
-    ...Object.entries(projects).map(([name, pause]) => `The queue of ${name} is paused ${by(pause)}`),
-  ];
+function heldInWords({ paused, draining }: Pick<QueueShown, 'paused' | 'draining'>): string[] {
+  const words = ({ line, projects }: Held, how: string) => {
+    const by = ({ by, reason }: Paused) =>
+      `${how} by ${inert(by)}${reason === null ? '' : `: ${inert(reason)}`}`;
+    const ofProjects = Object.entries(projects).map(([name, held]) => `The queue of ${name} ${by(held)}`);
+    return line === null ? ofProjects : [`The line ${by(line)}`, ...ofProjects];
+  };
+  return [...words(paused, 'is paused'), ...words(draining, 'takes nothing new; it is drained')];
 }
 
 function pause(output: Output): Command {
@@ -125,9 +133,29 @@ function pause(output: Output): Command {
     });
 }
 
+function drain(output: Output): Command {
+  return base('drain')
+    .summary('accept nothing new, of a project or of all')
+    .description('accept nothing new, of a project or (without one) at all; what waits still starts')
+    .argument('[project]')
+    .option('--reason <text>', 'told to everybody who submits')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  echelon queue drain --reason "the cluster moves on Friday"\n  echelon queue drain vision',
+    )
+    .action(async (project: string | undefined, _own: Options, command: Command) => {
+      const options = command.optsWithGlobals() as Options;
+      const client = await clientFor(options);
+      const body = options.reason === undefined ? undefined : { reason: options.reason };
+      const answer = await client.post(`${pathOf(project)}/drain`, body);
+      output.line(options.json ? json(answer) : `${whose(project)} takes nothing new`);
+    });
+}
+
 function resume(output: Output): Command {
   return base('resume')
-    .description('end the pause of a project, or (without one) of the whole line')
+    .summary('end the pause and the drain of a project, or of the whole line')
+    .description('end the pause and the drain of a project, or (without one) of the whole line')
     .argument('[project]')
     .addHelpText('after', '\nExamples:\n  echelon queue resume\n  echelon queue resume vision')
     .action(async (project: string | undefined, _own: Options, command: Command) => {

@@ -1591,6 +1591,17 @@ export type QueuePause = {
         at: number;
         reason: string | null;
     } | null;
+    draining: {
+        /**
+         * Name of the caller
+         */
+        by: string;
+        /**
+         * Milliseconds since 1970
+         */
+        at: number;
+        reason: string | null;
+    } | null;
 };
 
 export type Queue = {
@@ -1667,6 +1678,38 @@ export type Queue = {
      * Nothing new starts there; null and absent: it is not paused
      */
     paused: {
+        line: {
+            /**
+             * Name of the caller
+             */
+            by: string;
+            /**
+             * Milliseconds since 1970
+             */
+            at: number;
+            reason: string | null;
+        } | null;
+        /**
+         * By the name of the project
+         */
+        projects: {
+            [key: string]: {
+                /**
+                 * Name of the caller
+                 */
+                by: string;
+                /**
+                 * Milliseconds since 1970
+                 */
+                at: number;
+                reason: string | null;
+            };
+        };
+    };
+    /**
+     * Nothing new is accepted there; null and absent: it is not drained
+     */
+    draining: {
         line: {
             /**
              * Name of the caller
@@ -3625,7 +3668,7 @@ export type SubmitExperimentErrors = {
      */
     403: Problem;
     /**
-     * `idempotency-conflict`: The Idempotency-Key was used with another request
+     * `queue-draining`: The queue is being drained: it takes nothing new; `idempotency-conflict`: The Idempotency-Key was used with another request
      */
     409: Problem;
     /**
@@ -3697,7 +3740,7 @@ export type RerunExperimentErrors = {
      */
     404: Problem;
     /**
-     * `idempotency-conflict`: The Idempotency-Key was used with another request
+     * `queue-draining`: The queue is being drained: it takes nothing new; `idempotency-conflict`: The Idempotency-Key was used with another request
      */
     409: Problem;
     /**
@@ -4182,7 +4225,7 @@ export type SubmitSweepErrors = {
      */
     403: Problem;
     /**
-     * `idempotency-conflict`: The Idempotency-Key was used with another request
+     * `queue-draining`: The queue is being drained: it takes nothing new; `idempotency-conflict`: The Idempotency-Key was used with another request
      */
     409: Problem;
     /**
@@ -4600,7 +4643,7 @@ export type RerunFailedErrors = {
      */
     404: Problem;
     /**
-     * `already-final`: The experiment has already ended; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     * `already-final`: The experiment has already ended; `queue-draining`: The queue is being drained: it takes nothing new; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
     /**
@@ -6413,7 +6456,7 @@ export type SubmitPresetErrors = {
      */
     404: Problem;
     /**
-     * `idempotency-conflict`: The Idempotency-Key was used with another request
+     * `queue-draining`: The queue is being drained: it takes nothing new; `idempotency-conflict`: The Idempotency-Key was used with another request
      */
     409: Problem;
     /**
@@ -6584,6 +6627,83 @@ export type PauseQueueResponses = {
 
 export type PauseQueueResponse = PauseQueueResponses[keyof PauseQueueResponses];
 
+export type DrainQueueData = {
+    body?: {
+        /**
+         * Shown with it
+         */
+        reason?: string;
+    };
+    headers?: {
+        /**
+         * A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * A project's name: its queue; _all: the whole line
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/queues/{name}/drain';
+};
+
+export type DrainQueueErrors = {
+    /**
+     * `invalid-request`: The request is not well formed
+     */
+    400: Problem;
+    /**
+     * `unauthenticated`: No valid token
+     */
+    401: Problem;
+    /**
+     * `forbidden`: The request is not allowed
+     */
+    403: Problem;
+    /**
+     * `project-not-found`: There is no project of that name
+     */
+    404: Problem;
+    /**
+     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     */
+    409: Problem;
+    /**
+     * `body-too-large`: The request body is too large
+     */
+    413: Problem;
+    /**
+     * `unsupported-media-type`: The body must be application/json
+     */
+    415: Problem;
+    /**
+     * `rate-limited`: Too many requests
+     */
+    429: Problem;
+    /**
+     * `internal`: A fault of ours
+     */
+    500: Problem;
+    /**
+     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     */
+    503: Problem;
+};
+
+export type DrainQueueError = DrainQueueErrors[keyof DrainQueueErrors];
+
+export type DrainQueueResponses = {
+    /**
+     * Accept nothing new, of a project or at all
+     */
+    200: QueuePause;
+};
+
+export type DrainQueueResponse = DrainQueueResponses[keyof DrainQueueResponses];
+
 export type ResumeQueueData = {
     body?: never;
     headers?: {
@@ -6649,7 +6769,7 @@ export type ResumeQueueError = ResumeQueueErrors[keyof ResumeQueueErrors];
 
 export type ResumeQueueResponses = {
     /**
-     * End the pause of a queue
+     * End the pause and the drain of a queue
      */
     200: QueuePause;
 };

@@ -103,7 +103,7 @@ function addSubmit(app: App, deps: RouteDeps): void {
         body: SpecBody,
         response: {
           ...ACCEPTED,
-          ...problems('invalid-spec', 'line-full', 'store-full', 'store-unfit'),
+          ...problems('invalid-spec', 'queue-draining', 'line-full', 'store-full', 'store-unfit'),
         },
       },
     },
@@ -128,7 +128,14 @@ function addRerun(app: App, deps: RouteDeps): void {
         params: ExperimentParams,
         response: {
           ...ACCEPTED,
-          ...problems('not-found', 'invalid-spec', 'line-full', 'store-full', 'store-unfit'),
+          ...problems(
+            'not-found',
+            'invalid-spec',
+            'queue-draining',
+            'line-full',
+            'store-full',
+            'store-unfit',
+          ),
         },
       },
     },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { ClusterChange } from '../../schemas/clusters.ts';
 import { nearestName } from '../../schemas/nearest.ts';
-import type { Pause, PauseTarget } from '../../store/queue-store.ts';
+import type { Pause, QueueTarget } from '../../store/queue-store.ts';
 import { clusterOf } from '../begin-command.ts';
 import { clusterView } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../deps.ts';
@@ -26,9 +26,10 @@ const PauseBody = Type.Object(
 // By its type, so that a request without a body, which has none, is not held to the schema.
 const pauseBody = { content: { 'application/json': { schema: PauseBody } } };
 
-/** POST pause and resume of queues and clusters, PATCH /v1/clusters/:name. */
+/** POST pause, drain and resume of queues, pause and resume of clusters, PATCH /v1/clusters/:name. */
 export function addPauses(app: App, deps: RouteDeps): void {
   addQueuePause(app, deps);
+  addQueueDrain(app, deps);
   addQueueResume(app, deps);
   addClusterPause(app, deps);
   addClusterResume(app, deps);
@@ -55,7 +56,30 @@ function addQueuePause(app: App, { store, clock }: RouteDeps): void {
       const target = await queueOf(store, params.name);
       const pause = pauseBy(caller, body, clock.now());
       await store.setPaused(target, pause);
-      return { queue: params.name, paused: pause };
+      return queueState(store, params.name);
+    },
+  );
+}
+
+function addQueueDrain(app: App, { store, clock }: RouteDeps): void {
+  app.post(
+    '/v1/queues/:name/drain',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        operationId: 'drainQueue',
+        summary: 'Accept nothing new, of a project or at all',
+        description:
+          'Who waits still starts, children of accepted sweeps and further attempts included. Submissions, sweeps and re-runs are answered `queue-draining`; one that repeats an accepted request with its Idempotency-Key is answered as before. The body may be left out.',
+        tags: ['queue'],
+        params: QueueParams,
+        body: pauseBody,
+        response: { 200: { $ref: 'QueuePause#' }, ...problems('project-not-found') },
+      },
+    },
+    async ({ params, body, caller }) => {
+      await store.setDrained(await queueOf(store, params.name), pauseBy(caller, body, clock.now()));
+      return queueState(store, params.name);
     },
   );
 }
@@ -67,8 +91,8 @@ function addQueueResume(app: App, { store }: RouteDeps): void {
       config: { scope: 'admin' },
       schema: {
         operationId: 'resumeQueue',
-        summary: 'End the pause of a queue',
-        description: 'Where it is not paused, nothing is changed. Takes no body.',
+        summary: 'End the pause and the drain of a queue',
+        description: 'Where it is neither paused nor drained, nothing is changed. Takes no body.',
         tags: ['queue'],
         params: QueueParams,
         response: { 200: { $ref: 'QueuePause#' }, ...problems('project-not-found') },
@@ -76,8 +100,10 @@ function addQueueResume(app: App, { store }: RouteDeps): void {
     },
     async ({ params, body }) => {
       refuseBody(body);
-      await store.setPaused(await queueOf(store, params.name), null);
-      return { queue: params.name, paused: null };
+      const target = await queueOf(store, params.name);
+      await store.setPaused(target, null);
+      await store.setDrained(target, null);
+      return queueState(store, params.name);
     },
   );
 }
@@ -166,7 +192,13 @@ function refuseBody(body: unknown): void {
   if (body !== undefined) throw new EchelonError('invalid-request', 'This request takes no body.');
 }
 
-async function queueOf(store: RouteDeps['store'], name: string): Promise<PauseTarget> {
+async function queueState(store: RouteDeps['store'], name: string) {
+  const { line, projects, draining } = await store.pauses();
+  if (name === WHOLE_LINE) return { queue: name, paused: line, draining: draining.line };
+  return { queue: name, paused: projects.get(name) ?? null, draining: draining.projects.get(name) ?? null };
+}
+
+async function queueOf(store: RouteDeps['store'], name: string): Promise<QueueTarget> {
   if (name === WHOLE_LINE) return { kind: 'line' };
   const known = (await store.projects()).map((project) => project.name);
   if (known.includes(name)) return { kind: 'project', name };

@@ -89,7 +89,8 @@ async function queueView(
       })),
     ),
     next,
-    paused: pausedFor(caller, pauses),
+    paused: seenQueues(caller, pauses),
+    draining: seenQueues(caller, pauses.draining),
     verificationBacklog: backlog,
     clusters: await seenClusters(store, caller, clusters),
   };
@@ -105,7 +106,7 @@ function toPlace(text: string): LinePlace {
 }
 
 /** A caller that is bound to a project is told of no other one. */
-function pausedFor({ project }: Caller, { line, projects }: Pauses) {
+function seenQueues({ project }: Caller, { line, projects }: Pauses['draining']) {
   const seen = [...projects].filter(([name]) => project === null || name === project);
   return { line, projects: Object.fromEntries(seen) };
 }

@@ -53,7 +53,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
             headers: { Location: { type: 'string', description: 'Path of the sweep' } },
             content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
           },
-          ...problems(...REFUSALS, 'line-full', 'store-full', 'store-unfit'),
+          ...problems(...REFUSALS, 'queue-draining', 'line-full', 'store-full', 'store-unfit'),
         },
       },
     },

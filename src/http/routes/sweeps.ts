@@ -258,7 +258,7 @@ function addRerun(app: App, deps: RouteDeps): void {
         params: SweepParams,
         response: {
           202: { $ref: 'SweepRerun#' },
-          ...problems('not-found', 'already-final', 'store-full'),
+          ...problems('not-found', 'already-final', 'queue-draining', 'store-full'),
         },
       },
     },

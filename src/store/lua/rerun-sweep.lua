@@ -6,11 +6,12 @@
 -- ARGV      1 sweep, 2 '1' where new work is accepted, 3 version of a record's layout, then for each child: index,
 --           number of the new run, id of the failed run, and its arguments (see include/create.lua)
 -- Returns   {'ok', ids of the new experiments…}
--- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}
+-- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}; {'draining', who drains its queue (JSON)}
 -- Events    state: null -> queued of each; PUBLISH wake 'line'
 -- include time
 -- include state
 -- include create
+-- include admit
 
 -- Of each child, those that wait for it: read once, however many run again. Empty where none was ever given up.
 local function waitingFor(s)
@@ -41,6 +42,8 @@ local s = root .. ':sweep:' .. id
 local record = redis.call('HMGET', s, 'state', 'project')
 if not record[1] or record[1] == 'cancelled' then return { 'cancelled' } end
 if ARGV[2] ~= '1' then return { 'full' } end
+local drained = drainedBy(root, record[2])
+if drained then return { 'draining', drained } end
 local now, answer, waiting = nowMs(), { 'ok' }, nil
 for at = 4, #ARGV, CHILD_SIZE + 3 do
   local index, run = ARGV[at], ARGV[at + 1]

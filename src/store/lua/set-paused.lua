@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Lets nothing new start in the line, of a project or on a cluster, or lets it again. Claims look at this in their own
--- step.
+-- Lets nothing new start in the line, of a project or on a cluster, or takes nothing new into the line or that of a
+-- project, or lets it again. Claims and submissions look at this in their own step.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 'line', 'project:<name>' or 'cluster:<name>', 2 who paused it, when and why (JSON); '': it is resumed,
+-- ARGV      1 'line', 'project:<name>' or 'cluster:<name>'; 'drain' or 'drain:<project>'; 2 who paused or drained it, when and why (JSON); '': it is resumed,
 --           3 the cluster that must be known, or ''
 -- Returns   1, or 0 where there is no such cluster
 -- Events    PUBLISH wake 'line'

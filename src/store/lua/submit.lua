@@ -8,7 +8,8 @@
 --           log (JSON) or '', 19 entries that are kept at most, 20 how long they are kept (ms)
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
---           {'no-project'}: its project was removed meanwhile; {'line-full'}: too many of its project wait
+--           {'no-project'}: its project was removed meanwhile; {'line-full'}: too many of its project wait;
+--           {'draining', who drains its queue (JSON)}
 -- Events    state: null -> queued, under 0-1; PUBLISH wake 'line'
 --
 -- A repeated call (same id, or same key and digest) answers as the first did.

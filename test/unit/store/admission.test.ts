@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeChild } from '../../../src/plan/sweep.ts';
 import { admitted } from '../../../src/store/admission.ts';
-import { coded, storeFor, submitInput } from '../../support/store.ts';
+import { claimed, coded, storeFor, submitInput } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 const told = { projectField: '/project', mostWaiting: 20_000 };
@@ -13,6 +14,8 @@ test('each answer of a step is its id or its error', () => {
   assert.throws(() => admitted(['full'], told), coded('store-full'));
   assert.throws(() => admitted(['no-project'], told), coded('invalid-spec'));
   assert.throws(() => admitted(['line-full'], told), /20,000/);
+  const note = JSON.stringify({ by: 'ann', at: 1, reason: 'moving' });
+  assert.throws(() => admitted(['draining', note], told), /^EchelonError: ann drains the queue: moving\. /);
 });
 
 test('a project that floods the line is refused at its number, and leaves the others their room', async (t) => {
@@ -52,3 +55,27 @@ test('children of sweeps count however many sweeps of others wait to be made', a
   // Fails where the sweeps of others are counted among those that are looked at.
   await assert.rejects(sweep(4, 'flood'), coded('line-full'));
 });
+
+// Fails where what takes work in does not look at drains.
+for (const [what, target] of [
+  ['the line', { kind: 'line' }],
+  ['a project', { kind: 'project', name: 'old' }],
+] as const)
+  test(`while ${what} is drained nothing new is accepted, and what was accepted goes on`, async (t) => {
+    const { store } = await storeFor(t);
+    const submit = (project: string, key?: string) =>
+      store.submit(submitInput({ project, ...(key && { idempotency: { key, digest: 'd' } }) }));
+    const sweep = () => store.createSweep(sweepInput(sweepRequest(2), { project: 'old' }));
+    const [early, first] = [await submit('old', 'k'), await sweep()];
+    await store.setDrained(target, { by: 'ann', at: 1, reason: null });
+    await assert.rejects(submit('old'), coded('queue-draining'));
+    await assert.rejects(sweep(), coded('queue-draining'));
+    assert.equal((await submit('old', 'k')).id, early.id, 'a repeated request is answered again');
+    const other = submit('other');
+    if (target.kind === 'line') await assert.rejects(other, coded('queue-draining'));
+    else assert.ok((await other).created);
+    assert.equal((await store.expandSweep(first.id, makeChild)).made.length, 2);
+    await claimed(store, early.id);
+    await store.setDrained(target, null);
+    assert.ok((await submit('old')).created);
+  });

@@ -8,6 +8,10 @@ import { claimed, coded, running, storeFor, submitInput } from '../../support/st
 import { expandedSweep } from '../../support/sweep.ts';
 
 const PAUSE = { by: 'ann', at: 5, reason: 'upgrade' };
+const NOTHING = {
+  ...{ line: null, projects: new Map(), clusters: new Map() },
+  draining: { line: null, projects: new Map() },
+};
 
 async function submitted(store: Store, more: Parameters<typeof submitInput>[0] = {}): Promise<string> {
   return (await store.submit(submitInput(more))).id;
@@ -130,7 +134,7 @@ describe('a pause', () => {
       const found = target.kind === 'line' ? line : (projects.get('default') ?? clusters.get('local'));
       assert.deepEqual(found, PAUSE);
       await store.setPaused(target, null);
-      assert.deepEqual(await store.pauses(), { line: null, projects: new Map(), clusters: new Map() });
+      assert.deepEqual(await store.pauses(), NOTHING);
       await claimed(store, id);
     });
 
@@ -144,9 +148,10 @@ describe('a pause', () => {
     await store.createProject(newProject({ name: 'x' }, 0));
     await store.setPaused({ kind: 'cluster', name: 'x' }, PAUSE);
     await store.setPaused({ kind: 'project', name: 'x' }, PAUSE);
+    await store.setDrained({ kind: 'project', name: 'x' }, PAUSE);
     await store.removeCluster('x');
     assert.equal(await store.removeProject('x', 0), 'removed');
-    assert.deepEqual(await store.pauses(), { line: null, projects: new Map(), clusters: new Map() });
+    assert.deepEqual(await store.pauses(), NOTHING);
   });
 });
 

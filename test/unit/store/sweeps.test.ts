@@ -259,6 +259,21 @@ describe('a re-run', () => {
     );
   });
 
+  // Fails without the look at drains.
+  test('is refused while the queue of its project is drained', async (t) => {
+    const { store } = await storeFor(t);
+    const { id, children } = await expandedSweep(store, 2);
+    await end(store, children[0]!, 'failed');
+    const sweep = (await store.sweep(id))!;
+    const again = async () =>
+      store.rerunSweepChildren(sweep, await store.sweepChildren(sweep, 0, 2), makeChild);
+    const target = { kind: 'project', name: sweep.project } as const;
+    await store.setDrained(target, { by: 'ann', at: 1, reason: null });
+    await assert.rejects(again(), coded('queue-draining'));
+    await store.setDrained(target, null);
+    assert.equal((await again()).length, 1);
+  });
+
   // Fails without the look at whether the store takes new work.
   test('is refused where the store is nearly full, and changes nothing', async (t) => {
     const { store, redis } = await storeFor(t, { limits: { acceptShare: 0.5, pressureMaxAgeMs: 0 } });

@@ -1,9 +1,17 @@
+-- Who drains the line of all, or of this project, as noted (JSON); false where nobody does.
+local function drainedBy(root, project)
+  local notes = redis.call('HMGET', root .. ':paused', 'drain', 'drain:' .. project)
+  return notes[1] or notes[2]
+end
+
 -- Why new work is not taken in, as the answer of the step; nil where it is.
 -- new: project, count (experiments that it makes now or later), accepting ('1' where the store has room),
 --      most (experiments of one project that may wait)
 local function refused(root, new)
   if new.accepting ~= '1' then return { 'full' } end
   if redis.call('SISMEMBER', root .. ':projects:removed', new.project) == 1 then return { 'no-project' } end
+  local drained = drainedBy(root, new.project)
+  if drained then return { 'draining', drained } end
   local waiting = redis.call('ZCARD', root .. ':line:' .. new.project)
   if waiting + new.count > tonumber(new.most) then return { 'line-full' } end
 end

@@ -33,6 +33,19 @@ test('the line and a project are paused with a reason, shown, and resumed', asyn
   assert.match((await run('queue', 'pause', 'defalt')).error!.message, /Did you mean default/);
 });
 
+test('the line and a project are drained with a reason, shown, and resumed', async () => {
+  const drained = await run('queue', 'drain', 'default', '--reason', 'moving');
+  assert.deepEqual(drained.output.lines, ['the queue of default takes nothing new']);
+  assert.deepEqual((await run('queue', 'drain')).output.lines, ['the line takes nothing new']);
+  const remarks = (await run('queue')).output.remarks.join('\n');
+  assert.match(
+    remarks,
+    /The line takes nothing new; it is drained by .*\nThe queue of default .* by .*: moving/,
+  );
+  for (const target of [[], ['default']]) await run('queue', 'resume', ...target);
+  assert.deepEqual((await store.pauses()).draining, { line: null, projects: new Map() });
+});
+
 test('a priority is changed, also to one below zero', async () => {
   const experiment = (await store.waitingIds(1))[0]!;
   assert.deepEqual((await run('priority', experiment, '7')).output.lines, [

@@ -18,7 +18,10 @@ test('a paused line says by whom and why, refuses claims, and goes on when it is
   const paused = await call('POST', '/v1/queues/_all/pause', { body: { reason: 'upgrade' } });
   assert.equal(paused.statusCode, 200);
   const { by } = paused.json().paused;
-  assert.deepEqual(paused.json(), { queue: '_all', paused: { by, at: 1_000, reason: 'upgrade' } });
+  assert.deepEqual(paused.json(), {
+    ...{ queue: '_all', draining: null },
+    paused: { by, at: 1_000, reason: 'upgrade' },
+  });
   assert.deepEqual((await call('GET', '/v1/queues')).json().paused, {
     line: { by, at: 1_000, reason: 'upgrade' },
     projects: {},
@@ -36,6 +39,21 @@ test('the queue of a project is paused by its name; one that is not there is ref
   const unknown = await call('POST', '/v1/queues/team-b/pause');
   assert.deepEqual([unknown.statusCode, unknown.json().code], [404, 'project-not-found']);
   assert.match(unknown.json().detail, /Did you mean team-a/);
+});
+
+test('a queue that is drained says by whom and why, refuses what is new, and takes it when it is resumed', async () => {
+  const drained = (await call('POST', '/v1/queues/team-a/drain', { body: { reason: 'moving' } })).json();
+  assert.deepEqual([drained.queue, drained.paused, drained.draining.reason], ['team-a', null, 'moving']);
+  assert.equal((await call('GET', '/v1/queues')).json().draining.projects['team-a'].reason, 'moving');
+  const body = { engine: 'replay', name: 'x', project: 'team-a', replay: { batches: 3 } };
+  const refused = await call('POST', '/v1/experiments', { body });
+  assert.deepEqual([refused.statusCode, refused.json().code], [409, 'queue-draining']);
+  assert.match(refused.json().detail, /drains the queue: moving/);
+  assert.equal((await call('POST', '/v1/queues/_all/drain')).json().draining.reason, null);
+  for (const name of ['_all', 'team-a']) {
+    assert.equal((await call('POST', `/v1/queues/${name}/resume`)).json().draining, null);
+  }
+  assert.equal((await call('POST', '/v1/experiments', { body })).statusCode, 202);
 });
 
 test('a cluster is paused at once, and resumed from a pause and a drain', async () => {
