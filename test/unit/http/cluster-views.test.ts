@@ -9,7 +9,8 @@ const CLUSTER: Cluster = {
 };
 const PAUSES = {
   line: null,
-  projects: new Map(), draining: { line: null, projects: new Map() },
+  projects: new Map(),
+  draining: { line: null, projects: new Map() },
   clusters: new Map([['b', { by: 'ann', at: 1, reason: null }]]),
 };
 const at = (now: number, clusters: Cluster[] = [CLUSTER]) => ({
