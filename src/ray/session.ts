@@ -13,8 +13,8 @@ import { DATAPATH, type DataResponse } from './protocol.ts';
 import { withTimeout } from './timeout.ts';
 import { judgeVersion, type VersionTraits } from './version.ts';
 
-const ATTEMPTS = 5;
-/** Ray forks a process per session while threads run; now and then that process dies at once. */
+const ATTEMPTS = 8;
+/** Ray forks a process per session while threads run; now and then that process dies at once, seldom five in a row. */
 const START_FAILURE =
   /Starting Ray client server failed|Proxy failed to Connect to backend|ZombieProcess|psutil\.NoSuchProcess/;
 const JOB_CONFIG = new PyGlobal('ray.job_config', 'JobConfig.from_json');
