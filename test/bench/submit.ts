@@ -40,6 +40,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const health = await loadOf({ ...load, path: '/healthz' });
       const noop = await loadOf({ ...load, path: NOOP });
       const submit = await loadOf({ ...load, path: SUBMIT });
+      await service.empty();
       const paced = await loadOf({ ...load, path: SUBMIT, rate: Number(values.rate) });
       if (round >= 0) samples.push({ submit, noop, health, paced }); // the first warms the arms
     }
@@ -81,6 +82,9 @@ async function startService() {
     },
     async (_request, reply) => reply.code(202).send({ id: '', self: '', events: '' }),
   );
+  const rewritten = async () => {
+    while (/aof_rewrite_(?:in_progress|scheduled):1/.test(await redis.info('persistence'))) await pause(50);
+  };
   return {
     ...api,
     url: await api.listen(),
@@ -89,9 +93,10 @@ async function startService() {
      * server and its load need here.
      */
     async empty() {
+      await rewritten();
       await redis.flushall();
       await redis.bgrewriteaof();
-      while (/aof_rewrite_(?:in_progress|scheduled):1/.test(await redis.info('persistence'))) await pause(50);
+      await rewritten();
     },
   };
 }
