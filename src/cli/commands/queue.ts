@@ -115,7 +115,7 @@ function heldInWords({ paused, draining }: Pick<QueueShown, 'paused' | 'draining
 }
 
 function pause(output: Output): Command {
-  return base('pause')
+  const sub = base('pause')
     .summary('let nothing new start, of a project or of all')
     .description('let nothing new start, of a project or (without one) at all; what runs goes on')
     .argument('[project]')
@@ -123,18 +123,12 @@ function pause(output: Output): Command {
     .addHelpText(
       'after',
       '\nExamples:\n  echelon queue pause --reason "maintenance until 6 pm"\n  echelon queue pause vision',
-    )
-    .action(async (project: string | undefined, _own: Options, command: Command) => {
-      const options = command.optsWithGlobals() as Options;
-      const client = await clientFor(options);
-      const body = options.reason === undefined ? undefined : { reason: options.reason };
-      const answer = await client.post(`${pathOf(project)}/pause`, body);
-      output.line(options.json ? json(answer) : `${whose(project)} is paused`);
-    });
+    );
+  return held(sub, output, 'is paused');
 }
 
 function drain(output: Output): Command {
-  return base('drain')
+  const sub = base('drain')
     .summary('accept nothing new, of a project or of all')
     .description('accept nothing new, of a project or (without one) at all; what waits still starts')
     .argument('[project]')
@@ -142,14 +136,19 @@ function drain(output: Output): Command {
     .addHelpText(
       'after',
       '\nExamples:\n  echelon queue drain --reason "the cluster moves on Friday"\n  echelon queue drain vision',
-    )
-    .action(async (project: string | undefined, _own: Options, command: Command) => {
-      const options = command.optsWithGlobals() as Options;
-      const client = await clientFor(options);
-      const body = options.reason === undefined ? undefined : { reason: options.reason };
-      const answer = await client.post(`${pathOf(project)}/drain`, body);
-      output.line(options.json ? json(answer) : `${whose(project)} takes nothing new`);
-    });
+    );
+  return held(sub, output, 'takes nothing new');
+}
+
+/** A command that holds a queue back by the request of its name, and says what is so then. */
+function held(sub: Command, output: Output, words: string): Command {
+  return sub.action(async (project: string | undefined, _own: Options, command: Command) => {
+    const options = command.optsWithGlobals() as Options;
+    const client = await clientFor(options);
+    const body = options.reason === undefined ? undefined : { reason: options.reason };
+    const answer = await client.post(`${pathOf(project)}/${sub.name()}`, body);
+    output.line(options.json ? json(answer) : `${whose(project)} ${words}`);
+  });
 }
 
 function resume(output: Output): Command {

@@ -8,6 +8,24 @@ import type { Store } from '../../store/store.ts';
 /** A schema of parameters: nothing but what it names is accepted. */
 export const strict = { additionalProperties: false } as const;
 
+/** Codes of what a request that brings new work may be refused for, each documented in `error-docs.ts`. */
+export const NEW_WORK_REFUSALS = [
+  'invalid-spec',
+  'queue-draining',
+  'line-full',
+  'store-full',
+  'store-unfit',
+] as const;
+
+/** The answer to a sweep that was accepted. */
+export const SWEEP_ACCEPTED = {
+  202: {
+    description: 'Accepted',
+    headers: { Location: { type: 'string', description: 'Path of the sweep' } },
+    content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
+  },
+} as const;
+
 /** Query of a list: a page of it. */
 export const PageQuery = {
   cursor: Type.Optional(

@@ -22,6 +22,7 @@ import {
   cancelReason,
   ExperimentParams,
   experimentOf,
+  NEW_WORK_REFUSALS,
   notFound,
   PageQuery,
   ProjectQuery,
@@ -103,7 +104,7 @@ function addSubmit(app: App, deps: RouteDeps): void {
         body: SpecBody,
         response: {
           ...ACCEPTED,
-          ...problems('invalid-spec', 'queue-draining', 'line-full', 'store-full', 'store-unfit'),
+          ...problems(...NEW_WORK_REFUSALS),
         },
       },
     },
@@ -128,14 +129,7 @@ function addRerun(app: App, deps: RouteDeps): void {
         params: ExperimentParams,
         response: {
           ...ACCEPTED,
-          ...problems(
-            'not-found',
-            'invalid-spec',
-            'queue-draining',
-            'line-full',
-            'store-full',
-            'store-unfit',
-          ),
+          ...problems('not-found', ...NEW_WORK_REFUSALS),
         },
       },
     },

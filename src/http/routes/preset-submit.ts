@@ -16,7 +16,7 @@ import { fingerprintOf } from '../fingerprint-of.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { requireCluster } from '../require-place.ts';
 import { problems } from '../responses.ts';
-import { strict } from './common.ts';
+import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED, strict } from './common.ts';
 import { presetNamed } from './presets.ts';
 
 const Params = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
@@ -36,19 +36,8 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
         params: Params,
         body: SubmitPreset,
         response: {
-          202: {
-            description: 'Accepted',
-            headers: { Location: { type: 'string', description: 'Path of the sweep' } },
-            content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
-          },
-          ...problems(
-            'not-found',
-            'invalid-spec',
-            'queue-draining',
-            'line-full',
-            'store-full',
-            'store-unfit',
-          ),
+          ...SWEEP_ACCEPTED,
+          ...problems('not-found', ...NEW_WORK_REFUSALS),
         },
       },
     },

@@ -21,13 +21,12 @@ import { fingerprintOf } from '../fingerprint-of.ts';
 import { labelProblem } from '../label-problem.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
+import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from './common.ts';
 
 /** Children judged before other requests get their turn. */
 const JUDGED_AT_ONCE = 100;
 /** Children shown by a preview. */
 const SHOWN = 10;
-
-const REFUSALS = ['invalid-spec'] as const;
 
 /** POST /v1/sweeps and its dry run. */
 export function addSweepSubmit(app: App, deps: RouteDeps): void {
@@ -48,12 +47,8 @@ function addSubmit(app: App, { store }: RouteDeps): void {
         tags: ['sweeps'],
         body: SweepRequest,
         response: {
-          202: {
-            description: 'Accepted',
-            headers: { Location: { type: 'string', description: 'Path of the sweep' } },
-            content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
-          },
-          ...problems(...REFUSALS, 'queue-draining', 'line-full', 'store-full', 'store-unfit'),
+          ...SWEEP_ACCEPTED,
+          ...problems(...NEW_WORK_REFUSALS),
         },
       },
     },
@@ -86,7 +81,7 @@ function addPreview(app: App, { store }: RouteDeps): void {
         description: `Checks every child, counts them and shows the first ${SHOWN}. Stores nothing.`,
         tags: ['sweeps'],
         body: SweepRequest,
-        response: { 200: { $ref: 'SweepPreview#' }, ...problems(...REFUSALS) },
+        response: { 200: { $ref: 'SweepPreview#' }, ...problems('invalid-spec') },
       },
     },
     async (request): Promise<SweepPreview> => {

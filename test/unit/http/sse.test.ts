@@ -15,6 +15,16 @@ function entry(sequence: number, text = 'x'): StreamEntry {
   return { id: entryId(1, sequence), at: sequence, event };
 }
 
+/** A client that asks for the stream and reads nothing of it. */
+async function askAndTakeNothing(scope: Scope, port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  scope.after(async () => void socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+}
+
 /** A server with one stream; `end` is how it came to its end. */
 async function serve(
   scope: Scope,
@@ -86,12 +96,7 @@ describe('sendEvents', () => {
         for (;;) yield entry(++taken, text);
       },
     });
-    const socket = connect(port, '127.0.0.1');
-    t.after(() => socket.destroy());
-    socket.on('error', () => {});
-    await once(socket, 'connect');
-    socket.pause();
-    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await askAndTakeNothing(t, port);
     assert.deepEqual(await end, { end: 'stalled' });
     // Fails where the next entry is written before the last one was taken: the bound and one entry.
     assert.ok(mostWaiting() <= 64 * 1024 + 2 * text.length, `${mostWaiting()} bytes waited`);
@@ -109,12 +114,7 @@ describe('sendEvents', () => {
         await untilAborted(signal);
       },
     });
-    const socket = connect(port, '127.0.0.1');
-    t.after(() => socket.destroy());
-    socket.on('error', () => {});
-    await once(socket, 'connect');
-    socket.pause();
-    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await askAndTakeNothing(t, port);
     assert.deepEqual(await end, { end: 'stalled' });
   });
 
