@@ -4,7 +4,8 @@ import type { Amount, FreeNode, OpenCluster, Span } from './choose-nodes.ts';
 
 /** "1 GPU", "2 GPUs". */
 export function plural(count: number, word: string): string {
-  return `${Number(count.toFixed(2))} ${word}${count === 1 ? '' : 's'}`;
+  const shown = Number(count.toFixed(2));
+  return `${shown} ${word}${shown === 1 ? '' : 's'}`;
 }
 
 /** What an experiment asks for. */

@@ -73,8 +73,17 @@ export interface Places {
   /** Why none of them starts in this round, whatever happens; null where one may. Such ones hold nobody up. */
   refusal: string | null;
   taking: OpenCluster[];
-  /** Why the next of them waits, once one did and room only becomes less. */
-  later: string | null;
+  /** Why one of them was not started in this round; null until then. */
+  refused: Refused | null;
+}
+
+/**
+ * Why an experiment was not started. It holds for all of the same shape whose expected length is at least
+ * `fromMs`, because room only becomes less during a round: 0 if the length has no part in it.
+ */
+interface Refused {
+  reason: string;
+  fromMs: number;
 }
 
 /** What a choice knows while it is made. */
@@ -170,7 +179,7 @@ export function isWanted(
 }
 
 function findPlaces(item: Waiting, clusters: OpenCluster[]): Places {
-  const refused = (refusal: string): Places => ({ refusal, taking: [], later: null });
+  const refused = (refusal: string): Places => ({ refusal, taking: [], refused: null });
   const wanted = clusters.filter((cluster) => isWanted(item, cluster));
   if (wanted.length === 0) return refused(nowhere(item, clusters));
   // A cluster that has not been seen yet has no nodes: nothing is known, so nothing is ruled out.
@@ -179,7 +188,7 @@ function findPlaces(item: Waiting, clusters: OpenCluster[]): Places {
   );
   if (possible.length === 0) return refused(tooLarge(item, wanted));
   const taking = possible.filter(({ draining, paused }) => !draining && paused === null);
-  return taking.length === 0 ? refused(closed(possible)) : { refusal: null, taking, later: null };
+  return taking.length === 0 ? refused(closed(possible)) : { refusal: null, taking, refused: null };
 }
 
 type Placed = { start: Start; counts: true } | { start?: undefined; reason: string; counts: boolean };
@@ -190,8 +199,9 @@ function place(item: Waiting, round: Round): Placed {
   const refusal =
     places.refusal ?? pauseAfterLoss(item) ?? round.pausedFor(item) ?? round.quotas.refusal(item);
   if (refusal !== null) return { reason: refusal, counts: false };
-  if (places.later !== null) return { reason: places.later, counts: true };
   const takes = round.lengths.get(item.experiment) ?? null;
+  if (places.refused !== null && lengthMs(takes) >= places.refused.fromMs)
+    return { reason: inWords(places.refused, takes), counts: true };
   for (const cluster of places.taking) {
     const node = nodeFor(item, cluster, takes, round);
     if (node === undefined) continue;
@@ -201,9 +211,12 @@ function place(item: Waiting, round: Round): Placed {
     const { experiment, gpus, cpus } = item;
     return { start: { experiment, cluster: cluster.name, node: node.id, gpus, cpus }, counts: true };
   }
-  const reason = whyNot(item, places, { round, takes });
+  const refused = whyNot(item, places.taking, { round, takes });
+  // The first that a cluster has no room for is told when there will be room; it blocks those after it.
+  const answering = places.taking.filter((cluster) => cluster.answering);
+  if (answering.length === 0 || answering.some(({ blocker }) => blocker !== null)) places.refused = refused;
   hold(item, places.taking, round);
-  return { reason, counts: true };
+  return { reason: inWords(refused, takes), counts: true };
 }
 
 /** One whose last attempt was lost waits a while, and holds nobody up meanwhile. */
@@ -239,39 +252,40 @@ function hold(item: Waiting, taking: readonly OpenCluster[], { guards, quotas, n
 
 function whyNot(
   item: Waiting,
-  places: Places,
+  taking: readonly OpenCluster[],
   { round, takes }: { round: Round; takes: Span | null },
-): string {
-  const { taking } = places;
+): Refused {
+  const always = (reason: string): Refused => ({ reason, fromMs: 0 });
   const answering = taking.filter((cluster) => cluster.answering);
   if (answering.length === 0)
-    return later(places, `the ray-worker of ${taking.map(({ name }) => name).join(', ')} does not answer`);
-  const strict = answering.find((cluster) => cluster.blocker !== null && !cluster.backfill);
-  if (strict !== undefined)
-    return later(
-      places,
-      `waits behind ${strict.blocker!.experiment}, which is ahead in the line of ${strict.name}`,
-    );
+    return always(`the ray-worker of ${taking.map(({ name }) => name).join(', ')} does not answer`);
+  // A shorter experiment of the same shape may still start there.
   const filled = answering.find(
-    ({ blocker, nodes }) => blocker !== null && nodes.some((node) => fits(item, node)),
+    ({ backfill, blocker, nodes }) => backfill && blocker !== null && nodes.some((node) => fits(item, node)),
   );
   if (filled !== undefined) {
     const reason = `would delay ${filled.blocker!.experiment}, which is next on ${filled.name}`;
-    return takes === null ? later(places, `${reason}: nobody knows yet how long this one runs`) : reason;
+    return { reason, fromMs: lengthMs(takes) };
   }
+  const strict = answering.find((cluster) => cluster.blocker !== null && !cluster.backfill);
+  if (strict !== undefined)
+    return always(`waits behind ${strict.blocker!.experiment}, which is ahead in the line of ${strict.name}`);
   const reason = `needs ${needInWords(item)} on one node; ${freest(answering, item)}`;
-  if (answering.some(({ blocker }) => blocker !== null)) return later(places, reason);
+  if (answering.some(({ blocker }) => blocker !== null)) return always(reason);
   const room = answering
     .map(({ nodes }) => createBackfill(item, nodes, round.now).head)
     .filter((head) => head !== null)
     .toSorted((a, b) => a.at.likely - b.at.likely)[0];
-  return room === undefined ? reason : `${reason}; ${frees(item, room, round.now)}`;
+  return always(room === undefined ? reason : `${reason}; ${frees(item, room, round.now)}`);
 }
 
-/** The reason holds for all that ask for the same: room only becomes less while a choice is made. */
-function later(places: Places, reason: string): string {
-  places.later = reason;
-  return reason;
+/** What backfill compares: the longest that an experiment may run; one of unknown length is longer than all others. */
+function lengthMs(takes: Span | null): number {
+  return takes === null ? Number.POSITIVE_INFINITY : takes.late;
+}
+
+function inWords({ reason, fromMs }: Refused, takes: Span | null): string {
+  return fromMs > 0 && takes === null ? `${reason}: nobody knows yet how long this one runs` : reason;
 }
 
 /** A length from `now` on, as instants. */
