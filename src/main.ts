@@ -16,7 +16,6 @@ import { readFigures, serveMetrics } from './main/serve-metrics.ts';
 import { createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { observeStore } from './observe/observe-store.ts';
-import { createCommandQueues } from './queue/commands.ts';
 import { createLine } from './queue/line.ts';
 import { createVerifierPool } from './verify/pool.ts';
 
@@ -96,12 +95,11 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
     readStore: () => readFigures(plainStore),
   });
   const store = observeStore(plainStore, metrics);
-  const queueDeps = {
+  const line = createLine({
     redis: openRedis(connections),
     prefix: `{${settings.redisPrefix}}`,
     onError: (error: Error) => log.warn({ err: error }, 'queue connection'),
-  };
-  const line = createLine(queueDeps);
+  });
   resources.defer(() => line.close());
   const verifier = createVerifierPool({
     threads: settings.verifyThreads,
@@ -109,7 +107,5 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
     budgetBytes: settings.verifyBudgetBytes,
   });
   resources.defer(() => verifier.close());
-  const commands = createCommandQueues(queueDeps);
-  resources.defer(() => commands.close());
-  return { store, plainStore, metrics, line, commands, verifier, log, hidden };
+  return { store, plainStore, metrics, line, verifier, log, hidden };
 }

@@ -1,5 +1,4 @@
-import type { CommandQueues } from '../queue/commands.ts';
-import type { Looked } from '../queue/looking.ts';
+import { within } from '../queue/looking.ts';
 import type { CommandProblem, PreflightFinding } from '../schemas/clusters.ts';
 import type { ClaimedCommand, CommandLease } from '../store/command-store.ts';
 import type { Store } from '../store/store.ts';
@@ -37,17 +36,14 @@ export interface Commands {
 
 /** A command that brings down each dispatcher that tries it is given up. */
 const MOST_TRIES = 5;
-/** A command that is not yet to be done is looked at again after this time, or when it is told that it may. */
-const PARK_MS = 2_000;
 
 /** What the commands of a dispatcher need. */
 interface CommandsDeps {
   store: Pick<Store, 'openCommands' | 'claimCommand' | 'renewCommand' | 'reportCommand' | 'endCommand'>;
-  queues: CommandQueues;
   run: RunCommand;
   dispatcher: string;
   leaseMs: number;
-  /** Time between two looks for commands that have no job, or a dead holder. */
+  /** Time between two looks without a wake-up: one may be lost, and the lease of a dead dispatcher ends silently. */
   everyMs: number;
   log: Log;
 }
@@ -58,33 +54,20 @@ export function createCommands(deps: CommandsDeps): Commands {
   const running = new Map<string, { lease: CommandLease; over: AbortController; done: Promise<void> }>();
   let stopped = false;
 
-  async function handle(id: string): Promise<Looked> {
-    if (stopped) return { done: false, parkMs: PARK_MS };
-    if (running.has(id)) return { done: true };
+  async function claim(id: string): Promise<void> {
     const answer = await store.claimCommand({ id, dispatcher, leaseMs });
-    if (answer.outcome !== 'claimed')
-      return answer.outcome === 'over' ? { done: true } : { done: false, parkMs: PARK_MS };
+    if (answer.outcome !== 'claimed') return;
     const over = new AbortController();
-    const done = carryOut(deps, answer.claimed, over);
+    const done = carryOut(deps, answer.claimed, over)
+      .catch((err: unknown) => log.warn({ command: id, err }, 'the end of a command could not be recorded'))
+      .finally(() => running.delete(id));
     running.set(id, { lease: answer.claimed.lease, over, done });
-    await done.finally(() => running.delete(id));
-    return { done: true };
   }
-
-  const server = deps.queues.server(handle);
 
   async function look(): Promise<void> {
     const open = await store.openCommands();
-    server.serve(new Set(open.map(({ cluster }) => cluster)));
     const first = new Map(open.toReversed().map((command) => [command.cluster, command.id]));
-    for (const [cluster, id] of first) {
-      if (running.has(id)) continue;
-      // Its job may be lost, or in the hands of a process that died: the record decides who may have it.
-      await deps.queues.send(cluster, id);
-      void handle(id).catch((error: unknown) =>
-        log.warn({ command: id, err: error }, 'a command could not be begun'),
-      );
-    }
+    for (const id of first.values()) if (!stopped && !running.has(id)) await claim(id);
   }
 
   return {
@@ -95,7 +78,7 @@ export function createCommands(deps: CommandsDeps): Commands {
       const left = [...running.values()];
       for (const { over } of left) over.abort(new Error('the dispatcher stops'));
       await Promise.all(left.map(({ lease }) => store.renewCommand(lease, 0).catch(() => false)));
-      await server.close(graceMs);
+      await within(graceMs, Promise.all(left.map(({ done }) => done)));
     },
   };
 }

@@ -1,4 +1,3 @@
-import type { CommandQueues } from '../queue/commands.ts';
 import type { Line, LineServer } from '../queue/line.ts';
 import { type Looked, within } from '../queue/looking.ts';
 import type { LaunchPlan } from '../rpc/ray-worker.ts';
@@ -29,8 +28,8 @@ export interface DispatcherDeps {
   verifier: Verifier;
   compile(spec: ResolvedSpec['spec']): LaunchPlan;
   log: Log;
-  /** Commands on clusters, with the Python package that they bring; absent: others carry them out. */
-  commands?: { queues: CommandQueues; pack: () => RayWorkerPackage };
+  /** The Python package that commands on clusters bring. Omitted: this dispatcher carries no commands out. */
+  pack?: () => RayWorkerPackage;
   /** Names this process in records and logs. */
   id: string;
   /** A lease lives so long without renewal; it is renewed three times in it. */
@@ -192,11 +191,11 @@ function createParts(deps: DispatcherDeps) {
     leaseMs: leaseMs * 4,
   });
   const commands =
-    deps.commands &&
+    deps.pack &&
     createCommands({
-      ...{ store, queues: deps.commands.queues, dispatcher: id, leaseMs, log },
+      ...{ store, dispatcher: id, leaseMs, log },
       run: createClusterCommands({
-        ...{ store, pack: deps.commands.pack, now },
+        ...{ store, pack: deps.pack, now },
         preflight: { rayWorkerOf: rayWorkers.of, compile },
       }),
       everyMs: deps.reconcileMs ?? RECONCILE_MS,

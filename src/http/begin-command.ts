@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { EchelonError } from '../core/errors.ts';
 import { COMMAND_ID, newCommandId } from '../core/ids.ts';
 import type { Command, CommandKind } from '../schemas/clusters.ts';
@@ -6,9 +5,6 @@ import { nearestName } from '../schemas/nearest.ts';
 import type { Cluster } from '../store/cluster-store.ts';
 import type { Store } from '../store/store.ts';
 import type { RouteDeps } from './deps.ts';
-
-/** A command waits this long for its job; what takes longer goes on by itself. */
-const SEND_MS = 200;
 
 /** The answer 202 of a request that begins a command. */
 export const accepted = {
@@ -30,11 +26,11 @@ interface CommandParts {
 }
 
 /**
- * Records a command and gives it its job; the removal of a cluster that is to be removed already is the same one. What the request holds in `secret` is shown to nobody. Throws EchelonError
- * `precondition-failed` where the cluster has another version.
+ * Records a command; the store wakes the dispatchers. A second removal of a cluster gives the first one's command. No
+ * answer shows `secret`. Throws EchelonError `precondition-failed` if the cluster has another version.
  */
 export async function beginCommand(
-  { store, commands, log }: RouteDeps,
+  { store }: Pick<RouteDeps, 'store'>,
   cluster: string,
   kind: CommandKind,
   { request = {}, secret = null, project, ifVersion }: CommandParts = {},
@@ -44,10 +40,6 @@ export async function beginCommand(
     ...(project !== undefined && { project }),
     ...(ifVersion !== undefined && { ifVersion }),
   });
-  const sent = commands.send(cluster, id).catch((err: unknown) => {
-    log.warn({ err, command: id }, 'no job yet for a command; the dispatchers look for it');
-  });
-  await Promise.race([sent, pause(SEND_MS, undefined, { ref: false })]);
   return commandOf(store, id);
 }
 

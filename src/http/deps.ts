@@ -101,12 +101,6 @@ export interface Line {
   queues: readonly Queue[];
 }
 
-/** The way of commands on clusters to the dispatchers. */
-export interface Commands {
-  /** Gives the command its job. May fail: dispatchers look for commands without one. */
-  send(cluster: string, command: string): Promise<void>;
-}
-
 /** Recomputes on demand, off the event loop. */
 export interface Verifier {
   /**
@@ -122,7 +116,6 @@ export interface Verifier {
 export interface AppDeps {
   store: Store;
   line: Line;
-  commands: Commands;
   verifier: Verifier;
   settings: AppSettings;
   log: FastifyBaseLogger;

@@ -6,14 +6,12 @@ import { packRayWorker } from '../dispatch/cluster-setup/package.ts';
 import { createDispatcher, type DispatcherDeps, type DispatcherStats } from '../dispatch/dispatcher.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { compilePlan } from '../plan/compile-plan.ts';
-import type { CommandQueues } from '../queue/commands.ts';
 import type { VerifierPool } from '../verify/pool.ts';
 
 const RAY_WORKER_DIRECTORY = fileURLToPath(new URL('../../deploy/ray-worker', import.meta.url));
 
 /** What the role is built of. */
 export type DispatcherParts = Pick<DispatcherDeps, 'store' | 'line' | 'log'> & {
-  commands: CommandQueues;
   verifier: Pick<VerifierPool, 'verify'>;
   metrics: Pick<Metrics, 'verified'>;
   settings: Pick<Settings, 'verifyThreads' | 'leaseMs'>;
@@ -22,13 +20,13 @@ export type DispatcherParts = Pick<DispatcherDeps, 'store' | 'line' | 'log'> & {
 
 /** Dispatches until `resources` stops it; it hands over then. Gives what it has in hand. */
 export async function startDispatcher(parts: DispatcherParts): Promise<() => DispatcherStats> {
-  const { commands, verifier, metrics, settings, resources, ...rest } = parts;
+  const { verifier, metrics, settings, resources, ...rest } = parts;
   const dispatcher = createDispatcher({
     ...rest,
     id: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     verifier: timed(verifier, metrics),
     compile: compilePlan,
-    commands: { queues: commands, pack: () => packRayWorker(RAY_WORKER_DIRECTORY) },
+    pack: () => packRayWorker(RAY_WORKER_DIRECTORY),
     verifications: settings.verifyThreads,
     leaseMs: settings.leaseMs,
   });

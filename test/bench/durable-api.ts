@@ -20,7 +20,7 @@ export async function startDurableApi() {
   const app = await createApp({
     ...{ store, line, log, clock: Date },
     verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
-    commands: { send: async () => {} },
+
     settings: {
       ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
       ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 100_000_000 } },

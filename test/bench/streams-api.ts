@@ -25,7 +25,6 @@ const store = createStore({ redis, archive: { put: unexpected, get: unexpected, 
 const app = await createApp({
   ...{ store, clock: Date, log: pino({ level: 'silent' }) },
   line: { join: unexpected, move: unexpected, queues: [] },
-  commands: { send: unexpected },
   verifier: { explain: unexpected, bundle: unexpected },
   settings: {
     ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'] },

@@ -20,7 +20,6 @@ export interface TestAppOptions {
   join?: AppDeps['line']['join'];
   move?: (id: string, priority: number) => Promise<void>;
   queues?: Queue[];
-  send?: AppDeps['commands']['send'];
   explain?: AppDeps['verifier']['explain'];
   bundle?: AppDeps['verifier']['bundle'];
   settings?: Partial<AppSettings>;
@@ -63,7 +62,6 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
       move: options.move ?? (async () => {}),
       queues: options.queues ?? [],
     },
-    commands: { send: options.send ?? (async () => {}) },
     verifier: {
       explain: options.explain ?? (async () => ({})),
       bundle: options.bundle ?? (async () => new Uint8Array()),

@@ -6,7 +6,6 @@ import { after, before, describe, test } from 'node:test';
 import { newCommandId } from '../../../src/core/ids.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { createCommandQueues } from '../../../src/queue/commands.ts';
 import type { ExperimentSpec } from '../../../src/schemas/spec.ts';
 import { AGREEING, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
@@ -15,7 +14,6 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
   let bench: Bench;
   let rayWorker: PythonRayWorker;
   let directory: string;
-  let queues: ReturnType<typeof createCommandQueues>;
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'echelon-preflight-'));
@@ -25,15 +23,13 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     await bench.store.putCluster({
       ...{ ...fake!, name: 'real', address: rayWorker.address, token: rayWorker.token },
     });
-    queues = createCommandQueues({ redis: bench.redis, prefix: '{echelon}', onError: () => {} });
     await bench.dispatcher({
       ...{ ...TEST_TIMES, verifier: AGREEING, compile: compilePlan },
-      commands: { queues, pack: () => assert.fail('nothing is to be brought') },
+      pack: () => assert.fail('nothing is to be brought'),
     });
   });
   after(async () => {
     await bench.stop();
-    await queues.close();
     await rayWorker.stop();
     await rm(directory, { recursive: true, force: true });
   });

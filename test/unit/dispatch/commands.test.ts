@@ -3,24 +3,21 @@ import { test } from 'node:test';
 import { newCommandId } from '../../../src/core/ids.ts';
 import { SetupError } from '../../../src/dispatch/cluster-setup/problems.ts';
 import { type CommandWork, createCommands } from '../../../src/dispatch/commands.ts';
-import { createCommandQueues } from '../../../src/queue/commands.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 import { type Scope, storeFor } from '../../support/store.ts';
 
 async function bench(scope: Scope) {
-  const { store, redis } = await storeFor(scope);
+  const { store } = await storeFor(scope);
   // Released at the end of the test's block, before the store of `scope`.
   const resources = new AsyncDisposableStack();
-  const queues = createCommandQueues({ redis, prefix: '{echelon}', onError: () => {} });
-  resources.defer(() => queues.close());
   return {
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
     store,
-    /** A dispatcher's share in the commands; its queue may be one that loses every job. */
+    /** A dispatcher's share in the commands. */
     start(dispatcher: string, run: (work: CommandWork) => Promise<void>, leaseMs = 600) {
       const commands = createCommands({
-        ...{ store, queues, run, dispatcher, leaseMs },
+        ...{ store, run, dispatcher, leaseMs },
         ...{ everyMs: 50, log: QUIET },
       });
       commands.loop.start();
@@ -47,7 +44,7 @@ const over = (store: Store, id: string) =>
 
 const FINDINGS = [{ severity: 'ok', check: 'x', message: 'fine', mend: '' }] as const;
 
-test('a command without a job is found, carried out once and reported', async (t) => {
+test('two dispatchers carry a command out once and report it', async (t) => {
   await using parts = await bench(t);
   const { store, start } = parts;
   const works: unknown[] = [];

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { beginCommand, clusterOf, commandOf } from '../../../src/http/begin-command.ts';
-import type { RouteDeps } from '../../../src/http/deps.ts';
 import { storeFor } from '../../support/store.ts';
 
-test('a command is recorded also where its job cannot be made', async (t) => {
+test('a command is recorded, and the dispatchers are woken', async (t) => {
   const { store } = await storeFor(t);
-  const warned: string[] = [];
-  const deps = {
-    store,
-    commands: { send: () => Promise.reject(new Error('away')) },
-    log: { warn: (_context: object, message: string) => void warned.push(message) },
-  } as unknown as RouteDeps;
-  const command = await beginCommand(deps, 'fleet', 'drain');
+  const woken = Promise.withResolvers<string>();
+  const stop = await store.onWake((topic) => void (topic === 'command' && woken.resolve(topic)));
+  t.after(stop);
+  const command = await beginCommand({ store }, 'fleet', 'drain');
+  assert.equal(await woken.promise, 'command');
   assert.deepEqual([command.kind, command.state, command.findings], ['drain', 'queued', []]);
   assert.deepEqual(await commandOf(store, command.id), command);
-  assert.match(warned.join(), /no job yet/);
 });
 
 test('an unknown cluster is answered with the nearest name', async (t) => {

@@ -21,7 +21,7 @@ async function benchFor(scope: Scope) {
         settings: loadSettings({ ECHELON_STATE_DIR: stateDir, ECHELON_PORT: '0', ...environment }),
         version: '1.2.3',
         line: { join: async () => {}, move: async () => {}, queues: [] },
-        commands: { send: async () => {} },
+
         verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
         log: createLog({ level: 'silent', name: 'test' }),
         ...{ store, hidden, resources },

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCommandId } from '../../../src/core/ids.ts';
 import { startDispatcher } from '../../../src/main/dispatcher.ts';
-import { createCommandQueues } from '../../../src/queue/commands.ts';
 import { createLine } from '../../../src/queue/line.ts';
 import { isCommandOver } from '../../../src/schemas/clusters.ts';
 import { AGREEING, QUIET, until } from '../../support/dispatch.ts';
@@ -10,15 +9,12 @@ import { storeFor } from '../../support/store.ts';
 
 test('it carries out what waits, until its resources are released', async (t) => {
   const { store, redis } = await storeFor(t);
-  const queueDeps = { redis, prefix: '{echelon}', onError: () => {} };
   await using queues = new AsyncDisposableStack();
-  const line = createLine(queueDeps);
+  const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
   queues.defer(() => line.close());
-  const commands = createCommandQueues(queueDeps);
-  queues.defer(() => commands.close());
   await using resources = new AsyncDisposableStack();
   const stats = await startDispatcher({
-    ...{ store, line, commands, resources },
+    ...{ store, line, resources },
     log: QUIET,
     verifier: AGREEING as never,
     metrics: { verified: () => {} },
