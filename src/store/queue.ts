@@ -16,9 +16,6 @@ import { unlessChanged } from './versions.ts';
 
 /** Notes written in one atomic step. */
 const NOTES_PER_CALL = 500;
-/** The lines of the projects are compared with the line of all at most so often, so many places at a time. */
-const MEND_MS = 5_000;
-const MENDED_AT_ONCE = 500;
 
 /** See {@link QueueStore}. */
 export function createQueue(context: StoreContext): QueueStore {
@@ -79,79 +76,33 @@ export function createQueue(context: StoreContext): QueueStore {
   };
 }
 
-interface Place {
-  id: string;
-  score: number;
-  project: string;
-}
-
 function createLineWindow(context: StoreContext): QueueStore['lineWindow'] {
   const { redis, keys } = context;
-  let mendedAt = Number.NEGATIVE_INFINITY;
-
-  async function read(limit: number) {
-    const projects = await guarded(redis.smembers(`${keys.root}:lines`));
-    const commands = redis.pipeline().zcard(keys.line);
-    for (const project of projects) {
-      const line = `${keys.root}:line:${project}`;
-      commands.zcard(line).zrange(line, '0', String(limit - 1), 'WITHSCORES');
-    }
-    const [length, ...replies] = await runAll(commands);
-    const places: Place[] = [];
-    const truncated = new Set<string>();
-    let counted = 0;
-    projects.forEach((project, at) => {
-      const [count, found] = [Number(replies[2 * at]), replies[2 * at + 1] as string[]];
-      counted += count;
-      if (count * 2 > found.length) truncated.add(project);
-      for (let index = 0; index < found.length; index += 2)
-        places.push({ id: found[index]!, score: Number(found[index + 1]), project });
-    });
-    places.sort((a, b) => a.score - b.score);
-    const ids = places.map(({ id }) => id);
-    const waiting = await readWaiting(context, ids);
-    return { window: { waiting, truncated }, places, isWhole: counted === Number(length) };
-  }
-
   return async (perProject): Promise<LineWindow> => {
     if (perProject <= 0) return { waiting: [], truncated: new Set() };
-    const found = await read(perProject);
-    const waits = new Set(found.window.waiting.map(({ experiment }) => experiment));
-    const gone = found.places.filter(({ id }) => !waits.has(id));
-    // Mostly they have just started. Where one stands there wrongly, another may be missing, and the numbers agree.
-    const isWhole = found.isWhole && (gone.length === 0 || (await dropGone(context, gone)) === 0);
-    if (isWhole || performance.now() - mendedAt <= MEND_MS) return found.window;
-    mendedAt = performance.now();
-    await mendLines(context);
-    return (await read(perProject)).window;
+    const projects = await guarded(redis.smembers(`${keys.root}:lines`));
+    const commands = redis.pipeline();
+    for (const project of projects) {
+      const line = `${keys.root}:line:${project}`;
+      commands.zcard(line).zrange(line, '0', String(perProject - 1), 'WITHSCORES');
+    }
+    const replies = await runAll(commands);
+    const places: { id: string; score: number }[] = [];
+    const truncated = new Set<string>();
+    projects.forEach((project, at) => {
+      const [count, found] = [Number(replies[2 * at]), replies[2 * at + 1] as string[]];
+      if (count * 2 > found.length) truncated.add(project);
+      for (let index = 0; index < found.length; index += 2)
+        places.push({ id: found[index]!, score: Number(found[index + 1]) });
+    });
+    places.sort((a, b) => a.score - b.score);
+    // Experiments that started since their ids were read are not in the answer.
+    const waiting = await readWaiting(
+      context,
+      places.map(({ id }) => id),
+    );
+    return { waiting, truncated };
   };
-}
-
-/** Takes those who do not wait out of the lines of their projects; how many stood there. */
-async function dropGone({ run }: StoreContext, places: readonly Place[]): Promise<number> {
-  let dropped = 0;
-  for (const [project, some] of Map.groupBy(places, (place) => place.project)) {
-    for (let at = 0; at < some.length; at += MENDED_AT_ONCE) {
-      const ids = some.slice(at, at + MENDED_AT_ONCE).map(({ id }) => id);
-      dropped += Number(await run('mend-lines', ['drop', project, ...ids]));
-    }
-  }
-  return dropped;
-}
-
-/** In steps, between which others have their turn: what changes meanwhile is right already, or found the next time. */
-async function mendLines({ redis, keys, run }: StoreContext): Promise<void> {
-  for (let from = '-inf'; from !== ''; )
-    from = (await run('mend-lines', ['add', from, MENDED_AT_ONCE])) as string;
-  for (const project of await guarded(redis.smembers(`${keys.root}:lines`))) {
-    const line = `${keys.root}:line:${project}`;
-    for (let from = 0; ; ) {
-      const ids = await guarded(redis.zrange(line, String(from), String(from + MENDED_AT_ONCE - 1)));
-      const dropped = Number(await run('mend-lines', ['drop', project, ...ids]));
-      if (ids.length < MENDED_AT_ONCE) break;
-      from += ids.length - dropped;
-    }
-  }
 }
 
 function fieldOf(target: PauseTarget): string {

@@ -33,7 +33,6 @@ export const SCRIPT_NAMES = [
   'line-page',
   'list',
   'mark-expired',
-  'mend-lines',
   'put-cluster',
   'put-due',
   'read',

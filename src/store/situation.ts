@@ -19,7 +19,7 @@ type Reply = [
   pauses: string[],
   versions: string[],
   reserved: (string | string[])[],
-  leftOut: string,
+  tooLong: 0 | 1,
   truncated: string[],
   rows: (string | (string | null)[])[],
 ];
@@ -32,7 +32,7 @@ export function createSituation(
   return {
     async situation(perProject): Promise<Situation> {
       const reply = (await run('situation', [perProject, ROWS_IN_ONE_STEP, ...WAITING_FIELDS])) as Reply;
-      const [, clusters, seen, draining, set, projects, pauses, versionList, reserved, leftOut] = reply;
+      const [, clusters, seen, draining, set, projects, pauses, versionList, reserved, tooLong] = reply;
       const versions = pairs(versionList);
       return {
         clusters: toClusters(pairs(clusters), { seen: pairs(seen), draining, set: pairs(set) }),
@@ -40,7 +40,7 @@ export function createSituation(
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),
         projectVersions: toProjectVersions(versions),
-        window: (leftOut === '' && toWindow(reply)) || (await lineWindow(perProject)),
+        window: tooLong === 1 ? await lineWindow(perProject) : toWindow(reply),
       };
     },
   };
@@ -55,8 +55,7 @@ function toHoldings(reserved: Reply[8], versions: Record<string, string>): Map<s
   return holdings;
 }
 
-/** Undefined where one of them does not wait: then the lines of the projects are not those of the whole. */
-function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): LineWindow | undefined {
+function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): LineWindow {
   const found: { id: string; place: number; row: (string | null)[] }[] = [];
   for (let at = 0; at < rows.length; at += 3) {
     const [id, place, row] = rows.slice(at, at + 3) as [string, string, (string | null)[]];
@@ -65,7 +64,7 @@ function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): LineWind
   found.sort((a, b) => a.place - b.place);
   const nowMs = Number(seconds) * 1000;
   const waiting = found.flatMap(({ id, row }) => waitingOf(id, row, nowMs));
-  return waiting.length < found.length ? undefined : { waiting, truncated: new Set(truncated) };
+  return { waiting, truncated: new Set(truncated) };
 }
 
 /** A hash as a script answers it: name and value in turn. */

@@ -7,7 +7,7 @@
 --           that are read of each
 -- Returns   {seconds since 1970, clusters, seen, draining, set (of clusters), projects, pauses, versions,
 --           reservations ({cluster, what is reserved, ...}),
---           '' or, where the line has more than ARGV[2] or its parts do not agree with the whole, why it is left out,
+--           1 if the window has more than ARGV[2] experiments and is left to the caller, else 0,
 --           projects of which more wait, {experiment, place, fields, ...}}; hashes as lists of name and value
 
 local root, limit, most = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -22,23 +22,18 @@ for i = 1, #clusters, 2 do
   reserved[#reserved + 1] = hash('reserved:' .. clusters[i])
 end
 
-local truncated, places, counted, length = {}, {}, 0, 0
+local truncated, places, length = {}, {}, 0
 for _, project in ipairs(redis.call('SMEMBERS', root .. ':lines')) do
   local line = root .. ':line:' .. project
   local found = redis.call('ZRANGE', line, 0, limit - 1, 'WITHSCORES')
   local count = 2 * limit > #found and #found / 2 or redis.call('ZCARD', line)
-  counted = counted + count
   if 2 * count > #found then truncated[#truncated + 1] = project end
   places[#places + 1] = found
   length = length + #found / 2
 end
 
-local why, rows = '', {}
-if counted ~= redis.call('ZCARD', root .. ':line') then
-  why = 'parts'
-elseif length > most then
-  why = 'long'
-else
+local rows = {}
+if length <= most then
   for _, found in ipairs(places) do
     for i = 1, #found, 2 do
       rows[#rows + 1] = found[i]
@@ -49,4 +44,4 @@ else
 end
 
 return { redis.call('TIME')[1], clusters, hash('clusters:seen'), redis.call('SMEMBERS', root .. ':clusters:draining'),
-  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), reserved, why, truncated, rows }
+  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), reserved, length > most and 1 or 0, truncated, rows }

@@ -59,15 +59,3 @@ test('a long window is read after the rest', async (t) => {
   assert.equal(waiting.length, 1_030);
   assert.deepEqual(waiting, (await store.lineWindow(2_000)).waiting);
 });
-
-// Fails where the step believes the parts: what an older version has put into the line would wait for ever.
-test('the lines of the projects are mended where they are not those of the whole', async (t) => {
-  const { store, redis } = await storeFor(t);
-  const { id } = await store.submit(submitInput());
-  await redis.del('{echelon}:lines', '{echelon}:line:default');
-  const { waiting } = (await store.situation(10)).window;
-  assert.deepEqual(
-    waiting.map(({ experiment }) => experiment),
-    [id],
-  );
-});
