@@ -1,8 +1,9 @@
+import { decorateAll } from '../core/decorate.ts';
 import { EchelonError } from '../core/errors.ts';
 import type { Store } from '../store/store.ts';
 
 /** Calls that may take longer: a stream that is followed, a batch that lies in the archive, and the end. */
-const UNBOUNDED: ReadonlySet<string | symbol> = new Set<keyof Store>([
+const UNBOUNDED: ReadonlySet<PropertyKey> = new Set<keyof Store>([
   'follow',
   'followFeed',
   'batchBytes',
@@ -16,17 +17,10 @@ const UNBOUNDED: ReadonlySet<string | symbol> = new Set<keyof Store>([
  * is not taken for a slow store.
  */
 export function withDeadline(store: Store, timeoutMs: number): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      if (UNBOUNDED.has(name)) return member.bind(target);
-      return (...args: unknown[]) => inTime(member.apply(target, args), timeoutMs);
-    },
-  });
+  return decorateAll(store, { except: UNBOUNDED, around: (call) => inTime(call(), timeoutMs) });
 }
 
-async function inTime(call: Promise<unknown>, timeoutMs: number): Promise<unknown> {
+async function inTime<R>(call: Promise<R>, timeoutMs: number): Promise<R> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

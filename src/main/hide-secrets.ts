@@ -1,4 +1,5 @@
 import { type Settings, secretsOf } from '../config/settings.ts';
+import { decorate } from '../core/decorate.ts';
 import { createHiddenValues, type HiddenValues } from '../core/hidden-values.ts';
 import type { Store } from '../store/store.ts';
 import type { KnownCluster, RayCluster } from './clusters.ts';
@@ -15,12 +16,11 @@ export function hiddenValues(settings: Settings, clusters: (KnownCluster | RayCl
 
 /** The same store; the tokens of the clusters that it names are hidden from then on. */
 export function hideTokens(store: Store, hidden: HiddenValues): Store {
-  return {
-    ...store,
-    async clusters() {
-      const clusters = await store.clusters();
+  return decorate(store, {
+    async clusters(call) {
+      const clusters = await call();
       for (const { token, ray } of clusters) for (const value of [token, ray?.token]) hidden.hide(value);
       return clusters;
     },
-  };
+  });
 }

@@ -1,16 +1,30 @@
+import { type Decorators, decorate } from '../core/decorate.ts';
 import type { Metrics } from './metrics.ts';
 import type { Signal } from './work-counters.ts';
 
-/** What of a store is counted; its own types stay as they are. */
+/** What of a store is counted, as far as that needs to be known. */
 interface Observable {
-  claim(...args: never[]): Promise<{ outcome: string }>;
-  takeOver(...args: never[]): Promise<readonly unknown[]>;
-  append(...args: never[]): Promise<number>;
-  end(...args: never[]): Promise<string>;
-  report(...args: never[]): Promise<boolean>;
-  advanceRules(
-    ...args: never[]
-  ): Promise<{ outcome: string; recorded?: readonly string[]; stopped?: boolean }>;
+  claim(claim: never): Promise<{ outcome: string }>;
+  takeOver(by: never): Promise<readonly unknown[]>;
+  append(lease: never, events: readonly Numbered[]): Promise<number>;
+  end(lease: never, end: never): Promise<string>;
+  report(record: Spent, event: Reported, report: Diagnosed): Promise<boolean>;
+  advanceRules(advance: Advance): Promise<{
+    outcome: string;
+    recorded?: readonly string[];
+    stopped?: boolean;
+  }>;
+}
+
+/** A report as it is counted. */
+type Reported = Parameters<Metrics['reported']>[0];
+
+interface Spent {
+  gpuMs: number;
+}
+
+interface Advance {
+  fired: readonly { rule: string; do: string }[];
 }
 
 interface Numbered {
@@ -42,19 +56,18 @@ export function observeStore<S extends Observable>(
   store: S,
   metrics: Pick<Metrics, 'claimed' | 'takenOver' | 'appended' | 'ended' | 'reported' | 'spent' | 'ruled'>,
 ): S {
-  const counted: Observable = {
-    async claim(...args) {
-      const claim = await store.claim(...args);
+  const counted: Decorators<Observable> = {
+    async claim(call) {
+      const claim = await call();
       if (claim.outcome === 'claimed') metrics.claimed();
       return claim;
     },
-    async takeOver(...args) {
-      const taken = await store.takeOver(...args);
+    async takeOver(call) {
+      const taken = await call();
       metrics.takenOver(taken.length);
       return taken;
     },
-    async append(...args) {
-      const events = args[1] as unknown as readonly Numbered[];
+    async append(call, [, events]) {
       const started = performance.now();
       const done = (ok: boolean) =>
         metrics.appended({
@@ -64,7 +77,7 @@ export function observeStore<S extends Observable>(
           ok,
         });
       try {
-        const last = await store.append(...args);
+        const last = await call();
         done(true);
         return last;
       } catch (error) {
@@ -72,26 +85,24 @@ export function observeStore<S extends Observable>(
         throw error;
       }
     },
-    async end(...args) {
-      const to = await store.end(...args);
+    async end(call) {
+      const to = await call();
       metrics.ended(to);
       return to;
     },
-    async report(...args) {
-      const first = await store.report(...args);
+    async report(call, [{ gpuMs }, event, report]) {
+      const first = await call();
       if (!first) return first;
-      metrics.reported(args[1] as unknown as Parameters<Metrics['reported']>[0]);
-      const [{ gpuMs }, , report] = args as unknown as [{ gpuMs: number }, unknown, Diagnosed];
+      metrics.reported(event);
       metrics.spent({ gpuSeconds: gpuMs / 1000, signal: signalOf(report) });
       return first;
     },
-    async advanceRules(...args) {
-      const done = await store.advanceRules(...args);
-      const { fired } = args[0] as unknown as { fired: readonly { rule: string; do: string }[] };
+    async advanceRules(call, [{ fired }]) {
+      const done = await call();
       const actions = fired.filter(({ rule }) => done.recorded?.includes(rule)).map((one) => one.do);
       metrics.ruled({ actions, stopped: done.stopped === true });
       return done;
     },
   };
-  return { ...store, ...counted };
+  return decorate<S, Observable>(store, counted);
 }

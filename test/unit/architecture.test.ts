@@ -10,7 +10,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ray: [],
   client: [],
   config: [],
-  observe: [],
+  observe: ['core'],
   schemas: ['core'],
   plan: ['core', 'schemas'],
   verify: ['core', 'kernel'],

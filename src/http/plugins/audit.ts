@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Its entry was written already, in one step with what it did. */
     audited: boolean;
+    /** What its entry names as the target; null: what was made, else what the path names. */
+    auditTarget: string | null;
   }
 }
 
@@ -29,6 +31,7 @@ const TOKEN_IN_QUERY = /[?&](?:access_token|api_key|apikey|token|key|auth|author
 export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
   const admit = createAdmission();
   app.decorateRequest('audited', false);
+  app.decorateRequest('auditTarget', null);
 
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.audited) return;
@@ -108,8 +111,9 @@ function actionOf({ method, routeOptions }: FastifyRequest): string {
   return schema?.operationId ?? `${method} ${routeOptions.url ?? 'unknown path'}`;
 }
 
-/** What was made, by the answer's Location; else what the path names. */
+/** What the route says; else what was made, by the answer's Location; else what the path names. */
 function targetOf(request: FastifyRequest, reply: FastifyReply): string | null {
+  if (request.auditTarget !== null) return request.auditTarget;
   const location = reply.getHeader('location');
   if (reply.statusCode < 300 && typeof location === 'string')
     return location.split('/').at(-1)!.slice(0, 100);

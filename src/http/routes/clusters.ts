@@ -91,6 +91,7 @@ function addAdd(app: App, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { name, address, token, tls, sharedRoot, node, port, advertise, backfill, labels } = request.body;
+      request.auditTarget = name;
       const command = await beginCommand(deps, name, 'add', {
         request: {
           address,
@@ -126,6 +127,7 @@ function addDrain(app: App, deps: RouteDeps): void {
     async (request, reply) => {
       if (request.body !== undefined) throw new EchelonError('invalid-request', 'A drain takes no body.');
       const { name } = await clusterOf(deps.store, request.params.name);
+      request.auditTarget = name;
       const command = await beginCommand(deps, name, 'drain');
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
@@ -160,6 +162,7 @@ function addRemove(app: App, deps: RouteDeps): void {
           `${name} runs ${what}${items.length > 5 ? `, and ${items.length - 5} more` : ''}. Drain it and wait, or cancel what runs.`,
         );
       }
+      request.auditTarget = name;
       const command = await beginCommand(deps, name, 'remove', { ifVersion: request.readVersion });
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },

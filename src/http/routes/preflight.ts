@@ -121,6 +121,7 @@ function addOfCluster(app: App, deps: RouteDeps): void {
         throw new EchelonError('invalid-request', 'The preflight of a cluster takes no body.');
       }
       const { name } = await clusterOf(deps.store, request.params.name);
+      request.auditTarget = name;
       const command = await beginCommand(deps, name, 'preflight');
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
