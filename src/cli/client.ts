@@ -186,7 +186,7 @@ async function refusal(response: Response, base: string, path: string): Promise<
   const what = problem.detail ?? problem.title ?? response.statusText;
   const hint = response.status === 404 ? mixedUp(path) : '';
   const Kind = problem.retry === true ? RefusedForNow : CliError;
-  return new Kind(EXIT.refused, `${what}${hint}${fields}`, problem.code);
+  return new Kind(EXIT.refused, `${what}${hint}${fields}`, problem.code, problem.problems);
 }
 
 /** What to say to somebody who takes a sweep for an experiment, or an experiment for a sweep. */

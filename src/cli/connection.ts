@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { type Client, createClient } from './client.ts';
 import { contextOf, DEFAULT_CONFIG_FILE } from './config-file.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -57,6 +57,16 @@ export function withConnection(command: Command): Command {
   ];
   for (const option of options) command.addOption(option.helpGroup(CONNECTION_GROUP));
   return command.hook('preAction', preferWhatIsTyped);
+}
+
+/** A command that talks to the API and prints JSON on request. */
+export function apiCommand(name: string): Command {
+  return withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
+}
+
+/** The options of a command and of the commands around it: a group and its parts take them wherever they stand. */
+export function allOptions<T>(command: Command): T {
+  return command.optsWithGlobals() as T;
 }
 
 /** A context that is typed holds before the variables of the environment, which belong to another API. */

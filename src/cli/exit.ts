@@ -1,3 +1,5 @@
+import type { FieldProblem } from '../core/errors.ts';
+
 /** What an exit status of `echelon` means. */
 export const EXIT = {
   ok: 0,
@@ -16,11 +18,14 @@ export class CliError extends Error {
   readonly exitCode: number;
   /** The API's error code, where the API refused. */
   readonly code: string | undefined;
+  /** What the API says of each field; the message tells it too. */
+  readonly problems: readonly FieldProblem[];
 
-  constructor(exitCode: number, message: string, code?: string) {
+  constructor(exitCode: number, message: string, code?: string, problems: readonly FieldProblem[] = []) {
     super(message);
     this.name = 'CliError';
     this.exitCode = exitCode;
     this.code = code;
+    this.problems = problems;
   }
 }

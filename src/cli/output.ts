@@ -1,6 +1,8 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
+import type { FieldProblem } from '../core/errors.ts';
 import type { Experiment } from '../schemas/experiment.ts';
+import { EXIT } from './exit.ts';
 
 /** Where a command writes. */
 export interface Output {
@@ -23,7 +25,36 @@ export const terminal: Output = {
 
 /** One JSON document, for scripts. */
 export function json(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+  return withoutControls(JSON.stringify(value, null, 2));
+}
+
+/** One JSON document in one line. */
+export function jsonLine(value: unknown): string {
+  return withoutControls(JSON.stringify(value));
+}
+
+/** Codes of errors that no API gave, by exit status. */
+const CODES: Readonly<Record<number, string>> = {
+  [EXIT.notOk]: 'not-ok',
+  [EXIT.usage]: 'usage',
+  [EXIT.unreachable]: 'unreachable',
+  [EXIT.refused]: 'refused',
+};
+
+/** An error as one line of JSON, for whoever asked for JSON. */
+export function errorLine(
+  message: string,
+  how: { status: number; code?: string | undefined; problems?: readonly FieldProblem[] },
+): string {
+  const { status: exitStatus, code = CODES[exitStatus], problems = [] } = how;
+  return jsonLine({ error: { code, message, problems, exitStatus } });
+}
+
+/** JSON that means the same and can be read on a terminal: what the terminal would obey or hide is escaped. */
+function withoutControls(text: string): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // The line feeds are those between two values: inside a text they are escaped already.
+  return text.replace(NOT_INERT, (char) => (char === '\n' ? char : char.split('').map(escaped).join('')));
 }
 
 /** A table that people can read: a head, rows, no lines between them. */

@@ -83,9 +83,12 @@ function groupsOf(output: Output, streams: TextStreams): [heading: string, comma
 
 /**
  * The whole command line. Nothing is read or done before it parses; it throws commander's errors, and what the commands
- * throw. `streams` is where commands on files read and write.
+ * throw. `streams` is where commands on files write; `isSilent`: whoever calls says what was wrong.
  */
-export function createProgram(output: Output, streams: TextStreams = process): Command {
+export function createProgram(
+  output: Output,
+  { streams = process, isSilent = false }: { streams?: TextStreams; isSilent?: boolean } = {},
+): Command {
   const plain = new Help();
   const program = new Command('echelon')
     .description(
@@ -95,7 +98,10 @@ export function createProgram(output: Output, streams: TextStreams = process): C
     .showSuggestionAfterError()
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'echelon: ')) })
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, 'echelon: ')),
+      ...(isSilent && { writeErr: () => undefined }),
+    })
     .configureHelp({
       // Nearly all have options; a column that says so tells nothing.
       subcommandTerm: (command) => plain.subcommandTerm(command).replace(' [options]', ''),

@@ -1,8 +1,16 @@
 import { CommanderError } from 'commander';
-import { EchelonError } from '../core/errors.ts';
+import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { CliError, EXIT } from './exit.ts';
-import { inert, terminal } from './output.ts';
+import { errorLine, inert, terminal } from './output.ts';
 import { createProgram } from './program.ts';
+
+/** What a command threw, as it is said: a status, a code for scripts, a sentence for people. */
+interface Failure {
+  status: number;
+  code?: string | undefined;
+  message: string;
+  problems?: readonly FieldProblem[];
+}
 
 /** What an API, or a server in its place, says is foreign text. */
 const complain = (text: string): void => terminal.remark(inert(`echelon: ${text}`));
@@ -17,29 +25,40 @@ export async function run(): Promise<void> {
   });
   // There is nobody left to tell.
   process.stderr.on('error', () => undefined);
+  const asJson = asksForJson(process.argv.slice(2));
   try {
-    await createProgram(terminal).parseAsync();
+    await createProgram(terminal, { streams: process, isSilent: asJson }).parseAsync();
   } catch (error) {
-    process.exitCode = statusOf(error);
+    const failure = failureOf(error);
+    process.exitCode = failure.status;
+    if (failure.status === EXIT.ok) return;
+    if (asJson) terminal.remark(errorLine(failure.message, failure));
+    else if (!(error instanceof CommanderError)) complain(failure.message);
   }
 }
 
-/** The exit status for what a command threw, which is said where nobody has said it yet. */
-function statusOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+/** Known before anything is parsed, since what cannot be parsed is an error too. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
+}
+
+/** A CommanderError is said by commander itself, unless it was made silent. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof CommanderError) {
+    const message = error.message.replace(/^error: /, '');
+    return { status: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message };
+  }
   if (error instanceof CliError) {
-    complain(error.message);
-    return error.exitCode;
+    const { exitCode: status, code, message, problems } = error;
+    return { status, code, message, problems };
   }
   if (error instanceof EchelonError) {
-    const problems = error.problems.map(({ field, message }) => `\n  ${field}: ${message}`).join('');
-    complain(`${error.message}${problems}`);
-    return EXIT.notOk;
+    const lines = error.problems.map(({ field, message }) => `\n  ${field}: ${message}`).join('');
+    const { code, problems } = error;
+    return { status: EXIT.notOk, code, message: `${error.message}${lines}`, problems };
   }
-  if (error instanceof Error && error.name === 'SettingsError') {
-    complain(error.message);
-    return EXIT.usage;
-  }
-  complain(String(error instanceof Error ? error.stack : error));
-  return EXIT.notOk;
+  if (error instanceof Error && error.name === 'SettingsError')
+    return { status: EXIT.usage, message: error.message };
+  return { status: EXIT.notOk, message: String(error instanceof Error ? error.stack : error) };
 }

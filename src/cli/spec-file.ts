@@ -25,9 +25,18 @@ export async function readSpecFile(file: string): Promise<unknown> {
     const { line, col } = lines.linePos(fault.pos[0]);
     throw new CliError(EXIT.usage, `${file}, line ${line}, column ${col}: ${fault.message}`);
   }
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const value = expanded(file, document);
   if (value === null) throw new CliError(EXIT.usage, `${file} is empty.`);
   return value;
+}
+
+function expanded(file: string, document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    // Aliases of aliases, of which a short file can hold billions; or an alias of nothing.
+    throw new CliError(EXIT.usage, `${file}: ${(error as Error).message}`);
+  }
 }
 
 const UNREADABLE: Readonly<Record<string, string>> = {

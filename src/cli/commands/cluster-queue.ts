@@ -1,6 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { ClusterView } from '../../schemas/api.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { inert, json, type Output } from '../output.ts';
 
@@ -10,9 +10,6 @@ type Options = ConnectionOptions & { json?: boolean; reason?: string };
 export function clusterQueueCommands(output: Output): Command[] {
   return [pause(output), resume(output), relabel(output)];
 }
-
-const base = (name: string): Command =>
-  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
 
 const pathOf = (name: string): string => `/v1/clusters/${encodeURIComponent(name)}`;
 
@@ -24,13 +21,13 @@ export function label(text: string, before: Record<string, string> = {}): Record
 }
 
 function pause(output: Output): Command {
-  return base('pause')
+  return apiCommand('pause')
     .description('let nothing new start on a cluster, at once; what runs goes on')
     .argument('<name>')
     .option('--reason <text>', 'shown to everybody who waits for it')
     .addHelpText('after', '\nExample:\n  echelon clusters pause fleet --reason "driver upgrade"')
     .action(async (name: string, _own: Options, command: Command) => {
-      const options = command.optsWithGlobals() as Options;
+      const options = allOptions<Options>(command);
       const client = await clientFor(options);
       const body = options.reason === undefined ? undefined : { reason: options.reason };
       const cluster = await client.post<ClusterView>(`${pathOf(name)}/pause`, body);
@@ -39,12 +36,12 @@ function pause(output: Output): Command {
 }
 
 function resume(output: Output): Command {
-  return base('resume')
+  return apiCommand('resume')
     .description('end the pause or the drain of a cluster')
     .argument('<name>')
     .addHelpText('after', '\nExample:\n  echelon clusters resume fleet')
     .action(async (name: string, _own: Options, command: Command) => {
-      const options = command.optsWithGlobals() as Options;
+      const options = allOptions<Options>(command);
       const client = await clientFor(options);
       const cluster = await client.post<ClusterView>(`${pathOf(name)}/resume`, undefined);
       output.line(options.json ? json(cluster) : `${inert(cluster.name)} takes experiments`);
@@ -52,14 +49,14 @@ function resume(output: Output): Command {
 }
 
 function relabel(output: Output): Command {
-  return base('label')
+  return apiCommand('label')
     .summary('set or show the labels of a cluster')
     .description('set labels of a cluster (key=value), or take them away (key=); without any, show them')
     .argument('<name>')
     .argument('[labels...]')
     .addHelpText('after', '\nExample:\n  echelon clusters label fleet gpu=h100 zone=')
     .action(async (name: string, changes: string[], _own: Options, command: Command) => {
-      const options = command.optsWithGlobals() as Options;
+      const options = allOptions<Options>(command);
       const client = await clientFor(options);
       const before = await client.get<ClusterView>(pathOf(name));
       const labels = changed(before.labels, changes);

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ClusterView } from '../../schemas/api.ts';
 import { type AddCluster, type Command as ClusterCommand, isCommandOver } from '../../schemas/clusters.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
 import { patient } from '../patient.ts';
@@ -28,7 +28,7 @@ interface AddOptions extends Options {
 
 /** `echelon clusters`: list, add, drain and remove. */
 export function clustersCommand(output: Output): Command {
-  const command = base('clusters')
+  const command = apiCommand('clusters')
     .summary('list the clusters; add, pause, drain or remove one')
     .description('list the clusters: nodes, GPUs, ray-worker, last seen')
     .addHelpText(
@@ -48,16 +48,8 @@ export function clustersCommand(output: Output): Command {
   return command;
 }
 
-const base = (name: string): Command =>
-  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
-
 const waiting = (command: Command): Command =>
   command.option('--wait', 'show what is done, and return when it is over');
-
-/** `clusters` has the same options as its subcommands, and takes them wherever they stand. */
-function allOptions<T>(command: Command): T {
-  return command.optsWithGlobals() as T;
-}
 
 /** GPUs and CPUs are `free/total`; "out" is what experiments of ours hold. */
 export function clusterTable(clusters: readonly ClusterView[], now: number): string {
@@ -108,7 +100,7 @@ function capacity({ nodes }: ClusterView, what: 'gpus' | 'cpus'): string {
 const amount = (value: number): string => String(Number(value.toFixed(2)));
 
 function add(output: Output): Command {
-  return waiting(base('add'))
+  return waiting(apiCommand('add'))
     .summary('add a Ray cluster, or bring its ray-worker up to date')
     .description('add a Ray cluster, or bring its ray-worker up to date; nothing of ours is needed there')
     .argument('<name>')
@@ -177,7 +169,7 @@ async function read(file: string): Promise<string> {
 }
 
 function drain(output: Output): Command {
-  return waiting(base('drain'))
+  return waiting(apiCommand('drain'))
     .summary('let nothing new start on a cluster, as a step to its removal')
     .description('let nothing new start on a cluster; what runs goes on (`clusters resume` ends it)')
     .argument('<name>')
@@ -191,7 +183,7 @@ function drain(output: Output): Command {
 }
 
 function remove(output: Output): Command {
-  return waiting(base('remove'))
+  return waiting(apiCommand('remove'))
     .description('remove a cluster on which nothing runs, and end its ray-worker')
     .argument('<name>')
     .addHelpText('after', '\nExample:\n  echelon clusters remove fleet --wait')

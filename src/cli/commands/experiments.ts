@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Accepted, ExperimentDetail } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import { secondsOf, wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
 import { resolvedYaml } from '../resolved-spec.ts';
 import { shortened } from '../shortened.ts';
@@ -35,11 +35,8 @@ export function experimentCommands(output: Output): Command[] {
   ];
 }
 
-const base = (name: string): Command =>
-  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
-
 function submit(output: Output): Command {
-  return base('submit')
+  return apiCommand('submit')
     .description('submit an experiment from a YAML or JSON file (-: standard input)')
     .argument('<file>')
     .option('--key <key>', 'Idempotency-Key: the same key and spec give the same experiment')
@@ -69,7 +66,7 @@ function submit(output: Output): Command {
 }
 
 function list(output: Output): Command {
-  return base('ls')
+  return apiCommand('ls')
     .description('list experiments, newest first')
     .option('--state <states>', 'only those in one of these states, separated by commas')
     .option('--project <project>', 'only those of this project')
@@ -162,7 +159,7 @@ function row(experiment: Experiment, withProject: boolean): (string | number)[] 
 }
 
 function get(output: Output): Command {
-  return base('get')
+  return apiCommand('get')
     .description('show one experiment')
     .argument('<id>')
     .addHelpText('after', '\nExample:\n  echelon get exp-00cz8h3k7n2q4r5s6t7v')
@@ -226,7 +223,7 @@ function rulesOf({ rules, marks }: Pick<Experiment, 'rules' | 'marks'>): string 
 }
 
 function cancel(output: Output): Command {
-  return base('cancel')
+  return apiCommand('cancel')
     .summary('cancel an experiment and free its GPUs')
     .description('cancel an experiment: its processes are ended and its GPUs freed within the grace period')
     .argument('<id>')

@@ -4,7 +4,9 @@ import { wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { compareFile } from '../compare-file.ts';
 import { estimateFile } from '../estimate-file.ts';
+import { EXIT } from '../exit.ts';
 import { explainFile } from '../explain-file.ts';
+import { errorLine } from '../output.ts';
 import { verifyFiles } from '../verify-files.ts';
 
 const ESTIMATOR_NAMES: EstimatorName[] = ['hgpo', 'gigpo', 'grpo', 'rloo'];
@@ -15,6 +17,8 @@ export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
     process.exitCode = await exitCode;
   };
+  const io = ({ json }: { json?: boolean | undefined }): TextStreams =>
+    json ? withJsonErrors(streams) : streams;
   const verify = file('verify', 'check every advantage of recorded batches')
     .argument('<files...>')
     .addHelpText(
@@ -30,7 +34,7 @@ Exit status: 0 all ok, 1 something is not, 2 a file is unreadable.
 Example:
   echelon verify dump.json.gz batch-*.json`,
     )
-    .action((files: string[], options: { json?: boolean }) => ends(verifyFiles(files, options, streams)));
+    .action((files: string[], options: { json?: boolean }) => ends(verifyFiles(files, options, io(options))));
 
   const explain = file('explain', 'say how the advantage of one row comes about')
     .argument('<file>')
@@ -46,7 +50,7 @@ Example:
   echelon explain dump.json.gz --batch step-12 --row 3`,
     )
     .action((path: string, options: { batch?: string; row: number; json?: boolean }) =>
-      ends(explainFile(path, options, streams)),
+      ends(explainFile(path, options, io(options))),
     );
 
   const estimate = file('estimate', 'estimate recorded batches again, by any estimator')
@@ -65,7 +69,7 @@ Example:
   echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json`,
     )
     .action((path: string, { estimator, batch, json, ...overrides }: EstimateOptions) =>
-      ends(estimateFile(path, { estimator, batch, json, overrides }, streams)),
+      ends(estimateFile(path, { estimator, batch, json, overrides }, io({ json }))),
     );
 
   const compare = file('compare', 'put several estimators on recorded batches side by side')
@@ -82,7 +86,7 @@ Example:
   echelon compare dump.json.gz --estimators hgpo,gigpo,grpo`,
     )
     .action((path: string, options: { estimators: EstimatorName[]; batch?: string; json?: boolean }) =>
-      ends(compareFile(path, options, streams)),
+      ends(compareFile(path, options, io(options))),
     );
 
   return [verify, explain, estimate, compare];
@@ -95,6 +99,12 @@ interface EstimateOptions {
   deviation?: 'population' | 'sample';
   batch?: string;
   json?: boolean;
+}
+
+/** What is said on standard error becomes a JSON document a line. */
+function withJsonErrors({ stdout, stderr }: TextStreams): TextStreams {
+  const write = (text: string) => stderr.write(`${errorLine(text.trimEnd(), { status: EXIT.usage })}\n`);
+  return { stdout, stderr: { write } };
 }
 
 const file = (name: string, description: string): Command =>

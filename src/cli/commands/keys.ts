@@ -1,9 +1,9 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { SCOPES } from '../../core/scopes.ts';
 import { type ApiKey, type ApiKeyWithSecret, isLive } from '../../schemas/key.ts';
 import { secondsOf } from '../arguments.ts';
 import type { Client } from '../client.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
@@ -23,7 +23,7 @@ interface CallerShown {
 
 /** `echelon whoami`: which API, as whom, and what may be done. */
 export function whoamiCommand(output: Output): Command {
-  return base('whoami')
+  return apiCommand('whoami')
     .summary('say which API is talked to, as whom, and what you may do')
     .description('say which API is talked to, as whom, what you see and what you may do')
     .addHelpText('after', '\nExample:\n  echelon whoami --context lab')
@@ -45,7 +45,7 @@ export function whoamiCommand(output: Output): Command {
 
 /** `echelon keys`: list, make, rotate and revoke. */
 export function keysCommand(output: Output): Command {
-  const command = base('keys')
+  const command = apiCommand('keys')
     .summary('list the API keys; make, rotate or revoke one')
     .description('list the API keys, the newest first')
     .addHelpText(
@@ -78,14 +78,6 @@ async function allKeys(client: Client): Promise<ApiKey[]> {
   return items;
 }
 
-const base = (name: string): Command =>
-  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
-
-/** `keys` has the same options as its subcommands, and takes them wherever they stand. */
-function allOptions<T>(command: Command): T {
-  return command.optsWithGlobals() as T;
-}
-
 /** One line for each key. */
 export function keyTable(keys: readonly ApiKey[], now: number): string {
   return table(
@@ -116,7 +108,7 @@ export function seconds(text: string): number {
 }
 
 function add(output: Output): Command {
-  return base('add')
+  return apiCommand('add')
     .description('make an API key; it is shown this once')
     .argument('<name>', 'for people: whose it is, or what for')
     .addOption(
@@ -150,7 +142,7 @@ function show(output: Output, options: Options, { key, token }: ApiKeyWithSecret
 }
 
 function rotate(output: Output): Command {
-  return base('rotate')
+  return apiCommand('rotate')
     .description('give a key a new secret, which is shown this once')
     .argument('<id>')
     .option('--overlap <time>', 'the old secret is accepted for so long, e.g. 1h (0s; 7d at most)', seconds)
@@ -164,7 +156,7 @@ function rotate(output: Output): Command {
 }
 
 function revoke(output: Output): Command {
-  return base('revoke')
+  return apiCommand('revoke')
     .description('refuse a key from now on; its open streams end within seconds')
     .argument('<id>')
     .addHelpText('after', '\nExample:\n  echelon keys revoke 8t3k0q9w2m5x7y1z')

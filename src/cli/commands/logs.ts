@@ -5,7 +5,7 @@ import type { LogPage } from '../../schemas/streams.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
-import { inert, type Output } from '../output.ts';
+import { inert, jsonLine, type Output } from '../output.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;
@@ -46,7 +46,7 @@ export function logsCommand(output: Output): Command {
     .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
       const shown = (line: Line): string => {
-        if (options.json) return JSON.stringify(line);
+        if (options.json) return jsonLine(line);
         return options.raw ? line.text : inert(line.text);
       };
       const print = (line: Line) => output.line(shown(line));

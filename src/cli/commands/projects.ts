@@ -1,7 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Project, ProjectChange } from '../../schemas/project.ts';
 import type { Retention } from '../../schemas/retention.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { inert, json, type Output, table } from '../output.ts';
 
@@ -21,7 +21,7 @@ interface ChangeOptions extends Options {
 
 /** `echelon projects`: list, make, change and remove. */
 export function projectsCommand(output: Output): Command {
-  const command = base('projects')
+  const command = apiCommand('projects')
     .summary('list the projects; add, change or remove one')
     .description('list the projects that your key sees: weight, GPU quota, what is kept')
     .addHelpText('after', '\nExample:\n  echelon projects add vision --weight 2 --gpu-quota 16')
@@ -32,14 +32,6 @@ export function projectsCommand(output: Output): Command {
     });
   for (const sub of [add(output), set(output), remove(output)]) command.addCommand(sub);
   return command;
-}
-
-const base = (name: string): Command =>
-  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
-
-/** `projects` has the same options as its subcommands, and takes them wherever they stand. */
-function allOptions<T>(command: Command): T {
-  return command.optsWithGlobals() as T;
 }
 
 const pathOf = (name: string): string => `/v1/projects/${encodeURIComponent(name)}`;
@@ -105,7 +97,7 @@ function changeOf(options: ChangeOptions): ProjectChange {
 }
 
 function add(output: Output): Command {
-  return changes(base('add'))
+  return changes(apiCommand('add'))
     .description('make a project')
     .argument('<name>')
     .addHelpText('after', '\nExample:\n  echelon projects add vision --weight 2 --gpu-quota 16')
@@ -118,7 +110,7 @@ function add(output: Output): Command {
 }
 
 function set(output: Output): Command {
-  return changes(base('set'))
+  return changes(apiCommand('set'))
     .summary('change the weight, the GPU quota or what is kept')
     .description('change the weight, the GPU quota or what is kept; what is not named stays')
     .argument('<name>')
@@ -140,7 +132,7 @@ function set(output: Output): Command {
 }
 
 function remove(output: Output): Command {
-  return base('rm')
+  return apiCommand('rm')
     .description('remove a project to which nothing belongs any more')
     .argument('<name>')
     .addHelpText('after', '\nExample:\n  echelon projects rm vision')

@@ -1,8 +1,8 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ExperimentDetail } from '../../schemas/api.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
 import { shortened } from '../shortened.ts';
 
@@ -41,7 +41,7 @@ const WHOLE_LINE = '_all';
 
 /** `echelon queue`, its pause, drain and resume; `echelon priority`. */
 export function queueCommands(output: Output): Command[] {
-  const queue = base('queue')
+  const queue = apiCommand('queue')
     .summary('show who waits, why, and when each is expected to start')
     .description('show who waits: place, needs, when it is expected to start, and why it waits')
     .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 100_000), 50)
@@ -74,9 +74,6 @@ async function queueShown(client: Client, limit: number): Promise<QueueShown> {
     cursor = page.next;
   }
 }
-
-const base = (name: string): Command =>
-  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
 
 /** A row for each that waits. `now`: ms since 1970. */
 export function queueTable({ waiting }: Pick<QueueShown, 'waiting'>, now: number): string {
@@ -115,7 +112,7 @@ function heldInWords({ paused, draining }: Pick<QueueShown, 'paused' | 'draining
 }
 
 function pause(output: Output): Command {
-  const sub = base('pause')
+  const sub = apiCommand('pause')
     .summary('let nothing new start, of a project or of all')
     .description('let nothing new start, of a project or (without one) at all; what runs goes on')
     .argument('[project]')
@@ -128,7 +125,7 @@ function pause(output: Output): Command {
 }
 
 function drain(output: Output): Command {
-  const sub = base('drain')
+  const sub = apiCommand('drain')
     .summary('accept nothing new, of a project or of all')
     .description('accept nothing new, of a project or (without one) at all; what waits still starts')
     .argument('[project]')
@@ -143,7 +140,7 @@ function drain(output: Output): Command {
 /** A command that holds a queue back by the request of its name, and says what is so then. */
 function held(sub: Command, output: Output, words: string): Command {
   return sub.action(async (project: string | undefined, _own: Options, command: Command) => {
-    const options = command.optsWithGlobals() as Options;
+    const options = allOptions<Options>(command);
     const client = await clientFor(options);
     const body = options.reason === undefined ? undefined : { reason: options.reason };
     const answer = await client.post(`${pathOf(project)}/${sub.name()}`, body);
@@ -152,13 +149,13 @@ function held(sub: Command, output: Output, words: string): Command {
 }
 
 function resume(output: Output): Command {
-  return base('resume')
+  return apiCommand('resume')
     .summary('end the pause and the drain of a project, or of the whole line')
     .description('end the pause and the drain of a project, or (without one) of the whole line')
     .argument('[project]')
     .addHelpText('after', '\nExamples:\n  echelon queue resume\n  echelon queue resume vision')
     .action(async (project: string | undefined, _own: Options, command: Command) => {
-      const options = command.optsWithGlobals() as Options;
+      const options = allOptions<Options>(command);
       const client = await clientFor(options);
       const answer = await client.post(`${pathOf(project)}/resume`, undefined);
       output.line(options.json ? json(answer) : `${whose(project)} goes on`);
@@ -169,7 +166,7 @@ const pathOf = (project = WHOLE_LINE): string => `/v1/queues/${encodeURIComponen
 const whose = (project?: string): string => (project === undefined ? 'the line' : `the queue of ${project}`);
 
 function priority(output: Output): Command {
-  return base('priority')
+  return apiCommand('priority')
     .summary('change the priority of an experiment that waits')
     .description('change the priority of an experiment that waits: -100 to 100, higher goes first')
     .argument('<id>')

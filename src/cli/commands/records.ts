@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Accepted, AttemptList } from '../../schemas/api.ts';
 import type { Artifact, ArtifactPage } from '../../schemas/records.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { inert, json, type Output, table } from '../output.ts';
 import { watchExperiment } from './watch.ts';
@@ -18,13 +18,10 @@ export function recordCommands(output: Output, ask: Ask = askAtTerminal): Comman
   return [rerun(output), remove(output, ask), attempts(output), artifacts(output)];
 }
 
-const base = (name: string): Command =>
-  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
-
 const pathOf = (id: string): string => `/v1/experiments/${encodeURIComponent(id)}`;
 
 function rerun(output: Output): Command {
-  return base('rerun')
+  return apiCommand('rerun')
     .summary('run an experiment again, as a new one of the same spec')
     .description('run an experiment again, as a new one of the same spec; prints its id')
     .argument('<id>')
@@ -42,7 +39,7 @@ function rerun(output: Output): Command {
 }
 
 function remove(output: Output, ask: Ask): Command {
-  return base('rm')
+  return apiCommand('rm')
     .summary('delete experiments that have ended, with all that was recorded')
     .description('delete experiments that have ended, with all that was recorded of them')
     .argument('<id...>')
@@ -103,7 +100,7 @@ export async function answerTo(
 }
 
 function attempts(output: Output): Command {
-  return base('attempts')
+  return apiCommand('attempts')
     .summary('list the attempts of an experiment, and how each ended')
     .description('list the attempts of an experiment, where each ran and how it ended')
     .argument('<id>')
@@ -132,7 +129,7 @@ function endOf(ended: unknown): string {
 }
 
 function artifacts(output: Output): Command {
-  return base('artifacts')
+  return apiCommand('artifacts')
     .summary('list what an experiment left on its cluster: its checkpoints')
     .description('list what an experiment left on its cluster: its checkpoints, in the order of their making')
     .argument('<id>')

@@ -14,9 +14,9 @@ import type {
 } from '../../schemas/sweep.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { coloredState, duration, inert, json, type Output, table } from '../output.ts';
+import { coloredState, duration, inert, json, jsonLine, type Output, table } from '../output.ts';
 import { patient } from '../patient.ts';
 import { shortened } from '../shortened.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
@@ -40,13 +40,10 @@ export function sweepCommand(output: Output): Command {
   return command;
 }
 
-const base = (name: string): Command =>
-  withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
-
 const pathOf = (id: string): string => `/v1/sweeps/${encodeURIComponent(id)}`;
 
 function submit(output: Output): Command {
-  return base('submit')
+  return apiCommand('submit')
     .summary('submit a sweep from a YAML or JSON file')
     .description('submit a sweep from a YAML or JSON file: name, method (grid, list, random), spec, axes')
     .argument('<file>')
@@ -94,7 +91,7 @@ export async function watchSweep(options: {
   let said = '';
   for (;;) {
     const { children: _children, next: _next, spec: _spec, axes: _axes, ...sweep } = await look();
-    const text = options.json ? JSON.stringify(sweep) : `${id}  ${progress(sweep)}`;
+    const text = options.json ? jsonLine(sweep) : `${id}  ${progress(sweep)}`;
     if (text !== said) output.line(text);
     said = text;
     if (sweep.endedAt !== null) {
@@ -124,7 +121,7 @@ function progress(sweep: Sweep): string {
 }
 
 function list(output: Output): Command {
-  return base('ls')
+  return apiCommand('ls')
     .description('list sweeps, newest first')
     .addHelpText('after', '\nExample:\n  echelon sweep ls --project vision')
     .option('--project <project>', 'only those of this project')
@@ -151,7 +148,7 @@ function list(output: Output): Command {
 }
 
 function get(output: Output): Command {
-  return base('get')
+  return apiCommand('get')
     .description('show a sweep and its children')
     .argument('<id>')
     .option('-n, --limit <count>', 'at most so many children', wholeNumber(1, 200), 50)
@@ -185,7 +182,7 @@ function shown(value: unknown): string {
 }
 
 function compare(output: Output): Command {
-  return base('compare')
+  return apiCommand('compare')
     .description('one row for each combination of values, aggregated over seeds')
     .argument('<id>')
     .option('-m, --metric <name...>', 'metrics to show (val/success_rate)')
@@ -257,7 +254,7 @@ function describeComparison({ items, metrics }: SweepComparison): string {
 }
 
 function cancel(output: Output): Command {
-  return base('cancel')
+  return apiCommand('cancel')
     .description('cancel a sweep with all its children')
     .argument('<id>')
     .addHelpText('after', '\nExample:\n  echelon sweep cancel swp-00cz8h3k7n2q4r5s6t7v')
@@ -269,7 +266,7 @@ function cancel(output: Output): Command {
 }
 
 function rerun(output: Output): Command {
-  return base('rerun')
+  return apiCommand('rerun')
     .description('run the failed children of a sweep again')
     .argument('<id>')
     .addHelpText('after', '\nExample:\n  echelon sweep rerun swp-00cz8h3k7n2q4r5s6t7v')

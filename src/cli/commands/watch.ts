@@ -8,7 +8,7 @@ import type { Experiment } from '../../schemas/experiment.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { coloredState, inert, type Output } from '../output.ts';
+import { coloredState, inert, jsonLine, type Output } from '../output.ts';
 import { shortened } from '../shortened.ts';
 import { startsIn } from './queue.ts';
 import { watchSweep } from './sweeps.ts';
@@ -73,7 +73,7 @@ export async function watchFeed(options: {
   for (;;) {
     try {
       for await (const entry of client.feed(project, { after, signal })) {
-        output.line(options.json ? JSON.stringify(entry) : feedLine(entry, project === undefined));
+        output.line(options.json ? jsonLine(entry) : feedLine(entry, project === undefined));
       }
       return;
     } catch (error) {
@@ -156,7 +156,7 @@ async function printEvents(
   const { client, id, output } = options;
   for await (const received of client.events(id, { after: options.after, signal })) {
     if (options.json) {
-      output.line(JSON.stringify(received));
+      output.line(jsonLine(received));
       continue;
     }
     const text = describe(received.event);

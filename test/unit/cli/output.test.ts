@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { coloredState, duration, inert, json, successRate, table } from '../../../src/cli/output.ts';
+import {
+  coloredState,
+  duration,
+  inert,
+  json,
+  jsonLine,
+  successRate,
+  table,
+} from '../../../src/cli/output.ts';
 import type { State } from '../../../src/core/states.ts';
 
 test('a table has its head, its rows in columns, and no trailing spaces', () => {
@@ -46,6 +54,17 @@ test('foreign text cannot steer the terminal', () => {
   assert.equal(inert('a\u200bb\u2028c\ufeffd\u{e0041}'), 'a\\u200bb\\u2028c\\ufeffd\\u{e0041}');
   assert.equal(inert('👩\u200d🔬'), '👩\u200d🔬');
   assert.equal(inert('tab\tand\nline, ümlaut, 字'), 'tab\tand\nline, ümlaut, 字');
+});
+
+test('JSON escapes what a terminal would obey or hide, and means the same', () => {
+  const value = { text: 'a\u009b31m\u202eb\u200b\ufeff\u{e0041}\u007f ümlaut 字 👩\u200d🔬' };
+  for (const text of [json(value), jsonLine(value)]) {
+    assert.deepEqual(JSON.parse(text), value);
+    assert.doesNotMatch(text, /[\u007f-\u009f\u202e\u200b\ufeff\u{e0041}]/u);
+    assert.match(text, /\\u009b31m\\u202eb/);
+    assert.ok(text.includes('ümlaut 字 👩\u200d🔬'), text);
+  }
+  assert.equal(jsonLine({ a: [1] }), '{"a":[1]}');
 });
 
 test('success is that of rollouts, that on held-out games once it has succeeded', () => {

@@ -188,6 +188,31 @@ test('a word that is no command is named, with the command that was meant', asyn
     assert.match(await failure([...argv, ...nowhere]), /^No API to talk to/);
 });
 
+test('with --json an error is one JSON document on standard error, whatever failed', async (t) => {
+  const { connection } = await apiFor(t);
+  const home = await mkdtemp(join(tmpdir(), 'echelon-home-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const spec = join(home, 'spec.yaml');
+  await writeFile(spec, 'name: x\nengine: nothing\n');
+  const failing: [argv: string[], status: number, code: string, message: RegExp][] = [
+    [['get', 'exp-00cz8h3k7n2q4r5s6t7v', ...connection], 4, 'not-found', /There is no experiment/],
+    [['submit', spec, ...connection], 4, 'invalid-spec', /engine/],
+    [['ls', '--limt', '3'], 2, 'usage', /^unknown option '--limt'/],
+    [['keys', 'ls'], 2, 'usage', /unknown command 'ls' of keys/],
+    [['ls', '--state-dir', home], 3, 'unreachable', /No API/],
+    [['verify', join(home, 'none.json')], 2, 'usage', /no such file/],
+  ];
+  for (const [argv, wanted, code, message] of failing) {
+    const { status, out, err } = await echelon([...argv, '--json'], home);
+    assert.equal(status, wanted, err);
+    const { error } = JSON.parse(err) as { error: { code: string; message: string; problems: unknown[] } };
+    assert.equal(error.code, code, err);
+    assert.match(error.message, message);
+    assert.equal(error.problems.length > 0, code === 'invalid-spec', err);
+    if (argv[0] !== 'verify') assert.equal(out, '');
+  }
+});
+
 test('the exit status says what became of it', async (t) => {
   const { client, connection } = await apiFor(t);
   const home = await mkdtemp(join(tmpdir(), 'echelon-home-'));
