@@ -5,6 +5,7 @@ import { Command, Option } from 'commander';
 import { type Client, createClient } from './client.ts';
 import { contextOf, DEFAULT_CONFIG_FILE } from './config-file.ts';
 import { CliError, EXIT } from './exit.ts';
+import { processIdentity } from './local/process-identity.ts';
 import { terminal } from './output.ts';
 
 /** What a running private stack leaves in its state directory, for other commands of the same user. */
@@ -12,6 +13,8 @@ export interface Connection {
   url: string;
   token: string;
   pid: number;
+  /** See {@link processIdentity}: the id may be another process's by now. */
+  started?: string | undefined;
 }
 
 /** Options of every command that talks to the API. */
@@ -92,6 +95,11 @@ export async function readConnection(stateDir: string): Promise<Connection | und
     // There is none, or a full disk left half of one.
     return undefined;
   }
+}
+
+/** True while the process that wrote the connection runs. */
+export function isRunning({ pid, started }: Connection): boolean {
+  return started !== undefined && processIdentity(pid) === started;
 }
 
 /** Removes what {@link saveConnection} wrote. */

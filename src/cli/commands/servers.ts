@@ -6,9 +6,16 @@ import closeWithGrace from 'close-with-grace';
 import { Command, Option } from 'commander';
 import { EchelonError } from '../../core/errors.ts';
 import { createClient } from '../client.ts';
-import { readConnection, removeConnection, saveConnection, stateDirOption } from '../connection.ts';
+import {
+  isRunning,
+  readConnection,
+  removeConnection,
+  saveConnection,
+  stateDirOption,
+} from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { withLifetime } from '../lifetime.ts';
+import { processIdentity } from '../local/process-identity.ts';
 import type { Output } from '../output.ts';
 
 /** Commands that start and stop everything on this machine: demo, up, down. */
@@ -153,7 +160,9 @@ function up(output: Output): Command {
       await withLifetime(
         async (resources) => {
           const system = await startSystem({ stateDir, temporary: false, output, resources });
-          await saveConnection(stateDir, { url: system.url, token: system.token, pid: process.pid });
+          const { pid } = process;
+          const started = processIdentity(pid);
+          await saveConnection(stateDir, { url: system.url, token: system.token, pid, started });
           resources.defer(() => removeConnection(stateDir));
           output.line(`
 Echelon is running.
@@ -179,16 +188,7 @@ Echelon is running.
 
 async function livingConnection(stateDir: string): ReturnType<typeof readConnection> {
   const connection = await readConnection(stateDir);
-  return connection && isAlive(connection.pid) ? connection : undefined;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return connection && isRunning(connection) ? connection : undefined;
 }
 
 function down(output: Output): Command {
@@ -203,7 +203,7 @@ function down(output: Output): Command {
       output.remark(`Stopping Echelon (process ${connection.pid})`);
       process.kill(connection.pid, 'SIGTERM');
       const deadline = Date.now() + 60_000;
-      while (isAlive(connection.pid)) {
+      while (isRunning(connection)) {
         if (Date.now() > deadline)
           throw new CliError(EXIT.notOk, `process ${connection.pid} has not ended within a minute`);
         await delay(100);

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { serverCommands } from '../../../../src/cli/commands/servers.ts';
 import { saveConnection } from '../../../../src/cli/connection.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
+import { processIdentity } from '../../../../src/cli/local/process-identity.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
+
+const connection = { url: 'http://127.0.0.1:1', token: 't' };
 
 async function stateDirFor(t: { after(release: () => Promise<void>): void }): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-servers-'));
@@ -28,7 +34,7 @@ test('down where nothing runs is no error', async (t) => {
 test('what a killed stack left behind is not taken for a running one', async (t) => {
   const stateDir = await stateDirFor(t);
   const { pid } = spawnSync('true');
-  await saveConnection(stateDir, { url: 'http://127.0.0.1:1', token: 't', pid });
+  await saveConnection(stateDir, { ...connection, pid });
   assert.deepEqual((await run('down', '--state-dir', stateDir)).output.lines, [
     'Echelon is not running here.',
   ]);
@@ -42,9 +48,47 @@ test('a report that cannot be written ends the demo before it begins', async (t)
   assert.deepEqual([...output.lines, ...output.remarks], []);
 });
 
+test('a process that has the id of a killed stack is neither ended by down nor taken for a running one by up', async (t) => {
+  const stateDir = await stateDirFor(t);
+  const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
+  t.after(() => void stranger.kill('SIGKILL'));
+  await once(stranger, 'spawn');
+  const pid = stranger.pid!;
+  const theirs = processIdentity(pid)!;
+  // Of another boot; of an earlier process of this one; and from a file that does not say.
+  const [boot] = theirs.split(' ');
+  for (const started of [theirs.replace(/^./, 'x'), `${boot} 1`, undefined]) {
+    await saveConnection(stateDir, { ...connection, pid, started });
+    assert.deepEqual((await run('down', '--state-dir', stateDir)).output.lines, [
+      'Echelon is not running here.',
+    ]);
+    assert.equal(processIdentity(pid), theirs);
+  }
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.after(() => void taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as { port: number };
+  const main = fileURLToPath(new URL('../../../../src/cli/main.ts', import.meta.url));
+  const up = spawnSync(process.execPath, [main, 'up', '--state-dir', stateDir], {
+    env: { HOME: stateDir, PATH: process.env.PATH, ECHELON_PORT: String(port) },
+    encoding: 'utf8',
+  });
+  assert.match(up.stderr, new RegExp(`port ${port} .* is taken`));
+});
+
+test('down ends the process that wrote the connection', async (t) => {
+  const stateDir = await stateDirFor(t);
+  const stack = spawn('sleep', ['600'], { stdio: 'ignore' });
+  t.after(() => void stack.kill('SIGKILL'));
+  await once(stack, 'spawn');
+  const pid = stack.pid!;
+  await saveConnection(stateDir, { ...connection, pid, started: processIdentity(pid) });
+  assert.deepEqual((await run('down', '--state-dir', stateDir)).output.lines, ['Echelon has stopped.']);
+});
+
 test('up where it runs already says where, and starts nothing', async (t) => {
   const stateDir = await stateDirFor(t);
-  await saveConnection(stateDir, { url: 'http://127.0.0.1:1', token: 't', pid: process.pid });
+  await saveConnection(stateDir, { ...connection, pid: process.pid, started: processIdentity(process.pid) });
   const { exitCode, error } = await run('up', '--state-dir', stateDir);
   assert.equal(exitCode, EXIT.notOk);
   assert.match(error!.message, /running already at http:\/\/127\.0\.0\.1:1/);
