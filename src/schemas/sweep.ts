@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { MOST_CHILDREN } from '../core/sweep-ids.ts';
+import { VerificationCounts } from './experiment.ts';
 import { Label, strict } from './spec-parts.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -212,6 +213,9 @@ export const SweepDetail = Type.Object(
           skipped: Type.Union([Type.String(), Type.Null()], { description: 'Why it never runs' }),
           state: Type.Union([Type.Enum([...STATES], { type: 'string' }), Type.Null()], {
             description: 'null: not yet expanded, or deleted',
+          }),
+          verification: Type.Union([VerificationCounts, Type.Null()], {
+            description: 'What was found of its batches; null: not yet expanded, or deleted',
           }),
           values: Values,
         },

@@ -2,7 +2,7 @@ import { STATES, type State } from '../core/states.ts';
 import { childId } from '../core/sweep-ids.ts';
 import { type EarlyStopping, SWEEP_VERSION, type Sweep, type SweepAxis } from '../schemas/sweep.ts';
 import { migrated } from './migrate.ts';
-import type { Fields } from './record.ts';
+import { type Fields, toVerification } from './record.ts';
 import type { Figures, SweepChild, SweepRecord } from './sweep-store.ts';
 
 /** The fields of a sweep's hash that a list shows; the spec and the axes may be long. */
@@ -90,7 +90,33 @@ export function readEntry(
     fingerprint: fingerprints[fingerprint] ?? null,
     after: null,
     skipped: null,
+    verification: null,
   };
+}
+
+/** The fields of an experiment that {@link withFindings} reads. */
+export const FINDING_FIELDS = [
+  'state',
+  'endedAt',
+  'vBatches',
+  'vVerified',
+  'vSeen',
+  'vExact',
+  'vRounding',
+  'vWrong',
+  'vUnverifiable',
+  'vErrors',
+  'vDropped',
+] as const;
+
+/** A child with its state and what was found of its batches, from {@link FINDING_FIELDS}; as it is where it has none. */
+export function withFindings(child: SweepChild, values: readonly (string | null)[]): SweepChild {
+  const fields: Fields = {};
+  FINDING_FIELDS.forEach((name, at) => {
+    if (values[at] !== null && values[at] !== undefined) fields[name] = values[at];
+  });
+  if (fields.state === undefined) return child;
+  return { ...child, state: fields.state as State, verification: toVerification(fields) };
 }
 
 /** The fields of an experiment that {@link toFigures} reads. */

@@ -1,4 +1,5 @@
 import type { State } from '../core/states.ts';
+import type { VerificationCounts } from '../schemas/experiment.ts';
 import type { Sweep, SweepAxis } from '../schemas/sweep.ts';
 import type { CancelOutcome, SubmitInput } from './experiment-store.ts';
 import type { Idempotency } from './records-store.ts';
@@ -44,6 +45,8 @@ export interface SweepChild {
   after: number | null;
   /** Why it never runs. */
   skipped: string | null;
+  /** What was found of its batches; null where it is not yet an experiment. */
+  verification: VerificationCounts | null;
 }
 
 /** What an experiment of a sweep is made from; its id, sweep and project are the store's to say. */

@@ -1,5 +1,4 @@
 import { EchelonError } from '../core/errors.ts';
-import type { State } from '../core/states.ts';
 import { childId, MOST_RUNS } from '../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../schemas/sweep.ts';
@@ -14,10 +13,12 @@ import type { ScriptArgument } from './scripts.ts';
 import { childArguments, keyOf, MADE_AT_ONCE, readChildren } from './sweep-children.ts';
 import {
   FIGURE_FIELDS,
+  FINDING_FIELDS,
   SWEEP_FIELDS,
   toFigures,
   toSweep,
   toSweepRecord,
+  withFindings,
   writeEntry,
 } from './sweep-records.ts';
 import { release } from './sweep-release.ts';
@@ -55,9 +56,11 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
     async sweepChildren(record, from, limit) {
       const children = await readChildren(context, record, { from, limit });
       const commands = redis.pipeline();
-      for (const { experiment } of children) commands.hget(keys.experiment(experiment), 'state');
-      const states = children.length === 0 ? [] : ((await runAll(commands)) as (State | null)[]);
-      return children.map((child, at) => ({ ...child, state: states[at] ?? null }));
+      for (const { experiment } of children) {
+        commands.hmget(keys.experiment(experiment), ...FINDING_FIELDS);
+      }
+      const found = children.length === 0 ? [] : ((await runAll(commands)) as (string | null)[][]);
+      return children.map((child, at) => withFindings(child, found[at]!));
     },
 
     sweepsWithWork: (limit) =>

@@ -8,7 +8,7 @@ import { wholeNumber } from '../arguments.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { json, type Output, table } from '../output.ts';
-import { watchSweep } from './sweeps.ts';
+import { watchSweep } from './sweep-watch.ts';
 
 type SubmitOptions = ConnectionOptions &
   Omit<SubmitPreset, 'label'> & {

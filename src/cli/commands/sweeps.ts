@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
-import { STATES } from '../../core/states.ts';
 import { valueInWords } from '../../plan/sweep-names.ts';
 import type {
   Sweep,
@@ -13,18 +11,13 @@ import type {
   SweepRerun,
 } from '../../schemas/sweep.ts';
 import { wholeNumber } from '../arguments.ts';
-import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { CliError, EXIT } from '../exit.ts';
-import { coloredState, duration, inert, json, jsonLine, type Output, table } from '../output.ts';
-import { patient } from '../patient.ts';
+import { coloredState, duration, inert, json, type Output, table } from '../output.ts';
 import { shortened } from '../shortened.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
+import { findingsInWords, findingsOf, progress, unmade, watchSweep } from './sweep-watch.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
-
-/** Time between two looks at a sweep that is watched. */
-const WATCH_MS = 1_000;
 
 /** `echelon sweep submit|ls|get|compare|cancel|rerun`. */
 export function sweepCommand(output: Output): Command {
@@ -49,7 +42,10 @@ function submit(output: Output): Command {
     .argument('<file>')
     .option('--key <key>', 'Idempotency-Key: the same key and file give the same sweep')
     .option('--dry-run', 'check every child and show how many there are; submit nothing')
-    .option('-w, --watch', 'follow it until every child has ended; exit status 1 where one did not succeed')
+    .option(
+      '-w, --watch',
+      'follow it until every child has ended; exit status 1 where one failed or a row is wrong',
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  echelon sweep submit --dry-run deploy/examples/sweep-estimators.yaml\n  echelon sweep submit --watch deploy/examples/sweep-estimators.yaml',
@@ -73,51 +69,6 @@ function describePreview({ count: children, children: first }: SweepPreview): st
   const lines = first.map(({ index, name }) => `  ${index}  ${inert(name)}`);
   if (children > first.length) lines.push(`  … and ${children - first.length} more`);
   return [`${children} children, all of them valid; nothing was submitted.`, ...lines].join('\n');
-}
-
-/**
- * Prints a line whenever the counts of a sweep change, until its last child has ended. Throws {@link CliError} (exit
- * status 1) where a child did not succeed.
- */
-export async function watchSweep(options: {
-  client: Client;
-  id: string;
-  output: Output;
-  json: boolean;
-  everyMs?: number;
-}): Promise<void> {
-  const { client, id, output, everyMs = WATCH_MS } = options;
-  const look = patient(() => client.get<SweepDetail>(pathOf(id), { limit: 1 }), { output });
-  let said = '';
-  for (;;) {
-    const { children: _children, next: _next, spec: _spec, axes: _axes, ...sweep } = await look();
-    const text = options.json ? jsonLine(sweep) : `${id}  ${progress(sweep)}`;
-    if (text !== said) output.line(text);
-    said = text;
-    if (sweep.endedAt !== null) {
-      if (sweep.counts.succeeded === sweep.count) return;
-      throw new CliError(
-        EXIT.notOk,
-        `${id} ${sweep.state}: ${sweep.counts.succeeded} of ${sweep.count} children succeeded`,
-      );
-    }
-    await delay(everyMs);
-  }
-}
-
-/** What is said of a child that was not made yet: of a cancelled sweep it never will be. */
-const unmade = ({ endedAt }: Pick<Sweep, 'endedAt'>): string => (endedAt === null ? 'to come' : 'never made');
-
-function progress(sweep: Sweep): string {
-  const { counts, count: children, expanded, skipped, stoppedEarly } = sweep;
-  const parts = STATES.filter((state) => counts[state] > 0).map(
-    (state) => `${counts[state]} ${coloredState(state)}`,
-  );
-  const left = children - expanded - skipped;
-  if (left > 0) parts.push(`${left} ${unmade(sweep)}`);
-  if (skipped > 0) parts.push(`${skipped} skipped`);
-  if (stoppedEarly > 0) parts.push(`${stoppedEarly} stopped early`);
-  return parts.join(', ');
 }
 
 function list(output: Output): Command {
@@ -163,15 +114,17 @@ function get(output: Output): Command {
       if (options.json) return output.line(json(sweep));
       output.line(`${inert(sweep.name)}  ${coloredState(sweep.state)} (${inert(sweep.reason)})`);
       output.line(progress(sweep));
+      output.line(findingsInWords(await findingsOf({ client, id, output, wait: false })));
       const heads = sweep.axes.map(({ pointer }) => inert(pointer));
-      const rows = sweep.children.map(({ index, experiment, state, run, skipped, values }) => [
+      const rows = sweep.children.map(({ index, experiment, state, run, skipped, values, verification }) => [
         index,
         experiment,
         coloredState(state ?? (skipped === null ? unmade(sweep) : 'skipped')) +
           (run > 0 ? ` (run ${run + 1})` : ''),
+        verification === null || verification.rowsVerified === 0 ? '-' : verification.wrong,
         ...sweep.axes.map(({ pointer }) => shown(values[pointer])),
       ]);
-      output.line(table(['#', 'EXPERIMENT', 'STATE', ...heads], rows));
+      output.line(table(['#', 'EXPERIMENT', 'STATE', 'WRONG', ...heads], rows));
       if (sweep.next) output.remark(`There are more: --cursor ${sweep.next}`);
     });
 }

@@ -11,7 +11,7 @@ import { CliError, EXIT } from '../exit.ts';
 import { coloredState, inert, jsonLine, type Output } from '../output.ts';
 import { shortened } from '../shortened.ts';
 import { startsIn } from './queue.ts';
-import { watchSweep } from './sweeps.ts';
+import { watchSweep } from './sweep-watch.ts';
 
 /** Time between two looks at why an experiment waits. */
 const LOOK_MS = 5_000;

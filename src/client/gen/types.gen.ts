@@ -2248,6 +2248,37 @@ export type SweepDetail = {
          */
         state: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled' | null;
         /**
+         * What was found of its batches; null: not yet expanded, or deleted
+         */
+        verification: {
+            /**
+             * pending while a recorded batch has no report, or more may come
+             */
+            status: 'pending' | 'complete';
+            batches: number;
+            batchesVerified: number;
+            /**
+             * Rows of all batches, those dropped at their source included
+             */
+            rowsSeen: number;
+            /**
+             * exact + rounding + wrong
+             */
+            rowsVerified: number;
+            exact: number;
+            rounding: number;
+            wrong: number;
+            unverifiable: number;
+            /**
+             * Error findings
+             */
+            errors: number;
+            /**
+             * Rows dropped at their source
+             */
+            dropped: number;
+        } | null;
+        /**
          * The child's values, by JSON pointer into the spec
          */
         values: {

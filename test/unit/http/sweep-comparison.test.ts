@@ -17,6 +17,7 @@ const child = (index: number, entry: number[]): SweepChild => ({
     fingerprint: null,
     after: null,
     skipped: null,
+    verification: null,
   },
 });
 const figures = (changes: Partial<Figures>): Figures => ({

@@ -226,6 +226,21 @@ describe('cancel', () => {
   });
 });
 
+test('children tell what was found of their batches, once they are experiments', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const { id, children } = await expandedSweep(store, 2);
+  await redis.hset(`{echelon}:x:${children[1]!}`, {
+    ...{ vBatches: 3, vVerified: 2, vSeen: 9, vExact: 4, vWrong: 2, vErrors: 1 },
+  });
+  const [none, wrong] = await store.sweepChildren((await store.sweep(id))!, 0, 2);
+  assert.deepEqual([none!.verification!.batches, none!.verification!.wrong], [0, 0]);
+  assert.deepEqual(wrong!.verification, (await store.get(children[1]!))!.verification);
+  assert.deepEqual([wrong!.verification!.status, wrong!.verification!.wrong], ['pending', 2]);
+  const { id: later } = await store.createSweep(sweepInput(sweepRequest(1)));
+  const [unmade] = await store.sweepChildren((await store.sweep(later))!, 0, 1);
+  assert.equal(unmade!.verification, null);
+});
+
 describe('a re-run', () => {
   test('replaces failed children only, once, and reopens the sweep', async (t) => {
     const { store } = await storeFor(t);

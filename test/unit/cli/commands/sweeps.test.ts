@@ -3,14 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { sweepCommand, watchSweep } from '../../../../src/cli/commands/sweeps.ts';
-import { CliError } from '../../../../src/cli/exit.ts';
+import { sweepCommand } from '../../../../src/cli/commands/sweeps.ts';
 import type { SweepAccepted, SweepDetail, SweepPage } from '../../../../src/schemas/sweep.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
-import { claimed } from '../../../support/store.ts';
 import { expandAll } from '../../../support/sweep.ts';
 
-const { store, client, connection } = await apiFor({ after });
+const { store, connection } = await apiFor({ after });
 const folder = await mkdtemp(join(tmpdir(), 'echelon-cli-sweeps-'));
 after(() => rm(folder, { recursive: true, force: true }));
 const file = join(folder, 'sweep.yaml');
@@ -37,7 +35,7 @@ test('a sweep is submitted once for a key, listed, shown, compared, cancelled', 
   assert.match((await echelon('ls')).output.lines.join('\n'), /s +running +2 +2 queued/);
   assert.equal((await echelon('ls', '--json')).output.json<SweepPage>().items[0]!.id, first.id);
   const shown = (await echelon('get', first.id)).output.lines.join('\n');
-  assert.match(shown, /\/replay\/batches\n0 +exp-\w+ +queued +1\n1 +exp-\w+ +queued +2/);
+  assert.match(shown, /\/replay\/batches\n0 +exp-\w+ +queued +- +1\n1 +exp-\w+ +queued +- +2/);
   assert.match((await echelon('compare', first.id, '-m', 'm')).output.lines.join('\n'), /1 +0\/1 +- +0/);
   assert.equal(
     (await echelon('rerun', first.id)).output.lines[0],
@@ -56,29 +54,6 @@ test('children that a cancelled sweep has not made are not to come', async () =>
   await echelon('cancel', id);
   assert.match(await said(), /^2 never made$/m);
   assert.match(await said(), /^1 +exp-\w+ +never made/m);
-});
-
-test('a watch ends with the last child, and says whether all succeeded', async () => {
-  for (const [to, expected] of [
-    ['succeeded', undefined],
-    ['failed', CliError],
-  ] as const) {
-    const { id } = (await echelon('submit', file, '--json')).output.json<SweepAccepted>();
-    const output = keptOutput();
-    const watching = watchSweep({ client, id, output, json: false, everyMs: 5 }).catch((error) => error);
-    for (const experiment of await expandAll(store, id)) {
-      const lease = await claimed(store, experiment);
-      await store.confirm(lease);
-      await store.end(lease, { to, reason: 'a test' });
-    }
-    const ended = await watching;
-    assert.equal(ended?.constructor, expected);
-    assert.equal(output.lines.at(-1), `${id}  2 ${to}`);
-    const compared = await echelon('compare', id, '-m', 'val/succes');
-    const remarked = to === 'succeeded' ? [/No child reported val\/succes;/] : [];
-    assert.equal(compared.output.remarks.length, remarked.length);
-    for (const what of remarked) assert.match(compared.output.remarks[0]!, what);
-  }
 });
 
 test('what the API refuses names the child and the mend', async () => {

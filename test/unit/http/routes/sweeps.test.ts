@@ -52,14 +52,16 @@ test('GET /v1/sweeps/:id shows children before and after they are experiments, i
     page = (await call('GET', `/v1/sweeps/${id}?limit=3&cursor=${page.next}`)).json();
     seen.push(...page.children);
   }
+  const child = (await call('GET', `/v1/experiments/${ids[4]}`)).json();
   assert.deepEqual(
     seen,
     ids.map((experiment, index) => ({
       ...{ index, experiment, run: 0, state: 'queued', after: null, skipped: null },
       values: { '/replay/batches': index },
+      verification: child.verification,
     })),
   );
-  const child = (await call('GET', `/v1/experiments/${ids[4]}`)).json();
+  assert.deepEqual([child.verification.rowsSeen, child.verification.wrong], [0, 0]);
   assert.deepEqual([child.sweep, child.sweepIndex], [id, 4]);
 });
 

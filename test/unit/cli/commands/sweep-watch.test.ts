@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { watchSweep } from '../../../../src/cli/commands/sweep-watch.ts';
+import { sweepCommand } from '../../../../src/cli/commands/sweeps.ts';
+import { CliError } from '../../../../src/cli/exit.ts';
+import type { SweepAccepted } from '../../../../src/schemas/sweep.ts';
+import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { claimed } from '../../../support/store.ts';
+import { expandAll } from '../../../support/sweep.ts';
+
+const { store, client, connection } = await apiFor({ after });
+const SWEEP = { name: 's', method: 'grid', spec: { engine: 'replay' }, axes: { 'replay.batches': [1, 2] } };
+
+async function echelon(...argv: string[]) {
+  const output = keptOutput();
+  const ended = await runCommand([sweepCommand(output)], ['sweep', ...argv, ...connection]);
+  return { ...ended, output };
+}
+
+/** Brings every child of a new sweep to an end; `wrong`: rows of the first one that are. */
+async function endedSweep(to: 'succeeded' | 'failed', wrong = 0): Promise<string> {
+  const { id } = await client.post<SweepAccepted>('/v1/sweeps', SWEEP);
+  for (const [at, experiment] of (await expandAll(store, id)).entries()) {
+    const lease = await claimed(store, experiment);
+    await store.confirm(lease);
+    if (at === 0) await recordBatch(lease, wrong);
+    await store.end(lease, { to, reason: 'a test' });
+  }
+  return id;
+}
+
+async function recordBatch(lease: Awaited<ReturnType<typeof claimed>>, wrong: number): Promise<void> {
+  const data = new Uint8Array([1, 2, 3]);
+  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', data)).toString('hex');
+  const part = { type: 'batch', step: 1, batch: 1, index: 0, count: 1, rows: 4, digest, bytes: 3 } as const;
+  await store.append(lease, [{ sequence: 1, at: 1, event: part, data }]);
+  const [record] = await store.takePending(1, 1000);
+  const counts = { rows: 4, exact: 4 - wrong, rounding: 0, wrong, unverifiable: 0 };
+  const errors = wrong > 0 ? ['wrong-rows'] : [];
+  const report = { type: 'verification', attempt: 1, batch: 1, step: 1, ...counts, errors } as const;
+  await store.report(record!, { ...report, ok: wrong === 0 }, { wrongRows: [] });
+}
+
+async function watched(id: string) {
+  const output = keptOutput();
+  const error: unknown = await watchSweep({ client, id, output, json: false, everyMs: 5 }).catch(
+    (thrown) => thrown,
+  );
+  return { output, error };
+}
+
+test('a watch ends with the last child, and says whether all succeeded', async () => {
+  for (const [to, expected] of [
+    ['succeeded', undefined],
+    ['failed', CliError],
+  ] as const) {
+    const { id } = await client.post<SweepAccepted>('/v1/sweeps', SWEEP);
+    const output = keptOutput();
+    const watching = watchSweep({ client, id, output, json: false, everyMs: 5 }).catch((error) => error);
+    for (const experiment of await expandAll(store, id)) {
+      const lease = await claimed(store, experiment);
+      await store.confirm(lease);
+      await store.end(lease, { to, reason: 'a test' });
+    }
+    const ended = await watching;
+    assert.equal(ended?.constructor, expected);
+    assert.equal(output.lines.at(-1), `${id}  2 ${to}`);
+    const compared = await echelon('compare', id, '-m', 'val/succes');
+    const remarked = to === 'succeeded' ? [/No child reported val\/succes;/] : [];
+    assert.equal(compared.output.remarks.length, remarked.length);
+    for (const what of remarked) assert.match(compared.output.remarks[0]!, what);
+  }
+});
+
+test('a watch of a sweep whose children all succeeded fails with a count if rows are wrong', async () => {
+  const good = await watched(await endedSweep('succeeded'));
+  assert.equal(good.error, undefined);
+  assert.match(good.output.remarks.at(-1)!, /^4 of 4 rows verified, 0 wrong; /);
+  const id = await endedSweep('succeeded', 3);
+  const { error, output } = await watched(id);
+  assert.ok(error instanceof CliError && error.exitCode === 1, String(error));
+  assert.equal(
+    error.message,
+    `${id} done: the training signal was not right (3 wrong rows, 1 error findings)`,
+  );
+  assert.match(
+    output.remarks.at(-1)!,
+    /^4 of 4 rows verified, 3 wrong, 1 error finding, in 1 of the children; /,
+  );
+  const both = await watched(await endedSweep('failed', 1));
+  assert.match(String(both.error), /0 of 2 children succeeded; the training signal was not right/);
+});
+
+test('a watch of a sweep waits for the reports of its batches', async () => {
+  const { id } = await client.post<SweepAccepted>('/v1/sweeps', SWEEP);
+  let looks = 0;
+  const slow = {
+    ...client,
+    get: async <T>(...asked: Parameters<typeof client.get>): Promise<T> => {
+      const answer = await client.get<T & { children?: { verification: { status: string } }[] }>(...asked);
+      if (asked[1]?.limit === 200 && ++looks < 3) answer.children![0]!.verification.status = 'pending';
+      return answer;
+    },
+  };
+  for (const experiment of await expandAll(store, id)) {
+    const lease = await claimed(store, experiment);
+    await store.confirm(lease);
+    await store.end(lease, { to: 'succeeded', reason: 'a test' });
+  }
+  await watchSweep({ client: slow, id, output: keptOutput(), json: false, everyMs: 1 });
+  assert.equal(looks, 3);
+});
+
+test('sweep get shows the wrong rows of each child and of all', async () => {
+  const id = await endedSweep('succeeded', 2);
+  const text = (await echelon('get', id, '-n', '1')).output.lines.join('\n');
+  assert.match(text, /^4 of 4 rows verified, 2 wrong, 1 error finding, in 1 of the children$/m);
+  assert.match(text, /^0 +exp-\w+ +succeeded +2 +1$/m);
+});
