@@ -25,29 +25,23 @@ export interface Waiting {
   unknown?: string | null;
 }
 
-/** Where a page of the line begins: behind a score of the line; behind another one for those of some projects. */
-export interface LinePlace {
-  behind: string;
-  projects: Readonly<Record<string, string>>;
-}
-
-/** A page of the line, and where the next one begins; null: it is the last one. */
+/** A page of the queue. */
 export interface LinePage {
-  /** `place`: how many stand before it in the order of the pages, and itself; of one project's, in the line of all. */
-  waiting: (Waiting & { place: number })[];
-  /** Number of all that wait. */
+  /** By `position`: that of the last scheduling round; without one, the rank by priority and arrival. From 1. */
+  waiting: (Waiting & { position: number })[];
+  /** Number of all queued experiments. */
   length: number;
-  next: LinePlace | null;
+  /** `after` of the next page; null: this is the last one. */
+  next: string | null;
 }
 
 /** The line. */
 export interface LineStore {
   /**
-   * A page of the line, or of what of it belongs to one project. Projects take turns as the last choice found it, or, where
-   * very many wait, all stand in the order of the line. Each that waits all the while, at the same priority, is on one page
-   * of those that follow one another; where the number of projects becomes large in between, it may be on two.
+   * A page of the queue, or of one project's part of it. Pages follow one another by priority and arrival, so an
+   * experiment that stays queued at the same priority is on exactly one of them.
    */
-  linePage(input: { limit: number; project?: string; from?: LinePlace }): Promise<LinePage>;
+  linePage(input: { limit: number; project?: string; after?: string }): Promise<LinePage>;
   waiting(limit: number): Promise<Waiting[]>;
   /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
   position(id: string): Promise<{ rank: number | null; length: number }>;

@@ -30,7 +30,6 @@ export const SCRIPT_NAMES = [
   'give-back-pending',
   'hold-retention',
   'find-line',
-  'line-page',
   'list',
   'mark-expired',
   'put-cluster',

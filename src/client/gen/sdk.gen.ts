@@ -695,9 +695,9 @@ export const submitPreset = <ThrowOnError extends boolean = false>(options: Opti
 });
 
 /**
- * The line: counts, who waits and why, what the clusters have
+ * The queue: counts, queued experiments with their wait reasons, capacity of the clusters
  *
- * The line is paged, the rest is told with each page. The line moves while it is read: each that waits all the while, at the same priority, is on one page, at its place of then. A key that is bound to a project sees the counts and the waiting of that one, at their places in the whole line.
+ * The queued experiments are paged by priority and arrival; the rest is repeated on each page. An experiment that stays queued at the same priority is on exactly one page. `position` is the place that the last scheduling round gave it, which also follows the shares of the projects. A key that is bound to a project sees that project only, with positions in the whole queue.
  */
 export const getQueue = <ThrowOnError extends boolean = false>(options?: Options<GetQueueData, ThrowOnError>): RequestResult<GetQueueResponses, GetQueueErrors, ThrowOnError> => (options?.client ?? client).get<GetQueueResponses, GetQueueErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

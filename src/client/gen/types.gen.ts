@@ -6528,11 +6528,11 @@ export type GetQueueData = {
     path?: never;
     query?: {
         /**
-         * `next` of the page before; left out: the first page
+         * `next` of the page before. Default: the first page
          */
         cursor?: string;
         /**
-         * Of the line; 100 where it is left out
+         * Queued experiments per page. Default: 100
          */
         limit?: number;
     };
@@ -6574,7 +6574,7 @@ export type GetQueueError = GetQueueErrors[keyof GetQueueErrors];
 
 export type GetQueueResponses = {
     /**
-     * The line: counts, who waits and why, what the clusters have
+     * The queue: counts, queued experiments with their wait reasons, capacity of the clusters
      */
     200: Queue;
 };

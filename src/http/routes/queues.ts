@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../core/scopes.ts';
-import type { LinePlace, Waiting } from '../../store/line-store.ts';
+import type { Waiting } from '../../store/line-store.ts';
 import type { Pauses } from '../../store/queue-store.ts';
 import { seenClusters } from '../caller-projects.ts';
 import { clusterViews } from '../cluster-views.ts';
@@ -14,11 +14,10 @@ import { strict } from './common.ts';
 const Query = Type.Object(
   {
     cursor: Type.Optional(
-      // It names the projects that take turns, and has to fit into the address of a request.
-      Type.String({ maxLength: 8000, description: '`next` of the page before; left out: the first page' }),
+      Type.String({ maxLength: 200, description: '`next` of the page before. Default: the first page' }),
     ),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, description: 'Of the line; 100 where it is left out' }),
+      Type.Integer({ minimum: 1, maximum: 1000, description: 'Queued experiments per page. Default: 100' }),
     ),
   },
   strict,
@@ -32,9 +31,9 @@ export function addQueues(app: App, deps: RouteDeps): void {
     {
       schema: {
         operationId: 'getQueue',
-        summary: 'The line: counts, who waits and why, what the clusters have',
+        summary: 'The queue: counts, queued experiments with their wait reasons, capacity of the clusters',
         description:
-          'The line is paged, the rest is told with each page. The line moves while it is read: each that waits all the while, at the same priority, is on one page, at its place of then. A key that is bound to a project sees the counts and the waiting of that one, at their places in the whole line.',
+          'The queued experiments are paged by priority and arrival; the rest is repeated on each page. An experiment that stays queued at the same priority is on exactly one page. `position` is the place that the last scheduling round gave it, which also follows the shares of the projects. A key that is bound to a project sees that project only, with positions in the whole queue.',
         tags: ['queue'],
         querystring: Query,
         response: { 200: { $ref: 'Queue#' }, ...problems('invalid-cursor') },
@@ -42,9 +41,9 @@ export function addQueues(app: App, deps: RouteDeps): void {
     },
     async ({ caller, query: { cursor, limit = 100 } }) => {
       const scope = caller.project === null ? 'queue' : `queue of ${caller.project}`;
-      const from = cursor === undefined ? {} : { from: toPlace(cursors.open(scope, cursor)) };
-      const { next, ...view } = await queueView(deps, caller, { limit, ...from });
-      return { ...view, next: next === null ? null : cursors.seal(scope, toText(next)) };
+      const after = cursor === undefined ? {} : { after: cursors.open(scope, cursor) };
+      const { next, ...view } = await queueView(deps, caller, { limit, ...after });
+      return { ...view, next: next === null ? null : cursors.seal(scope, next) };
     },
   );
 }
@@ -52,7 +51,7 @@ export function addQueues(app: App, deps: RouteDeps): void {
 async function queueView(
   deps: Pick<RouteDeps, 'store' | 'clock'>,
   caller: Caller,
-  page: { limit: number; from?: LinePlace },
+  page: { limit: number; after?: string },
 ) {
   const { store } = deps;
   const { project } = caller;
@@ -75,7 +74,7 @@ async function queueView(
     length,
     waiting: await Promise.all(
       waiting.map(async (one) => ({
-        position: project === null ? one.place : (one.rank ?? one.place),
+        position: one.position,
         experiment: one.experiment,
         name: one.name,
         project: one.project,
@@ -94,15 +93,6 @@ async function queueView(
     verificationBacklog: backlog,
     clusters: await seenClusters(store, caller, clusters),
   };
-}
-
-/** A place of the line as the cursors carry it. */
-const toText = ({ behind, projects }: LinePlace): string => JSON.stringify([behind, projects]);
-
-/** From what {@link toText} made, which the signature vouches for. */
-function toPlace(text: string): LinePlace {
-  const [behind, projects] = JSON.parse(text) as [string, Record<string, string>];
-  return { behind, projects };
 }
 
 /** A caller that is bound to a project is told of no other one. */
