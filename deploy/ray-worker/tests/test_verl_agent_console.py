@@ -82,14 +82,25 @@ def test_missing_games_are_said():
         ("KeyError: 'old_log_probs'", "use_kl_in_reward"),
         ("Key 'hgpoo' is not in struct", "hgpoo: "),
         ("ModuleNotFoundError: No module named 'alfworld'", "alfworld: "),
+        ("TimeoutError: Failed to get register_center_actor x_register_center in list_named_actors", "workers did not"),
     ],
 )
 def test_the_cause_of_an_end(line: str, word: str):
     assert word in causes.cause_of_end(["noise", PREFIX + line])
 
 
-def test_an_unknown_end_has_no_cause():
-    assert causes.cause_of_end(["something else"]) == ""
+@pytest.mark.parametrize(
+    "line",
+    [
+        "something else",
+        # What the recipe prints in every run: its configuration, its overrides, and that it waits.
+        "              'ray_wait_register_center_timeout': 300,",
+        "Error executing job with overrides: ['trainer.ray_wait_register_center_timeout=600']",
+        "Waiting for register center actor x_register_center to be ready. Elapsed time: 0 seconds out of 300 seconds.",
+    ],
+)
+def test_an_unknown_end_has_no_cause(line: str):
+    assert causes.cause_of_end([PREFIX + line]) == ""
 
 
 def test_the_cause_of_a_delay_names_the_cpus():

@@ -24,7 +24,7 @@ _ENDS = (
         "the cluster has fewer free GPUs than the run asks for: lower trainer.n_gpus_per_node, or wait for others",
     ),
     (
-        r"register_?[cC]enter.*(?:timeout|timed out|[Ff]ailed)|Failed to get register_center",
+        r"Failed to get register_center",
         "the GPU workers did not all start within trainer.ray_wait_register_center_timeout: raise it, or lower "
         "env.resources_per_worker.num_cpus so that they get their CPUs sooner",
     ),
