@@ -90,6 +90,10 @@ class Tap:
             if replaced is not None:
                 columns["step_reward"] = replaced
                 facts["precision"] = "float64"
+        reason = "" if "precision" in facts else capture.not_verifiable_on(name, result)
+        if reason:
+            self.reporter.gap(step, rows, f"not verifiable: {reason}")
+            return
         columns["advantage"] = capture.copy_advantages(result)
         provenance = capture.provenance_facts(config, step, self.experiment, self.attempt)
         source, texts = self.source, self.texts
