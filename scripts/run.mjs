@@ -17,6 +17,7 @@ const TASKS = {
   check: { program: 'scripts/check.ts', isolated: false },
   'check:verl-agent': { program: 'scripts/check-verl-agent.ts', isolated: false },
   build: { program: 'scripts/build.ts', isolated: false },
+  package: { program: 'scripts/package.ts', isolated: false },
   generate: { program: 'scripts/generate.ts', isolated: false },
 };
 

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, realpath, rename, rm, symlink } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -32,15 +34,61 @@ export async function unpackPackage(scratch: string, to: string): Promise<string
 
 /** Lays what `npm ci --omit=dev` would install into `to`/node_modules, from the checkout: this needs no network. */
 export async function linkProductionDependencies(to: string): Promise<void> {
-  const listed = await run('npm', ['ls', '--omit=dev', '--all', '--parseable', '--loglevel=silent']).catch(
-    (error: { stdout: string }) => error,
-  );
-  const installed = await realpath('node_modules');
-  for (const path of listed.stdout.split('\n').filter(Boolean).slice(1)) {
-    const name = relative(installed, path);
-    if (name.includes('node_modules')) continue; // comes with the one that it belongs to
+  await linkDependencies(to, await manifestIn('.'));
+}
+
+interface Manifest {
+  dependencies: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+
+async function manifestIn(directory: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')) as Manifest;
+}
+
+/** Links the checkout's copies of what a package depends on, and of what those depend on. */
+async function linkDependencies(to: string, manifest: Manifest, seen = new Set<string>()): Promise<void> {
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
+    const path = resolve('node_modules', name);
+    // An optional dependency of another platform is absent; a nested one comes with the package that it belongs to.
+    if (seen.has(name) || !existsSync(path)) continue;
+    seen.add(name);
     const at = join(to, 'node_modules', name);
     await mkdir(dirname(at), { recursive: true });
     await symlink(path, at);
+    await linkDependencies(to, await manifestIn(path), seen);
   }
+}
+
+/** A package of `packages/`, installed in an empty folder with the dependencies that it states and no others. */
+export interface InstalledPackage extends AsyncDisposable {
+  directory: string;
+  readme: string;
+  manifest: Manifest;
+  /** Runs the TypeScript example of its README there. */
+  runExample(environment: Readonly<Record<string, string>>): Promise<{ stdout: string; stderr: string }>;
+}
+
+/** Makes the tarball of a package and installs it; see {@link InstalledPackage}. */
+export async function installPackage(name: string): Promise<InstalledPackage> {
+  const directory = await mkdtemp(join(tmpdir(), `${name}-`));
+  const { stdout } = await run(process.execPath, ['scripts/package.ts', name, '--to', directory]);
+  await run('tar', ['-xzf', stdout.trim(), '-C', directory]);
+  const home = join(directory, 'node_modules', name);
+  await mkdir(dirname(home), { recursive: true });
+  await rename(join(directory, 'package'), home);
+  const manifest = await manifestIn(home);
+  await linkDependencies(directory, manifest);
+  const readme = await readFile(join(home, 'README.md'), 'utf8');
+  return {
+    ...{ directory, readme, manifest },
+    async runExample(environment) {
+      const example = /```ts\n(?<code>[\s\S]*?)```/.exec(readme)?.groups?.code ?? '';
+      const script = join(directory, 'example.ts');
+      await writeFile(script, example);
+      const env = { ...process.env, ...environment };
+      return run(process.execPath, [script], { cwd: directory, env, timeout: 150_000 });
+    },
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
 }

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { cancelExperiment, connect } from '../../../src/client/index.ts';
+import { until } from '../../support/dispatch.ts';
+import { appFor, TOKEN } from '../../support/http-app.ts';
+import { installPackage } from '../../support/packed.ts';
+import { storeFor } from '../../support/store.ts';
+
+const run = promisify(execFile);
+
+test('echelon-verify, installed alone, verifies a file from its program and as its README says', async () => {
+  await using installed = await installPackage('echelon-verify');
+  await cp('test/golden/hgpo.json', join(installed.directory, 'dump.json'));
+  const program = join(installed.directory, 'node_modules/echelon-verify/dist/cli/verify-main.js');
+  const { stdout } = await run(process.execPath, [program, 'dump.json'], { cwd: installed.directory });
+  assert.match(stdout, /45 of 45 batches ok; 4,982 rows: .* 0 wrong, 0 unverifiable/);
+  const example = await installed.runExample({});
+  const lines = example.stdout.trim().split('\n');
+  assert.equal(lines.length, 45);
+  for (const line of lines) assert.match(line, / ok \d+ 0$/);
+  const wrong = await run(process.execPath, [program, 'absent.json'], { cwd: installed.directory }).catch(
+    (error: { code: number; stderr: string }) => error,
+  );
+  assert.deepEqual(['code' in wrong && wrong.code, /no such file/.test(wrong.stderr)], [2, true]);
+});
+
+test('echelon-client, installed alone, submits and follows an experiment as its README says', async () => {
+  const { store } = await storeFor({ after });
+  const { app } = await appFor({ after }, { store });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}`;
+  await using installed = await installPackage('echelon-client');
+  const example = installed.runExample({ ECHELON_URL: url, ECHELON_TOKEN: TOKEN });
+  const [id] = await until(async () => {
+    const ids = await store.waitingIds(1);
+    return ids.length > 0 && ids;
+  }, 'the example submits its experiment');
+  await cancelExperiment({ client: connect({ url, token: TOKEN }), path: { id: id! }, throwOnError: true });
+  assert.deepEqual((await example).stdout.trim().split('\n'), ['state', 'state']);
+});
+
+test('a package whose dependencies are not those of its code is not made', async () => {
+  await using installed = await installPackage('echelon-client');
+  assert.deepEqual(Object.keys(installed.manifest.dependencies), ['eventsource-parser']);
+  const made = run(process.execPath, [resolve('scripts/package.ts'), 'none']);
+  await assert.rejects(made, /name one of the packages: echelon-client, echelon-verify, ray-client-ts/);
+});
