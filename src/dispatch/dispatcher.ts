@@ -5,6 +5,8 @@ import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Cluster } from '../store/cluster-store.ts';
 import type { Store } from '../store/store.ts';
 import type { WakeTopic } from '../store/wake-hub.ts';
+import { createRetention } from './background/retention.ts';
+import { createVerification, type Verifier } from './background/verification.ts';
 import { createClusterCommands, requestRepair } from './cluster-commands.ts';
 import type { RayWorkerPackage } from './cluster-setup/package.ts';
 import { createClusterRefresh } from './clusters.ts';
@@ -15,11 +17,9 @@ import { createLoop } from './loop.ts';
 import { createPlacement } from './placement.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.ts';
 import { createReconciler, failOverdue } from './reconcile.ts';
-import { createRetention } from './retention.ts';
 import { createRulesRound } from './rules.ts';
 import type { AttemptHooks } from './story.ts';
 import { advanceSweeps } from './sweeps.ts';
-import { createVerification, type Verifier } from './verification.ts';
 
 /** What a dispatcher is made of. */
 export interface DispatcherDeps {

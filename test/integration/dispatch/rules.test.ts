@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ReportSummary, Verifier } from '../../../src/dispatch/verification.ts';
+import type { ReportSummary, Verifier } from '../../../src/dispatch/background/verification.ts';
 import { type Bench, startBench, until } from '../../support/dispatch.ts';
 
 /** Finds a wrong row in every batch, once `over` has come. */

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { EchelonError } from '../../../src/core/errors.ts';
+import { EchelonError } from '../../../../src/core/errors.ts';
 import {
   createVerification,
   type ReportSummary,
   toVerificationEvent,
   unverifiableReport,
-} from '../../../src/dispatch/verification.ts';
-import type { BatchRecord } from '../../../src/store/batch-store.ts';
-import { BatchFormatError } from '../../../src/verify/format-error.ts';
-import { QUIET, until } from '../../support/dispatch.ts';
+} from '../../../../src/dispatch/background/verification.ts';
+import type { BatchRecord } from '../../../../src/store/batch-store.ts';
+import { BatchFormatError } from '../../../../src/verify/format-error.ts';
+import { QUIET, until } from '../../../support/dispatch.ts';
 
 function record(batch: number): BatchRecord {
   return {

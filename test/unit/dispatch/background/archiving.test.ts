@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { archiveEnded, createSeeding, rollLong } from '../../../src/dispatch/archiving.ts';
-import { QUIET } from '../../support/dispatch.ts';
+import { archiveEnded, createSeeding, rollLong } from '../../../../src/dispatch/background/archiving.ts';
+import { QUIET } from '../../../support/dispatch.ts';
 
 const ROUND = { log: QUIET, stopped: () => false };
 const DAY = 24 * 3600 * 1000;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createRetention, type RetentionDeps } from '../../../src/dispatch/retention.ts';
-import { newProject } from '../../../src/schemas/project.ts';
-import type { RetentionStage } from '../../../src/schemas/retention.ts';
-import type { Cluster } from '../../../src/store/cluster-store.ts';
-import { QUIET, until } from '../../support/dispatch.ts';
+import { createRetention, type RetentionDeps } from '../../../../src/dispatch/background/retention.ts';
+import { newProject } from '../../../../src/schemas/project.ts';
+import type { RetentionStage } from '../../../../src/schemas/retention.ts';
+import type { Cluster } from '../../../../src/store/cluster-store.ts';
+import { QUIET, until } from '../../../support/dispatch.ts';
 
 const DAY = 24 * 3600 * 1000;
 const NOW = 1000 * DAY;

@@ -1,10 +1,10 @@
-import { EchelonError } from '../core/errors.ts';
-import type { ControllerEvent } from '../core/events.ts';
-import type { BatchRecord } from '../store/batch-store.ts';
-import type { Store } from '../store/store.ts';
-import { BatchFormatError } from '../verify/format-error.ts';
-import type { Log } from './log.ts';
-import { createLoop, type Loop } from './loop.ts';
+import { EchelonError } from '../../core/errors.ts';
+import type { ControllerEvent } from '../../core/events.ts';
+import type { BatchRecord } from '../../store/batch-store.ts';
+import type { Store } from '../../store/store.ts';
+import { BatchFormatError } from '../../verify/format-error.ts';
+import type { Log } from '../log.ts';
+import { createLoop, type Loop } from '../loop.ts';
 
 type VerificationEvent = Extract<ControllerEvent, { type: 'verification' }>;
 

@@ -1,9 +1,9 @@
-import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../schemas/retention.ts';
-import type { Store } from '../store/store.ts';
+import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
+import type { Store } from '../../store/store.ts';
+import { createLoop, type Loop } from '../loop.ts';
 import { archiveEnded, createSeeding, rollLong } from './archiving.ts';
 import { each } from './each.ts';
 import { type ForgettingDeps, forgetOld } from './forgetting.ts';
-import { createLoop, type Loop } from './loop.ts';
 
 /** Experiments that lose something in one step; the lease is held for several of them. */
 const AT_ONCE = 50;

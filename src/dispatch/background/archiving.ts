@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { each, type Round } from './each.ts';
 
 /** Streams archived in one step. */

@@ -1,4 +1,4 @@
-import type { Log } from './log.ts';
+import type { Log } from '../log.ts';
 
 /** Of a round through many: where what fails is said, and whether the rest is to be left to another. */
 export interface Round {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { each } from '../../../src/dispatch/each.ts';
+import { each } from '../../../../src/dispatch/background/each.ts';
 
 test('one that fails is said and stops no other; the end of the process stops the rest', async () => {
   const said: unknown[] = [];
