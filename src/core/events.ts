@@ -99,6 +99,8 @@ export type ControllerEvent =
       /** Codes of error findings. */
       errors: string[];
       ok: boolean;
+      /** There was a report before, which said that the batch is not verifiable: this one holds instead. */
+      replaces?: true;
     };
 
 /** Every event of an experiment's stream. */

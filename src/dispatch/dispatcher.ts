@@ -186,7 +186,7 @@ function createParts(deps: DispatcherDeps) {
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
   });
   const verification = createVerification({
-    ...{ store, verifier: deps.verifier, log, everyMs: lookMs },
+    ...{ store, verifier: deps.verifier, holder: id, log, everyMs: lookMs, retry },
     concurrency: deps.verifications ?? 2,
     leaseMs: leaseMs * 4,
   });

@@ -8,7 +8,7 @@ interface Observable {
   takeOver(by: never): Promise<readonly unknown[]>;
   append(lease: never, events: readonly Numbered[]): Promise<number>;
   end(lease: never, end: never): Promise<string>;
-  report(record: Spent, event: Reported, report: Diagnosed): Promise<boolean>;
+  report(record: Spent, event: Reported, report: Diagnosed): Promise<string>;
   advanceRules(advance: Advance): Promise<{
     outcome: string;
     recorded?: readonly string[];
@@ -91,11 +91,13 @@ export function observeStore<S extends Observable>(
       return to;
     },
     async report(call, [{ gpuMs }, event, report]) {
-      const first = await call();
-      if (!first) return first;
+      const outcome = await call();
+      if (outcome === 'known') return outcome;
       metrics.reported(event);
+      // The GPU time of a batch whose report was replaced was counted with the first one.
+      if (outcome === 'replaced') return outcome;
       metrics.spent({ gpuSeconds: gpuMs / 1000, signal: signalOf(report) });
-      return first;
+      return outcome;
     },
     async advanceRules(call, [{ fired }]) {
       const done = await call();

@@ -143,7 +143,7 @@ function observe(rules: readonly ResolvedRule[], state: RuleMemory, signal: Sign
     case 'verification': {
       const attempt = attemptOf(state, event.attempt);
       if (attempt === undefined) return [];
-      attempt.seen += event.rows;
+      if (!event.replaces) attempt.seen += event.rows;
       attempt.verified += event.exact + event.rounding + event.wrong;
       const place = { attempt: event.attempt, at: signal.at, step: event.step, batch: event.batch };
       return rules.flatMap((rule) =>

@@ -111,6 +111,12 @@ const verification = Type.Object(
     unverifiable: Count,
     errors: Type.Array(Type.String(), { description: 'Codes of error findings' }),
     ok: Type.Boolean(),
+    replaces: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'This report holds instead of an earlier one, which said that the batch is not verifiable. Its rows were counted with the earlier one.',
+      }),
+    ),
   },
   { ...open, description: 'A batch has its report; counts are rows' },
 );

@@ -15,25 +15,49 @@ export interface BatchRecord {
   gpuMs: number;
   /** The stored report, where there is one (JSON of the verifier's BatchReport). */
   report: unknown;
-  /** Of one that was taken for verification: how often it was, this time included. */
-  taken?: number;
+  /** Of one that was taken for verification: how many other processes began to verify it and were not heard of again. */
+  deaths?: number;
+}
+
+/** Who holds batches, and for how long without another word. */
+export interface PendingLease {
+  /** Names the process. */
+  holder: string;
+  leaseMs: number;
+}
+
+/** The work of verifying batches: each is held by one process at a time, by a lease. */
+export interface PendingStore {
+  /**
+   * Takes up to `limit` batches that have no report and that no process holds. Taking counts for nothing, so that its
+   * answer may be lost.
+   */
+  takePending(limit: number, lease: PendingLease): Promise<BatchRecord[]>;
+  /**
+   * Notes that the verification of a batch that was taken begins: if the lease now runs out, the process died in it
+   * (`deaths`). False if the batch needs no verification any more.
+   */
+  beginPending(record: BatchRecord, lease: PendingLease): Promise<boolean>;
+  /** Holds batches for another lease. */
+  holdPending(records: readonly BatchRecord[], lease: PendingLease): Promise<void>;
+  /** Lets go of batches: they can be taken after `restMs`, and that the holder began counts against none of them. */
+  giveBack(records: readonly BatchRecord[], options: { holder: string; restMs: number }): Promise<void>;
 }
 
 /** Recorded batches and their reports. */
-export interface BatchStore {
+export interface BatchStore extends PendingStore {
   batches(id: string): Promise<BatchRecord[]>;
   batch(id: string, attempt: number, batch: number): Promise<BatchRecord | undefined>;
   /** The serialized batch, joined from its parts (stream or archive) and checked against its digest. */
   batchBytes(record: BatchRecord): Promise<Uint8Array>;
-  /** Takes up to `limit` batches that have no report and nobody works on; they come back after `leaseMs` without one. */
-  takePending(limit: number, leaseMs: number): Promise<BatchRecord[]>;
-  /** Lets go of a batch that was taken: it can be taken at once, and this time does not count. */
-  giveBack(record: BatchRecord): Promise<void>;
-  /** Stores the report, its event and the counters, once; a second report of the same batch is passed over. */
+  /**
+   * Stores the report, its event and the counters, once: a second report of the same batch is ignored ('known'), unless
+   * the first one says that the batch is not verifiable and this one does not: then it replaces it, and its event says so.
+   */
   report(
     record: BatchRecord,
     event: Extract<ControllerEvent, { type: 'verification' }>,
     report: unknown,
-  ): Promise<boolean>;
+  ): Promise<'stored' | 'replaced' | 'known'>;
   backlog(): Promise<number>;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import type { BatchPart } from '../core/events.ts';
 import { compareIds, readSegments } from './archive-segments.ts';
-import type { BatchRecord } from './batch-store.ts';
+import type { BatchRecord, PendingStore } from './batch-store.ts';
 import type { StoreContext } from './context.ts';
 import { toBatch } from './record.ts';
 import { guarded, runAll } from './redis-errors.ts';
@@ -11,10 +11,13 @@ import type { Store } from './store.ts';
 /** Parts of a batch that one reading step holds in memory. */
 const PARTS_PER_READ = 32;
 
+/** The error of a report that says nothing about the batch but that it could not be verified (see lua/report.lua). */
+const NOT_VERIFIABLE = 'not-verifiable';
+
 /** Recorded batches, their bytes, the work of verifying them, and their reports. */
 export function createBatches(
   context: StoreContext,
-): Pick<Store, 'batches' | 'batch' | 'batchBytes' | 'takePending' | 'giveBack' | 'report' | 'backlog'> {
+): Pick<Store, 'batches' | 'batch' | 'batchBytes' | keyof PendingStore | 'report' | 'backlog'> {
   const { redis, keys, run } = context;
 
   async function load(experiment: string, field: string): Promise<BatchRecord | undefined> {
@@ -44,21 +47,30 @@ export function createBatches(
       }
     },
 
-    async takePending(limit, leaseMs) {
-      const answer = (await run('take-pending', [limit, leaseMs])) as string[];
+    async takePending(limit, { holder, leaseMs }) {
+      const answer = (await run('take-pending', [limit, leaseMs, holder])) as string[];
       const records = await Promise.all(
         answer.map(async (member, at) => {
           if (at % 2 > 0) return undefined;
           const colon = member.indexOf(':');
           const record = await load(member.slice(0, colon), member.slice(colon + 1));
-          return record && { ...record, taken: Number(answer[at + 1]) };
+          return record && { ...record, deaths: Number(answer[at + 1]) };
         }),
       );
       return records.filter((record) => record !== undefined);
     },
 
-    async giveBack({ experiment, attempt, batch }) {
-      await run('give-back-pending', [`${experiment}:${attempt}:${batch}`]);
+    async beginPending(record, { holder, leaseMs }) {
+      const answer = await run('hold-pending', [leaseMs, holder, 'begin', memberOf(record)]);
+      return (answer as number[])[0] === 1;
+    },
+
+    async holdPending(records, { holder, leaseMs }) {
+      if (records.length > 0) await run('hold-pending', [leaseMs, holder, 'hold', ...records.map(memberOf)]);
+    },
+
+    async giveBack(records, { holder, restMs }) {
+      if (records.length > 0) await run('give-back-pending', [holder, restMs, ...records.map(memberOf)]);
     },
 
     async report(record, event, report) {
@@ -72,6 +84,7 @@ export function createBatches(
         event.wrong,
         event.unverifiable,
         event.errors.length,
+        event.errors.includes(NOT_VERIFIABLE) ? 1 : 0,
       ]);
       if (outcome === 'missing') {
         throw new EchelonError(
@@ -79,11 +92,16 @@ export function createBatches(
           `Attempt ${record.attempt} of ${record.experiment} has no batch ${record.batch}`,
         );
       }
-      return outcome === 'stored';
+      return outcome as 'stored' | 'replaced' | 'known';
     },
 
     backlog: () => guarded(redis.zcard(keys.pending)),
   };
+}
+
+/** A batch's name in the set of those that wait for a report. */
+function memberOf({ experiment, attempt, batch }: BatchRecord): string {
+  return `${experiment}:${attempt}:${batch}`;
 }
 
 /** Where retention deleted the parts, a batch that is kept has an object of its own. Otherwise throws `error`. */

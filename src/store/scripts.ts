@@ -28,6 +28,7 @@ export const SCRIPT_NAMES = [
   'expire-sweeps',
   'fail-overdue',
   'give-back-pending',
+  'hold-pending',
   'hold-retention',
   'find-line',
   'list',

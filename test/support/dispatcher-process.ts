@@ -1,5 +1,6 @@
 // A dispatcher as a process of its own, for tests that kill or freeze it. Run by startDispatcherProcess.
 import { createInterface } from 'node:readline';
+import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher } from '../../src/dispatch/dispatcher.ts';
 import { AGREEING, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
 import { createLineLog } from './kept-log.ts';
@@ -10,16 +11,27 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   id: string;
   leaseMs: number;
   holdBeforeLaunch: boolean;
+  /** Steps whose batches end the process that verifies them. */
+  deadlySteps: number[];
 };
 
 const say = (word: string) => process.stdout.write(`${word}\n`);
 const { store, line, close } = connectTo(setup, setup.archive);
 const toldToLaunch = Promise.withResolvers<void>();
 
+/** The fake batches consist of their step; a deadly one ends this process, as one that takes all memory does. */
+async function verify(wire: Uint8Array): Promise<ReportSummary> {
+  // The others that are verified at this time have begun as well.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  if (setup.deadlySteps.includes(wire[0] ?? 0)) process.kill(process.pid, 'SIGKILL');
+  return await AGREEING.verify(wire);
+}
+
 const dispatcher = createDispatcher({
   store,
   line,
-  verifier: AGREEING,
+  verifier: { verify },
+  verifications: 3,
   compile: compileTestSpec,
   log: createLineLog((text) => console.error(text)),
   id: setup.id,

@@ -24,12 +24,13 @@ export interface DispatcherProcess {
 export async function startDispatcherProcess(
   bench: Bench,
   t: { after(release: () => Promise<void>): void },
-  options: { id: string; leaseMs?: number; holdBeforeLaunch?: boolean },
+  options: { id: string; leaseMs?: number; holdBeforeLaunch?: boolean; deadlySteps?: number[] },
 ): Promise<DispatcherProcess> {
   const setup = {
     url: bench.server.url,
     archive: join(bench.directory, 'archive'),
     holdBeforeLaunch: false,
+    deadlySteps: [],
     leaseMs: LEASE_MS,
     ...options,
   };

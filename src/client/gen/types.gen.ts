@@ -3383,6 +3383,10 @@ export type VerificationEvent = {
      */
     errors: Array<string>;
     ok: boolean;
+    /**
+     * This report holds instead of an earlier one, which said that the batch is not verifiable. Its rows were counted with the earlier one.
+     */
+    replaces?: true;
     [key: string]: unknown;
 };
 

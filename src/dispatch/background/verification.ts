@@ -3,8 +3,10 @@ import type { ControllerEvent } from '../../core/events.ts';
 import type { BatchRecord } from '../../store/batch-store.ts';
 import type { Store } from '../../store/store.ts';
 import { BatchFormatError } from '../../verify/format-error.ts';
+import { createBackoff } from '../backoff.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
+import { createHolding, type Holding } from './holding.ts';
 
 type VerificationEvent = Extract<ControllerEvent, { type: 'verification' }>;
 
@@ -25,7 +27,7 @@ export interface Verifier {
 }
 
 /** Tries of a batch whose verification ends its thread, or its process, before it counts as unverifiable. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 /** The event that announces a report. */
 export function toVerificationEvent(record: BatchRecord, report: ReportSummary): VerificationEvent {
@@ -64,82 +66,115 @@ export function unverifiableReport(record: BatchRecord, error: unknown): ReportS
   return report;
 }
 
-/** Whether the batch may be readable later: then it stays pending instead of getting a report. */
+/** Whether the store or the archive may answer later: the batch then stays pending instead of getting a report. */
 function isPassing(error: unknown): boolean {
   return error instanceof EchelonError && error.code === 'store-unavailable';
 }
 
 /** What verification needs. */
-interface VerificationDeps {
-  store: Pick<Store, 'takePending' | 'giveBack' | 'batchBytes' | 'report'>;
+export interface VerificationDeps {
+  store: Pick<Store, 'takePending' | 'beginPending' | 'holdPending' | 'giveBack' | 'batchBytes' | 'report'>;
   verifier: Verifier;
+  /** Names this process. */
+  holder: string;
   /** Batches at a time. */
   concurrency: number;
   /** A batch that was taken by a process that died comes back after this time. */
   leaseMs: number;
   everyMs: number;
+  /** Waits between tries to store a report while the store does not answer. */
+  retry?: { firstMs: number; longestMs: number };
   log: Log;
 }
 
 /**
  * Takes pending batches from the store, has each verified and stores its report. A batch that cannot be verified gets a
- * report that says so, so that none is taken for ever.
+ * report that says so, so that none is taken for ever. A batch in whose verification a process died is verified alone from
+ * then on, so that only the batch that ends its verifiers is given up.
  */
 export function createVerification(deps: VerificationDeps): Loop & { active(): number } {
-  const { store, concurrency, leaseMs, everyMs, log } = deps;
-  const active = new Map<Promise<void>, BatchRecord>();
-  const loop = createLoop({
-    name: 'verification',
-    everyMs,
-    log,
-    async run() {
-      const room = concurrency - active.size;
-      if (room <= 0) return;
-      const records = await store.takePending(room, leaseMs);
-      for (const record of records) {
-        const work = verify(deps, record).finally(() => {
-          active.delete(work);
-          // Each end looks for more, so that a backlog is worked off without waiting for the next time.
-          loop.poke();
-        });
-        active.set(work, record);
+  const { concurrency, everyMs, log } = deps;
+  const holding = createHolding(deps);
+  const active = new Set<Promise<void>>();
+  /** Taken, and to be verified alone. */
+  const suspects: BatchRecord[] = [];
+  let alone = false;
+  const stopping = new AbortController();
+
+  const loop = createLoop({ name: 'verification', everyMs, log, run: round });
+
+  async function round(): Promise<void> {
+    await holding.settle();
+    const room = concurrency - active.size;
+    if (!alone && suspects.length === 0 && room > 0) {
+      for (const record of await holding.take(room)) {
+        if ((record.deaths ?? 0) === 0) start(record);
+        else suspects.push(record);
       }
-    },
-  });
+    }
+    if (active.size > 0) return;
+    const suspect = suspects.shift();
+    if (suspect === undefined) return;
+    alone = true;
+    start(suspect);
+  }
+
+  function start(record: BatchRecord): void {
+    const work = verify(deps, holding, record, stopping.signal).finally(() => {
+      active.delete(work);
+      alone = false;
+      // Each end looks for more, so that a backlog is worked off without waiting for the next time.
+      loop.poke();
+    });
+    active.add(work);
+  }
+
   return {
-    start: loop.start,
+    start() {
+      holding.renewal.start();
+      loop.start();
+    },
     poke: loop.poke,
     active: () => active.size,
     async stop() {
-      await loop.stop();
+      stopping.abort();
       // What is not done when this process ends was not ended by its batch.
-      const rest = Promise.all([...active.values()].map((record) => store.giveBack(record)));
-      await rest.catch((error) => log.warn({ err: error }, 'a batch was not given back'));
-      await Promise.all(active.keys());
+      await Promise.all([holding.close(), holding.renewal.stop(), loop.stop()]);
+      await Promise.all(active);
     },
   };
 }
 
-/** Never throws: what gets no report is still pending, and comes back. */
-async function verify(deps: VerificationDeps, record: BatchRecord): Promise<void> {
-  const { store, log } = deps;
+/** Never throws: a batch that gets no report is still pending, and comes back. */
+async function verify(
+  deps: VerificationDeps,
+  holding: Holding,
+  record: BatchRecord,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { experiment, batch } = record;
   try {
-    const report = await judge(deps, record);
-    await store.report(record, toVerificationEvent(record, report), report);
+    const report = await judge(deps, holding, record);
+    if (report !== null) await storeReport(deps, record, report, stopping);
+    holding.done(record);
   } catch (error) {
-    // That the store was away counts against nobody.
-    if (isPassing(error)) await store.giveBack(record).catch(() => {});
-    log.warn({ experiment: record.experiment, batch: record.batch, err: error }, 'no report stored');
+    deps.log.warn({ experiment, batch, err: error }, 'no report stored');
+    // Nothing that failed here counts against the batch.
+    await holding.giveBack(record);
   }
 }
 
-async function judge(deps: VerificationDeps, record: BatchRecord): Promise<ReportSummary> {
-  // Taken again and again without a report: whoever took it did not live to write one.
-  const taken = record.taken ?? 1;
-  if (taken > MOST_TRIES)
-    return unverifiableReport(record, new Error(`its verifier ended without a report ${taken - 1} times`));
+/** Null: the batch needs no report any more. */
+async function judge(
+  deps: VerificationDeps,
+  holding: Holding,
+  record: BatchRecord,
+): Promise<ReportSummary | null> {
+  const { deaths = 0 } = record;
+  if (deaths >= MAX_TRIES)
+    return unverifiableReport(record, new Error(`its verifier ended without a report ${deaths} times`));
   try {
-    return await recompute(deps, record);
+    return await recompute(deps, holding, record);
   } catch (error) {
     if (isPassing(error)) throw error;
     const { experiment, attempt, batch } = record;
@@ -148,21 +183,44 @@ async function judge(deps: VerificationDeps, record: BatchRecord): Promise<Repor
   }
 }
 
-/** A verdict on the batch's form is final; a thread that dies on it is given another try. */
+/** A fault of the batch's form is final; a batch on which a thread dies is given another try. */
 async function recompute(
   { store, verifier, log }: VerificationDeps,
+  holding: Holding,
   record: BatchRecord,
-): Promise<ReportSummary> {
+): Promise<ReportSummary | null> {
   for (let tries = 1; ; tries += 1) {
     const wire = await store.batchBytes(record);
+    if (tries === 1 && !(await holding.begin(record))) return null;
     try {
       return await verifier.verify(wire);
     } catch (error) {
       if (error instanceof BatchFormatError) throw error;
       const message = error instanceof Error ? error.message : String(error);
-      if (tries >= MOST_TRIES) throw new Error(`verifying it failed ${tries} times: ${message}`);
+      if (tries >= MAX_TRIES) throw new Error(`verifying it failed ${tries} times: ${message}`);
       const { experiment, batch } = record;
       log.warn({ experiment, batch, err: error }, 'verifying a batch failed');
+    }
+  }
+}
+
+/** Keeps a report until the store takes it, or this process stops. */
+async function storeReport(
+  { store, log, retry = { firstMs: 100, longestMs: 3_000 } }: VerificationDeps,
+  record: BatchRecord,
+  report: ReportSummary,
+  stopping: AbortSignal,
+): Promise<void> {
+  const backoff = createBackoff(retry);
+  for (;;) {
+    try {
+      await store.report(record, toVerificationEvent(record, report), report);
+      return;
+    } catch (error) {
+      if (!isPassing(error) || stopping.aborted) throw error;
+      const { experiment, batch } = record;
+      log.warn({ experiment, batch, err: error }, 'a report waits for the store');
+      await backoff.wait(stopping);
     }
   }
 }

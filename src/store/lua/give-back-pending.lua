@@ -1,15 +1,24 @@
 #!lua flags=allow-oom
--- Lets go of a batch that was taken for verification: another may take it at once, and this time does not count.
+-- Lets go of batches that were taken for verification. That their holder began to verify them is forgotten: it lives.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment:attempt:batch
--- Returns   1, or 0 where it is not pending any more
+-- ARGV      1 who held them, 2 ms until they may be taken again, then experiment:attempt:batch of each
+-- Returns   1
 -- include time
 
-local root, member = KEYS[1], ARGV[1]
-if not redis.call('ZSCORE', root .. ':pending', member) then return 0 end
-redis.call('ZADD', root .. ':pending', int(nowMs()), member)
-if redis.call('HINCRBY', root .. ':pending:tries', member, -1) <= 0 then
-  redis.call('HDEL', root .. ':pending:tries', member)
+local pending, holder = KEYS[1] .. ':pending', ARGV[1]
+local at = int(nowMs() + ARGV[2])
+for i = 3, #ARGV do
+  local member = ARGV[i]
+  if redis.call('ZSCORE', pending, member) then redis.call('ZADD', pending, at, member) end
+  local others = {}
+  for began in string.gmatch(redis.call('HGET', pending .. ':begun', member) or '', '%S+') do
+    if began ~= holder then others[#others + 1] = began end
+  end
+  if #others == 0 then
+    redis.call('HDEL', pending .. ':begun', member)
+  else
+    redis.call('HSET', pending .. ':begun', member, table.concat(others, ' '))
+  end
 end
 return 1

@@ -1,19 +1,24 @@
 #!lua flags=allow-oom
--- Takes batches that have no report and that nobody works on, the oldest first, for a while. How often each was taken is
--- counted: one that was taken again and again and never got a report ends its verifiers.
+-- Takes batches that have no report and whose lease, if any, has run out, the oldest first. Taking counts for nothing: a
+-- process is held to have died of a batch only if it began to verify it (hold-pending) and let its lease run out.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 limit, 2 leaseMs
--- Returns   for each: member of the pending set (experiment:attempt:batch), times that it was taken, this one included
+-- ARGV      1 limit, 2 leaseMs, 3 who takes them
+-- Returns   for each: member of the pending set (experiment:attempt:batch), how many other processes began to verify it
+--           and were not heard of again
 -- include time
 
-local pending = KEYS[1] .. ':pending'
+local pending, holder = KEYS[1] .. ':pending', ARGV[3]
 local now = nowMs()
 local due = redis.call('ZRANGEBYSCORE', pending, '-inf', int(now), 'LIMIT', 0, ARGV[1])
 local answer = {}
 for _, member in ipairs(due) do
   redis.call('ZADD', pending, int(now + ARGV[2]), member)
+  local deaths = 0
+  for began in string.gmatch(redis.call('HGET', pending .. ':begun', member) or '', '%S+') do
+    if began ~= holder then deaths = deaths + 1 end
+  end
   answer[#answer + 1] = member
-  answer[#answer + 1] = tostring(redis.call('HINCRBY', pending .. ':tries', member, 1))
+  answer[#answer + 1] = tostring(deaths)
 end
 return answer

@@ -163,7 +163,7 @@ describe('follow', () => {
     await store.end(lease, { to: 'succeeded', reason: '' });
     const follower = collect(store, lease.experiment);
     await follower.reached(5);
-    const [record] = await store.takePending(1, 60_000);
+    const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
     assert.deepEqual(await store.batchBytes(record!), Buffer.alloc(0));
     await store.report(
       record!,

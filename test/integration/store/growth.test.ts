@@ -68,7 +68,7 @@ async function live(store: Store, number: number): Promise<void> {
 
 async function reportAll(store: Store): Promise<void> {
   for (;;) {
-    const records = await store.takePending(100, 60_000);
+    const records = await store.takePending(100, { holder: 'verifier-1', leaseMs: 60_000 });
     if (records.length === 0) return;
     for (const { attempt, batch, step, ...record } of records) {
       const counts = { rows: 3, exact: 3, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true };

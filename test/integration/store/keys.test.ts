@@ -79,7 +79,8 @@ async function train(store: Store, key: string, look: () => Promise<void>): Prom
     const event = { ...BATCH, batch, digest: DIGEST };
     await store.append(lease, [{ sequence: events.length + batch, at: 1, event, data: BYTES }]);
   }
-  await store.takePending(10, 60_000);
+  const hold = { holder: 'verifier-1', leaseMs: 60_000 };
+  for (const record of await store.takePending(10, hold)) await store.beginPending(record, hold);
   await look();
   await report(store, (await store.batches(id))[0]!);
   const fired = {

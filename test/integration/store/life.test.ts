@@ -36,7 +36,7 @@ describe('the life of an experiment', () => {
     ];
     assert.equal(await store.append(lease, events), 7);
     assert.equal(await store.backlog(), 1);
-    const [pending] = await store.takePending(5, 60_000);
+    const [pending] = await store.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 });
     assert.deepEqual(pending, {
       experiment: input.id,
       attempt: 1,
@@ -48,9 +48,9 @@ describe('the life of an experiment', () => {
       lastEntry: `1-${5 * 2 ** 20}`,
       gpuMs: 0,
       report: null,
-      taken: 1,
+      deaths: 0,
     });
-    assert.deepEqual(await store.takePending(5, 60_000), []);
+    assert.deepEqual(await store.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 }), []);
     assert.deepEqual(Buffer.from(await store.batchBytes(pending)), batch);
 
     const ended: Ended = {
@@ -78,8 +78,8 @@ describe('the life of an experiment', () => {
       errors: ['x'],
       ok: false,
     };
-    assert.equal(await store.report(pending, verdict, { a: 1 }), true);
-    assert.equal(await store.report(pending, verdict, { a: 2 }), false);
+    assert.equal(await store.report(pending, verdict, { a: 1 }), 'stored');
+    assert.equal(await store.report(pending, verdict, { a: 2 }), 'known');
     assert.deepEqual((await store.batch(input.id, 1, 1))?.report, { a: 1 });
     assert.equal(await store.backlog(), 0);
 

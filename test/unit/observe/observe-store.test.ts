@@ -11,7 +11,7 @@ function counted(changes: object = {}) {
     takeOver: async () => [1, 2],
     append: async (_lease: unknown, events: readonly { event: { type: string } }[]) => events.length,
     end: async () => 'failed',
-    report: async (_record: unknown, _event: unknown, _report: unknown) => true,
+    report: async (_record: unknown, _event: unknown, _report: unknown) => 'stored',
     advanceRules: async (_advance: unknown) => ({ outcome: 'ok', recorded: ['a'], stopped: true }),
     ...changes,
   };
@@ -75,11 +75,17 @@ test('a failure is counted and passed on; a claim that was refused and a second 
   const { seen, store } = counted({
     append: () => Promise.reject(new Error('away')),
     claim: async () => ({ outcome: 'changed' }),
-    report: async () => false,
+    report: async () => 'known',
   });
   await assert.rejects(store.append({}, []), /away/);
   await store.claim();
   await store.report({}, {}, {});
   assert.equal(seen.length, 1);
   assert.equal((seen[0]![1] as { ok: boolean }).ok, false);
+});
+
+test('a report that replaces another one is counted, the GPU time of its batch is not counted again', async () => {
+  const { seen, store } = counted({ report: async () => 'replaced' });
+  await store.report({ gpuMs: 1500 }, { ok: true }, { rows: 4, unverifiable: 0 });
+  assert.deepEqual(seen, [['reported', { ok: true }]]);
 });

@@ -124,6 +124,15 @@ describe('conditions on verification', () => {
     assert.deepEqual(firedAt([rule], [report(1), report(2), dropped]), []);
     assert.deepEqual(firedAt([rule], [report(1), dropped]), [4]);
   });
+
+  test('coverage counts the rows of a batch once when its report is replaced', () => {
+    const rule: RuleSpec = { when: { verification: 'coverage', below: 0.6 }, for: 2 };
+    const condemned = report(2, { exact: 0, unverifiable: 10, errors: ['not-verifiable'], ok: false });
+    const replaced = report(2, { replaces: true });
+    assert.deepEqual(firedAt([rule], [report(1), condemned, replaced, report(3)]), []);
+    const { memory } = evaluate([rule], [report(1), condemned, replaced]);
+    assert.deepEqual([memory.attempts[1]?.seen, memory.attempts[1]?.verified], [20, 20]);
+  });
 });
 
 describe('what a rule does', () => {

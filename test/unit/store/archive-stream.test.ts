@@ -55,7 +55,7 @@ async function finished(store: Store): Promise<string> {
     { sequence: 13, at: 13, event: { type: 'metrics', step: 1, values: { 'a b/c': 0.1 + 0.2, x: 'NaN' } } },
   ]);
   await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
-  for (const record of await store.takePending(5, 60_000)) {
+  for (const record of await store.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 })) {
     await store.report(record, verdict(record.batch), { ok: true });
   }
   await store.dropSignals(lease.experiment); // as the rules do once they have seen it
@@ -167,7 +167,7 @@ describe('a finished stream in the archive', () => {
     const parts = Array.from({ length: 40 }, (_v, at) => Buffer.from(`part ${at}`));
     await store.append(lease, batchEvents(1, 1, parts));
     await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
-    const [record] = await store.takePending(1, 60_000);
+    const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
     await store.report(record!, verdict(1), {});
     await store.dropSignals(lease.experiment);
     const [bytes] = await Promise.all([store.batchBytes(record!), store.archiveStream(lease.experiment)]);
@@ -221,7 +221,7 @@ describe('a long stream that goes on', () => {
 
     await store.append(lease, [201, 202].map(lines));
     await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
-    const [record] = await store.takePending(1, 60_000);
+    const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
     await store.report(record!, verdict(1), { ok: true });
     await store.dropSignals(id);
     const ended = await everything(store, id);

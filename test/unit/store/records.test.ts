@@ -51,7 +51,7 @@ describe('deletion', () => {
     );
     await recordBatch(lease, 4, 1);
     await recordBatch(lease, 5, 2);
-    const [record] = (await store.takePending(1, 60_000)) as [
+    const [record] = (await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 })) as [
       NonNullable<Awaited<ReturnType<typeof store.batch>>>,
     ];
     const counts = { type: 'verification', attempt: 1, batch: 1, step: 1, rows: 4, exact: 4 } as const;
@@ -61,7 +61,7 @@ describe('deletion', () => {
       {},
     );
     // Fails where the count of how often a batch was taken outlives it.
-    assert.equal((await store.takePending(1, 60_000))[0]?.batch, 2);
+    assert.equal((await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 }))[0]?.batch, 2);
     await store.end(lease, { to: 'succeeded', reason: 'done' });
     const before = await store.counts();
     assert.equal(await store.deleteExperiment(lease.experiment), 'deleted');

@@ -35,7 +35,7 @@ async function archived(store: Store): Promise<{ id: string; records: BatchRecor
   await store.append(lease, [batchOf(1, 1, SHORT), batchOf(2, 2, LONG), batchOf(3, 3, Buffer.from('third'))]);
   await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
   const id = lease.experiment;
-  for (const record of await store.takePending(5, 60_000)) {
+  for (const record of await store.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 })) {
     const counts = { rows: 3, exact: 3, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true };
     await store.report(
       record,

@@ -14,7 +14,7 @@ local function dropPending(root, id)
   for from = 1, #members, 1000 do
     local to = math.min(from + 999, #members)
     redis.call('ZREM', pending, unpack(members, from, to))
-    redis.call('HDEL', pending .. ':tries', unpack(members, from, to))
+    redis.call('HDEL', pending .. ':begun', unpack(members, from, to))
   end
 end
 

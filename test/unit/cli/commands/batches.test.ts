@@ -28,7 +28,7 @@ for (const batch of [1, 2, 3]) {
   await store.append(lease, [{ sequence: batch, at: batch, event: { type: 'batch', ...place }, data }]);
 }
 // Of the third there is no report yet.
-for (const record of await store.takePending(2, 60_000)) {
+for (const record of await store.takePending(2, { holder: 'verifier-1', leaseMs: 60_000 })) {
   const report = verifyBatch(record.batch === 2 ? wrong : right);
   const { rows, exact, rounding, unverifiable, ok } = report;
   const counts = { rows, exact, rounding, wrong: report.wrong, unverifiable, ok };

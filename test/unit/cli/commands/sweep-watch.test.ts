@@ -34,7 +34,7 @@ async function recordBatch(lease: Awaited<ReturnType<typeof claimed>>, wrong: nu
   const digest = Buffer.from(await crypto.subtle.digest('SHA-256', data)).toString('hex');
   const part = { type: 'batch', step: 1, batch: 1, index: 0, count: 1, rows: 4, digest, bytes: 3 } as const;
   await store.append(lease, [{ sequence: 1, at: 1, event: part, data }]);
-  const [record] = await store.takePending(1, 1000);
+  const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 1000 });
   const counts = { rows: 4, exact: 4 - wrong, rounding: 0, wrong, unverifiable: 0 };
   const errors = wrong > 0 ? ['wrong-rows'] : [];
   const report = { type: 'verification', attempt: 1, batch: 1, step: 1, ...counts, errors } as const;

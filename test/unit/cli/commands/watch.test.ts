@@ -39,7 +39,7 @@ async function ended(t: { after(release: () => Promise<void>): void }, wrong: nu
     },
   ]);
   await store.end(lease, { to: 'succeeded', reason: 'done' });
-  const [record] = await store.takePending(1, 1000);
+  const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 1000 });
   const report: Extract<ControllerEvent, { type: 'verification' }> = {
     type: 'verification',
     attempt: 1,

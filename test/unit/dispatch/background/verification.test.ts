@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import {
@@ -8,8 +9,10 @@ import {
   unverifiableReport,
 } from '../../../../src/dispatch/background/verification.ts';
 import type { BatchRecord } from '../../../../src/store/batch-store.ts';
+import { createKeys } from '../../../../src/store/keys.ts';
 import { BatchFormatError } from '../../../../src/verify/format-error.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
+import { running, type Scope, storeFor } from '../../../support/store.ts';
 
 function record(batch: number): BatchRecord {
   return {
@@ -48,19 +51,21 @@ function bench(pending: BatchRecord[]) {
     given,
     store: {
       takePending: async (limit: number) => pending.splice(0, limit),
-      giveBack: async (item: BatchRecord) => void given.push(item.batch),
+      beginPending: async () => true,
+      holdPending: async () => {},
+      giveBack: async (items: readonly BatchRecord[]) => void given.push(...items.map(({ batch }) => batch)),
       batchBytes: async ({ batch }: BatchRecord) => new Uint8Array([batch]),
       report: async ({ batch }: BatchRecord, _: unknown, report: unknown) => {
         assert.ok(!reports.has(batch));
         reports.set(batch, report as ReportSummary);
-        return true;
+        return 'stored' as const;
       },
     },
   };
 }
 
 const NO_BATCH = new BatchFormatError({ code: 'unreadable', file: 'x', expected: 'a batch' });
-const TIMES = { leaseMs: 1000, everyMs: 5, log: QUIET };
+const TIMES = { holder: 'verifier-1', leaseMs: 1000, everyMs: 5, log: QUIET };
 
 describe('verification', () => {
   test('announces counts and the codes of errors', () => {
@@ -108,9 +113,9 @@ describe('verification', () => {
     assert.deepEqual(unverifiableReport(record(1), NO_BATCH), report);
   });
 
-  /* Fails without MOST_TRIES in either place: the batch is tried for ever. */
+  /* Fails without MAX_TRIES in either place: the batch is tried for ever. */
   test('gives up a batch on which the verifier dies again and again, and says so', async () => {
-    const { store, reports } = bench([record(1), { ...record(2), taken: 4 }, { ...record(3), taken: 3 }]);
+    const { store, reports } = bench([record(1), { ...record(2), deaths: 3 }, { ...record(3), deaths: 2 }]);
     const tries = new Map<number, number>();
     const verifier = {
       async verify([batch = 0]: Uint8Array) {
@@ -172,5 +177,170 @@ describe('verification', () => {
     await until(() => reports.size === 1, 'the other one has its report');
     await verification.stop();
     assert.deepEqual([...reports.keys()], [2]);
+  });
+});
+
+const { pending: PENDING } = createKeys('echelon');
+const SHORT = { leaseMs: 100, everyMs: 5, log: QUIET, retry: { firstMs: 1, longestMs: 5 } };
+
+/** A real store with batches 1, 2, …, each of one byte. */
+async function recorded(scope: Scope, batches: number) {
+  const { store, redis } = await storeFor(scope);
+  const lease = await running(store);
+  for (let batch = 1; batch <= batches; batch += 1) {
+    const data = Buffer.from([batch]);
+    const digest = createHash('sha256').update(data).digest('hex');
+    const part = {
+      type: 'batch',
+      step: batch,
+      batch,
+      index: 0,
+      count: 1,
+      rows: 4,
+      digest,
+      bytes: 1,
+    } as const;
+    await store.append(lease, [{ sequence: batch, at: 0, event: part, data }]);
+  }
+  const id = lease.experiment;
+  return {
+    store,
+    redis,
+    id,
+    member: (batch: number) => `${id}:1:${batch}`,
+    async reported() {
+      const known = await store.batches(id);
+      return known.every(({ report }) => report !== null) && known.map(({ report }) => report);
+    },
+  };
+}
+
+const AWAY = () => new EchelonError('store-unavailable', 'The store does not answer: Command timed out');
+
+/** Carries calls out, and loses the answers of the first `times`. */
+function losing<A extends unknown[], T>(call: (...args: A) => Promise<T>, times: number) {
+  let lost = 0;
+  const losingCall = async (...args: A): Promise<T> => {
+    const answer = await call(...args);
+    if (lost >= times) return answer;
+    lost += 1;
+    throw AWAY();
+  };
+  return Object.assign(losingCall, { lost: () => lost });
+}
+
+describe('verification with a store that fails, and processes that die', () => {
+  /* Fails without the renewal: the second process takes the batch, and four of them condemn it. */
+  test('a verification longer than several leases keeps its batch and its report', async (t) => {
+    const { store, redis, member, reported } = await recorded(t, 1);
+    const end = Promise.withResolvers<ReportSummary>();
+    const slow = createVerification({
+      ...{ store, verifier: { verify: () => end.promise }, concurrency: 1, holder: 'slow', ...SHORT },
+    });
+    slow.start();
+    const endOfLease = async () => Number(await redis.zscore(PENDING, member(1)));
+    await until(() => redis.hget(`${PENDING}:begun`, member(1)), 'it begins');
+    const first = await endOfLease();
+    let verifiedByOther = 0;
+    const verifier = {
+      async verify() {
+        verifiedByOther += 1;
+        return GOOD;
+      },
+    };
+    const other = createVerification({ store, verifier, concurrency: 1, holder: 'other', ...SHORT });
+    other.start();
+    await until(async () => (await endOfLease()) > first + 4 * SHORT.leaseMs, 'its lease is renewed');
+    end.resolve(GOOD);
+    assert.deepEqual(await until(reported, 'it has its report'), [GOOD]);
+    await Promise.all([slow.stop(), other.stop()]);
+    assert.equal(verifiedByOther, 0);
+  });
+
+  /* Fails where take-pending.lua counts a try: the batch is not verifiable after four lost answers. */
+  test('answers about taken batches that are lost cost nothing', async (t) => {
+    const { store, reported } = await recorded(t, 2);
+    const takePending = losing(store.takePending, 6);
+    const verification = createVerification({
+      ...{ store: { ...store, takePending }, verifier: { verify: async () => GOOD } },
+      ...{ concurrency: 1, holder: 'verifier', ...SHORT },
+    });
+    verification.start();
+    assert.deepEqual(await until(reported, 'both have reports'), [GOOD, GOOD]);
+    await verification.stop();
+    assert.equal(takePending.lost(), 6);
+  });
+
+  /* Fails where a give-back that failed is forgotten: another process counts the batch against this one. */
+  test('batches whose beginning is not known, and that cannot be given back, count as no try', async (t) => {
+    const { store, redis, member } = await recorded(t, 1);
+    const beginPending = losing(store.beginPending, 1);
+    let refused = 0;
+    const giveBack: typeof store.giveBack = async (...args) => {
+      if (args[0].length > 0 && refused < 4) {
+        refused += 1;
+        throw AWAY();
+      }
+      await store.giveBack(...args);
+    };
+    const verification = createVerification({
+      ...{ store: { ...store, beginPending, giveBack }, verifier: { verify: async () => GOOD } },
+      ...{ concurrency: 1, holder: 'verifier', ...SHORT, leaseMs: 60_000 },
+    });
+    verification.start();
+    const letGo = async () => refused === 4 && !(await redis.hget(`${PENDING}:begun`, member(1)));
+    await until(letGo, 'it lets go');
+    await verification.stop();
+  });
+
+  /* Fails where a report is thrown away with the first failure: the batch is verified again and again. */
+  test('a report waits for a store that does not answer', async (t) => {
+    const { store, reported } = await recorded(t, 1);
+    let verified = 0;
+    let refused = 0;
+    const report: typeof store.report = async (...args) => {
+      refused += 1;
+      if (refused < 6) throw AWAY();
+      return await store.report(...args);
+    };
+    const verifier = {
+      async verify() {
+        verified += 1;
+        return GOOD;
+      },
+    };
+    const verification = createVerification({
+      ...{ store: { ...store, report }, verifier, concurrency: 1, holder: 'verifier', ...SHORT },
+    });
+    verification.start();
+    await until(reported, 'it has its report');
+    await verification.stop();
+    assert.equal(verified, 1);
+  });
+
+  /* Fails where all that was begun together is begun together again: each death then counts against all of it. */
+  test('batches in whose verification a process died are verified alone', async (t) => {
+    const { store, redis, member, reported } = await recorded(t, 4);
+    for (const batch of [1, 3]) await redis.hset(`${PENDING}:begun`, member(batch), 'dead');
+    const now = new Set<number>();
+    const together: number[][] = [];
+    const verifier = {
+      async verify([batch = 0]: Uint8Array) {
+        now.add(batch);
+        await redis.ping();
+        together.push([...now]);
+        now.delete(batch);
+        return GOOD;
+      },
+    };
+    const verification = createVerification({ store, verifier, concurrency: 4, holder: 'new', ...SHORT });
+    verification.start();
+    await until(reported, 'all have reports');
+    await verification.stop();
+    for (const suspect of [1, 3])
+      assert.deepEqual(
+        together.filter((those) => those.includes(suspect)),
+        [[suspect]],
+      );
   });
 });

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import type { ReportSummary } from '../../../src/dispatch/background/verification.ts';
+import { startBench, until } from '../../support/dispatch.ts';
+import { startDispatcherProcess } from '../../support/dispatcher-processes.ts';
+import { running } from '../../support/store.ts';
+
+const BATCHES = 4;
+const DEADLY = 2;
+
+/* Fails where deaths are not counted: it has no end; and where all that died together is tried together again. */
+test('a batch that kills every process that verifies it is given up after three; the batches beside it are verified', async (t) => {
+  const bench = await startBench();
+  t.after(() => bench.stop());
+  const lease = await running(bench.store, { leaseMs: 3_600_000 });
+  for (let batch = 1; batch <= BATCHES; batch += 1) {
+    const data = Buffer.from([batch]);
+    const digest = createHash('sha256').update(data).digest('hex');
+    const part = {
+      type: 'batch',
+      step: batch,
+      batch,
+      index: 0,
+      count: 1,
+      rows: 4,
+      digest,
+      bytes: 1,
+    } as const;
+    await bench.store.append(lease, [{ sequence: batch, at: 0, event: part, data }]);
+  }
+  let died = 0;
+  for (; (await bench.store.backlog()) > 0; died += 1) {
+    const options = { id: `verifier-${died}`, leaseMs: 300, deadlySteps: [DEADLY] };
+    const process = await startDispatcherProcess(bench, t, options);
+    const done = until(async () => (await bench.store.backlog()) === 0, 'all have reports').then(
+      () => 'done',
+    );
+    const end = await Promise.race([process.exited, done]);
+    if (end === 'done') break;
+  }
+  assert.equal(died, 3);
+  const reports = (await bench.store.batches(lease.experiment)).map(({ report }) => report as ReportSummary);
+  assert.deepEqual(
+    reports.map(({ exact }) => exact),
+    [4, 0, 4, 4],
+  );
+  assert.match(JSON.stringify(reports[DEADLY - 1]), /its verifier ended without a report 3 times/);
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createHolding } from '../../../../src/dispatch/background/holding.ts';
+import type { BatchRecord } from '../../../../src/store/batch-store.ts';
+import { QUIET } from '../../../support/dispatch.ts';
+
+const record = (batch: number) => ({ experiment: 'exp-a', attempt: 1, batch }) as BatchRecord;
+const numbers = (records: readonly BatchRecord[]) => records.map(({ batch }) => batch);
+
+function bench(taken: BatchRecord[][]) {
+  const given: number[][] = [];
+  const begun: number[] = [];
+  const store = {
+    takePending: async () => taken.shift() ?? [],
+    beginPending: async ({ batch }: BatchRecord) => begun.push(batch) > 0,
+    holdPending: async () => {},
+    giveBack: async (records: readonly BatchRecord[]) => void given.push(numbers(records)),
+  };
+  return { given, begun, holding: createHolding({ store, holder: 'a', leaseMs: 1000, log: QUIET }) };
+}
+
+test('a batch that comes back to the process that holds it is not taken twice', async () => {
+  const { holding } = bench([[record(1)], [record(1), record(2)], [record(1)]]);
+  assert.deepEqual(numbers(await holding.take(9)), [1]);
+  assert.deepEqual(numbers(await holding.take(9)), [2]);
+  holding.done(record(1));
+  assert.deepEqual(numbers(await holding.take(9)), [1]);
+});
+
+test('once closed, all is given back, what still arrives too, and nothing begins', async () => {
+  const { holding, given, begun } = bench([[record(1), record(2)], [record(3)]]);
+  await holding.take(9);
+  assert.equal(await holding.begin(record(1)), true);
+  await holding.close();
+  assert.deepEqual(await holding.take(9), []);
+  assert.equal(await holding.begin(record(2)), false);
+  await holding.giveBack(record(1));
+  assert.deepEqual([given, begun], [[[1, 2], [3]], [1]]);
+});
