@@ -134,6 +134,19 @@ function installRedis() {
   }
 }
 
+/** A Chromium for the tests in a browser. They say that they are skipped where there is none, so nothing fails here. */
+function installBrowser() {
+  const wanted = ['chromium', 'chromium-browser', 'google-chrome'];
+  if (wanted.some((name) => output(name, ['--version']))) return;
+  if (!isRoot() || !output('apt-get', ['--version'])) return;
+  say('installing Chromium with apt, for the tests in a browser');
+  try {
+    aptInstall('chromium');
+  } catch (error) {
+    say(`no Chromium, so the tests in a browser will be skipped: ${error.message}`);
+  }
+}
+
 /** Does what is still missing, with `tests` also for them; says nothing where all is there. */
 export function setup({ tests = false } = {}) {
   mkdirSync(join(root, '.cache'), { recursive: true });
@@ -141,6 +154,7 @@ export function setup({ tests = false } = {}) {
   const node = findNode();
   installPython();
   if (tests) installTestTools();
+  if (tests) installBrowser();
   installRedis();
   return { node, python: join(venv, 'bin/python') };
 }

@@ -20,6 +20,7 @@ export const SUITES: readonly Suite[] = [
   { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
   { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
   { name: 'contract', files: 'test/contract/!(ray-python)/**/*.test.ts' },
+  { name: 'browser', files: 'test/browser/**/*.test.ts' },
   { name: 'full', files: 'test/full/**/*.test.ts' },
 ];
 

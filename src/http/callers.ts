@@ -3,6 +3,7 @@ import { type Caller, SCOPES } from '../core/scopes.ts';
 import { isLive } from '../schemas/key.ts';
 import type { StoredKey } from '../store/access-store.ts';
 import type { Store } from '../store/store.ts';
+import type { SignIn } from './sessions.ts';
 
 /** Open streams are looked through this often for keys that have ended. */
 const WATCH_MS = 1000;
@@ -22,8 +23,11 @@ export interface Callers {
    * Throws EchelonError `store-unavailable` where a key cannot be looked up.
    */
   byToken(token: string): Promise<Known | undefined>;
-  /** Who a credential stands for, for as long as its key is accepted. Throws as {@link Callers.byToken}. */
-  byCredential(credential: string): Promise<Known | undefined>;
+  /**
+   * Who signed in, for as long as the key is accepted and until the credential is signed out. Throws as
+   * {@link Callers.byToken}.
+   */
+  bySignIn(signIn: SignIn): Promise<Known | undefined>;
   /** A signal that aborts soon after the credential is no longer accepted; its reason is a sentence. */
   watch(credential: string): { signal: AbortSignal; release(): void };
   close(): void;
@@ -55,7 +59,7 @@ export function newKeyToken(id: string): { token: string; digest: string } {
  * costs no more than a right one.
  */
 export function createCallers(input: {
-  store: Pick<Store, 'accessVersion' | 'keys' | 'keyUsed'>;
+  store: Pick<Store, 'accessVersion' | 'keys' | 'signOuts' | 'keyUsed'>;
   tokens: readonly string[];
   clock: { now(): number };
 }): Callers {
@@ -91,17 +95,19 @@ export function createCallers(input: {
       if (own[0] !== undefined) return own[0].known;
       const id = keyIdOf(token);
       if (id === undefined) return undefined;
-      const key = (await copy.keys()).get(id);
+      const key = (await copy.read()).keys.get(id);
       const equal = (digest: string) => timingSafeEqual(Buffer.from(digest, 'hex'), given);
       return accepted(key, equal) ? found(key!, given.toString('hex')) : undefined;
     },
 
-    async byCredential(credential) {
+    async bySignIn({ credential, issuedAt }) {
+      const { keys, signedOut } = await copy.read();
+      if (issuedAt <= (signedOut.get(credential) ?? -1)) return undefined;
       const own = tokens.find(({ known }) => known.credential === credential);
       if (own !== undefined) return own.known;
       const { id, short } = parts(credential);
       if (short === undefined) return undefined;
-      const key = (await copy.keys()).get(id);
+      const key = keys.get(id);
       return accepted(key, (digest) => digest.slice(0, SHORT) === short) ? found(key!, short) : undefined;
     },
 
@@ -119,7 +125,7 @@ function createWatches(
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
-    const keys = await copy.keys();
+    const { keys } = await copy.read();
     for (const [controller, credential] of watched) {
       const reason = endOf(credential, keys);
       if (reason === undefined) continue;
@@ -177,27 +183,35 @@ function endOf(key: StoredKey | undefined, now: number): string {
 
 type KeyCopy = ReturnType<typeof keyCopy>;
 
-/** The keys of the store as they are now, read again only when they have changed. */
-function keyCopy(store: Pick<Store, 'accessVersion' | 'keys' | 'keyUsed'>) {
-  let held: { version: string; keys: Map<string, StoredKey> } | undefined;
-  let running: Promise<Map<string, StoredKey>> | undefined;
-  let next: Promise<Map<string, StoredKey>> | undefined;
+/** What the store says of access at one moment. */
+interface Access {
+  version: string;
+  keys: Map<string, StoredKey>;
+  signedOut: ReadonlyMap<string, number>;
+}
+
+type AccessReads = Pick<Store, 'accessVersion' | 'keys' | 'signOuts' | 'keyUsed'>;
+
+/** The keys and sign-outs of the store as they are now, read again only when they have changed. */
+function keyCopy(store: AccessReads) {
+  let held: Access | undefined;
+  let running: Promise<Access> | undefined;
+  let next: Promise<Access> | undefined;
   const noted = new Map<string, number>();
 
-  async function read(): Promise<Map<string, StoredKey>> {
+  async function look(): Promise<Access> {
     // The version comes first: what changes in between is read again by the next look.
     const version = await store.accessVersion();
-    if (held?.version !== version) {
-      const all = await store.keys();
-      held = { version, keys: new Map(all.map((key) => [key.id, key])) };
-      for (const { id, lastUsedAt } of all) noted.set(id, Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0));
-    }
-    return held.keys;
+    if (held?.version === version) return held;
+    const [all, signedOut] = await Promise.all([store.keys(), store.signOuts()]);
+    held = { version, keys: new Map(all.map((key) => [key.id, key])), signedOut };
+    for (const { id, lastUsedAt } of all) noted.set(id, Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0));
+    return held;
   }
 
-  function start(): Promise<Map<string, StoredKey>> {
+  function start(): Promise<Access> {
     next = undefined;
-    running = read().finally(() => {
+    running = look().finally(() => {
       running = undefined;
     });
     return running;
@@ -205,7 +219,7 @@ function keyCopy(store: Pick<Store, 'accessVersion' | 'keys' | 'keyUsed'>) {
 
   return {
     /** A look that began before this call does not count: it may have missed a key that was made since. */
-    keys(): Promise<Map<string, StoredKey>> {
+    read(): Promise<Access> {
       if (running === undefined) return start();
       next ??= running.then(start, start);
       return next;

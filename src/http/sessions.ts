@@ -6,12 +6,18 @@ export const SESSION_COOKIE = 'echelon_session';
 /** A sign-in lasts this long. */
 export const SESSION_MS = 12 * 3600 * 1000;
 
+/** What a genuine cookie says: whose it is, and when it was issued. */
+export interface SignIn {
+  credential: string;
+  issuedAt: number;
+}
+
 /** What a browser holds in place of a token. */
 export interface Sessions {
   /** A cookie's value for a credential, valid for {@link SESSION_MS} from `now`. */
   issue(credential: string, now: number): string;
-  /** The credential of a cookie that is genuine and in time; whether it is still accepted is for others to say. */
-  verify(cookie: string, now: number): string | undefined;
+  /** A cookie that is genuine and in time; whether its credential is still accepted is for others to say. */
+  verify(cookie: string, now: number): SignIn | undefined;
   /** Whether this is a login code that was not used before. */
   redeem(code: string): boolean;
 }
@@ -30,7 +36,9 @@ export function createSessions(input: { secret: string; loginCodes?: readonly st
     verify(cookie, now) {
       const [credential = '', expiry = '', signature = ''] = cookie.split('.');
       const genuine = timingSafeEqual(sha256(signature), sha256(sign(`${credential}.${expiry}`)));
-      return genuine && Number(expiry) > now ? credential : undefined;
+      return genuine && Number(expiry) > now
+        ? { credential, issuedAt: Number(expiry) - SESSION_MS }
+        : undefined;
     },
     redeem: (code) => codes.delete(sha256(code).toString('hex')),
   };

@@ -37,7 +37,7 @@ export interface AccessStore {
   isIn(project: string, id: string): Promise<boolean>;
 
   // --- API keys
-  /** Another one after every change of a key or a project. */
+  /** Another one after every change of a key or a project, and after every sign-out. */
   accessVersion(): Promise<string>;
   keys(): Promise<(StoredKey & Pick<ApiKey, 'lastUsedAt'>)[]>;
   /** Also forgets keys that ended more than 90 days before it was made. False: its project is gone. */
@@ -46,6 +46,12 @@ export interface AccessStore {
   changeKey(id: string, change: (key: StoredKey) => StoredKey | undefined): Promise<StoredKey | undefined>;
   /** Notes that a key was used. */
   keyUsed(id: string, at: number): Promise<void>;
+
+  // --- sign-outs
+  /** Ends the sign-ins of a credential that were made until `at`; one lasts `lastsMs` by itself. */
+  signOut(credential: string, at: number, lastsMs: number): Promise<void>;
+  /** When each credential was last signed out. */
+  signOuts(): Promise<ReadonlyMap<string, number>>;
 
   // --- audit
   /** Adds an entry; the oldest ones go by number and age. */

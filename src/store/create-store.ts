@@ -28,6 +28,7 @@ import { guarded } from './redis-errors.ts';
 import { createRetention } from './retention.ts';
 import { createRules } from './rules.ts';
 import { loadScripts } from './scripts.ts';
+import { createSignOuts } from './sign-outs.ts';
 import { createSituation } from './situation.ts';
 import type { Store } from './store.ts';
 import { createSweeps } from './sweeps.ts';
@@ -85,6 +86,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     ...createProjects(context),
     ...createApiKeys(context),
     ...createAudit(context),
+    ...createSignOuts(context),
     ...createLeases(context),
     ...createAppend(context),
     ...createEvents(context),

@@ -41,7 +41,7 @@ export const signIn = <ThrowOnError extends boolean = false>(options: Options<Si
 });
 
 /**
- * Forget the cookie
+ * End every sign-in that was made with this key or token
  */
 export const signOut = <ThrowOnError extends boolean = false>(options?: Options<SignOutData, ThrowOnError>): RequestResult<unknown, SignOutErrors, ThrowOnError> => (options?.client ?? client).post<unknown, SignOutErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -75,8 +75,8 @@ async function identify(
     return known && { known, byCookie: false };
   }
   const cookie = request.cookies[SESSION_COOKIE];
-  const credential = cookie === undefined ? undefined : sessions.verify(cookie, clock.now());
-  const known = credential === undefined ? undefined : await callers.byCredential(credential);
+  const signIn = cookie === undefined ? undefined : sessions.verify(cookie, clock.now());
+  const known = signIn && (await callers.bySignIn(signIn));
   return known && { known, byCookie: true };
 }
 

@@ -40,15 +40,21 @@ export function addErrors(app: App): void {
 
 /** Answers with the problem document of whatever was thrown. */
 export function answerProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const error = noteFailure(thrown, request, reply);
+  return reply
+    .code(error.status)
+    .header('content-type', PROBLEM_TYPE)
+    .send(JSON.stringify(toProblem(error)));
+}
+
+/** The error of whatever was thrown: logged where it is a fault, and with `Retry-After` where a retry may help. */
+export function noteFailure(thrown: unknown, request: FastifyRequest, reply: FastifyReply): EchelonError {
   const error = toEchelonError(thrown);
   if (error.code === 'internal') request.log.error({ err: thrown }, 'request failed');
   else if (error.status >= 500)
     request.log.warn({ code: error.code, reason: reasonOf(error) }, 'request refused');
   if (error.retry && !reply.hasHeader('retry-after')) reply.header('retry-after', '1');
-  return reply
-    .code(error.status)
-    .header('content-type', PROBLEM_TYPE)
-    .send(JSON.stringify(toProblem(error)));
+  return error;
 }
 
 /** What lies behind an error, without a stack: a store that is away is met by every request. */

@@ -31,7 +31,8 @@ export function addSecurity(app: App, settings: AppSettings): void {
       },
     },
     strictTransportSecurity: https,
-    referrerPolicy: { policy: 'no-referrer' },
+    // With `no-referrer`, browsers send `Origin: null` with our own forms, which then look like those of another site.
+    referrerPolicy: { policy: 'same-origin' },
   });
   const allowed = new Set(settings.allowedHosts.map((host) => host.toLowerCase()));
   app.addHook('onRequest', async (request, reply) => {

@@ -4,7 +4,8 @@ import { EchelonError } from '../../core/errors.ts';
 import type { Known } from '../callers.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { loginPage } from '../pages.ts';
-import { type FailureCounter, requireOwnOrigin } from '../plugins/auth.ts';
+import { type FailureCounter, requireOwnOrigin, wantsHtml } from '../plugins/auth.ts';
+import { answerProblem, noteFailure } from '../plugins/errors.ts';
 import { problems } from '../responses.ts';
 import { SESSION_COOKIE, SESSION_MS, type Sessions } from '../sessions.ts';
 import { strict } from './common.ts';
@@ -26,7 +27,7 @@ export function addLogin(
   const signIn = cookieSetter(deps, tools.sessions);
   addLoginPage(app, deps, tools, signIn);
   addLoginPost(app, deps, { ...tools, signIn });
-  addLogout(app);
+  addLogout(app, deps);
 }
 
 function addLoginPage(
@@ -39,6 +40,7 @@ function addLoginPage(
     '/login',
     {
       config: { public: true, audit: true },
+      errorHandler: answerPerson,
       // A look at the head must not use a code up.
       exposeHeadRoute: false,
       schema: {
@@ -77,6 +79,7 @@ function addLoginPost(
     '/login',
     {
       config: { public: true, form: true },
+      errorHandler: answerPerson,
       bodyLimit: 8192,
       schema: {
         operationId: 'signIn',
@@ -97,8 +100,7 @@ function addLoginPost(
       const next = ownPath(request.body.next);
       if (known === undefined) {
         await tools.onFailure(request, request.body.token);
-        if (!isForm(request)) throw new EchelonError('unauthenticated', 'This token is not valid.');
-        return page(reply, 401, { next, message: 'This token is not valid.' });
+        throw new EchelonError('unauthenticated', 'This token is not valid.');
       }
       tools.signIn(request, reply, known);
       if (isForm(request)) return reply.redirect(next, 303);
@@ -107,19 +109,25 @@ function addLoginPost(
   );
 }
 
-function addLogout(app: App): void {
+function addLogout(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/logout',
     {
       config: { form: true, scope: 'read' },
+      errorHandler: answerPerson,
       schema: {
         operationId: 'signOut',
-        summary: 'Forget the cookie',
+        summary: 'End every sign-in that was made with this key or token',
         tags: ['service'],
         response: { 303: { type: 'null', description: 'To the sign-in' }, ...problems() },
       },
     },
-    async (_request, reply) => reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect('/login', 303),
+    async ({ credential }, reply) => {
+      // Set first, so that the browser forgets its cookie even where the store is away.
+      reply.clearCookie(SESSION_COOKIE, { path: '/' });
+      await store.signOut(credential, clock.now(), SESSION_MS);
+      return reply.redirect('/login', 303);
+    },
   );
 }
 
@@ -144,6 +152,18 @@ export function ownPath(next: string | undefined): string {
 
 function isForm(request: FastifyRequest): boolean {
   return request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
+}
+
+/** Fastify's handler of errors, for the routes of people: one who sent a form gets the form again with a sentence. */
+function answerPerson(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  if (!isForm(request) && !wantsHtml(request)) return answerProblem(thrown, request, reply);
+  const { status, message } = noteFailure(thrown, request, reply);
+  return page(reply, status, { next: ownPath(nextOf(request)), message });
+}
+
+function nextOf({ body, query }: FastifyRequest): string | undefined {
+  const { next } = (body ?? query) as { next?: unknown };
+  return typeof next === 'string' ? next : undefined;
 }
 
 function page(reply: FastifyReply, status: number, content: { next: string; message?: string }) {

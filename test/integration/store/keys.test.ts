@@ -35,6 +35,7 @@ async function setUp(store: Store): Promise<string> {
   const { id: key } = await makeKey(store, { project: PROJECT });
   await store.keyUsed(key, 2);
   const said = { action: 'a', target: null, status: 200, outcome: 'done', code: null, note: null } as const;
+  await store.signOut(key, Date.now(), 1000);
   await store.audit({ caller: key, name: 'n', project: PROJECT, requestId: 'r', address: '::1', ...said });
   await store.claimAnswer({ name: DIGEST, digest: DIGEST, leaseMs: 60_000 });
   await store.putCluster(CLUSTER);

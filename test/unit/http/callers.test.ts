@@ -18,6 +18,10 @@ async function makeKey(changes: Partial<StoredKey> = {}) {
   await store.createKey(storedKey({ id, digest, ...changes }));
   return { id, token };
 }
+const signInOf = (known: { credential: string } | undefined) => ({
+  credential: known!.credential,
+  issuedAt: now,
+});
 const revoke = (id: string) => store.changeKey(id, (key) => ({ ...key, revokedAt: now }));
 
 describe('a token of the configuration', () => {
@@ -26,7 +30,7 @@ describe('a token of the configuration', () => {
     assert.deepEqual([known?.caller.project, known?.caller.scopes], [null, SCOPES]);
     assert.notEqual(known?.caller.id, (await callers.byToken('two'))?.caller.id);
     assert.ok(!JSON.stringify(known).includes('"one"'));
-    assert.deepEqual(await callers.byCredential(known!.credential), known);
+    assert.deepEqual(await callers.bySignIn(signInOf(known)), known);
     for (const wrong of ['', 'three', 'On', 'one ']) assert.equal(await callers.byToken(wrong), undefined);
   });
 });
@@ -38,7 +42,7 @@ describe('an API key', () => {
     const known = await callers.byToken(token);
     assert.deepEqual(known?.caller, { id, name: 'n', project: 'default', scopes: ['read', 'submit'] });
     assert.ok(!known.credential.includes(token.split('_')[2]!));
-    assert.deepEqual(await callers.byCredential(known.credential), known);
+    assert.deepEqual(await callers.bySignIn(signInOf(known)), known);
   });
 
   test('is stored by its digest only, and differs from every other in 256 bits', async () => {
@@ -60,7 +64,7 @@ describe('an API key', () => {
     await revoke(id);
     // Fails where keys are read once and kept.
     assert.equal(await callers.byToken(token), undefined);
-    assert.equal(await callers.byCredential(credential), undefined);
+    assert.equal(await callers.bySignIn({ credential, issuedAt: now }), undefined);
     const expiring = await makeKey({ expiresAt: now + 10 });
     assert.ok(await callers.byToken(expiring.token));
     now += 10;
@@ -76,10 +80,10 @@ describe('an API key', () => {
       ...{ digest: next.digest, previousDigest: key.digest, overlapUntil: now + 100 },
     }));
     for (const one of [token, next.token]) assert.equal((await callers.byToken(one))?.caller.id, id);
-    assert.ok(await callers.byCredential(old.credential));
+    assert.ok(await callers.bySignIn(signInOf(old)));
     now += 100;
     assert.equal(await callers.byToken(token), undefined);
-    assert.equal(await callers.byCredential(old.credential), undefined);
+    assert.equal(await callers.bySignIn(signInOf(old)), undefined);
     assert.ok(await callers.byToken(next.token));
   });
 
@@ -103,6 +107,7 @@ test('a change makes the keys be read again, and nothing else does', async () =>
   const counting = {
     accessVersion: () => store.accessVersion(),
     keyUsed: async () => {},
+    signOuts: () => store.signOuts(),
     keys: () => {
       reads += 1;
       return store.keys();
@@ -116,6 +121,20 @@ test('a change makes the keys be read again, and nothing else does', async () =>
   await revoke(id);
   assert.equal(await own.byToken(token), undefined);
   assert.equal(reads, 2);
+});
+
+test('a sign-in ends when its credential is signed out; a later one counts', async () => {
+  const { token } = await makeKey();
+  for (const one of [token, 'one']) {
+    const { credential } = (await callers.byToken(one))!;
+    const issuedAt = now;
+    assert.ok(await callers.bySignIn({ credential, issuedAt }));
+    await store.signOut(credential, now, 1000);
+    // Fails where cookies are only signed.
+    assert.equal(await callers.bySignIn({ credential, issuedAt }), undefined);
+    assert.ok(await callers.bySignIn({ credential, issuedAt: issuedAt + 1 }));
+    assert.ok(await callers.byToken(one), 'the key itself goes on');
+  }
 });
 
 describe('a watched credential', () => {

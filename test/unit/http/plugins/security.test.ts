@@ -42,7 +42,7 @@ test('every answer keeps browsers from doing more than show our pages', async ()
     assert.match(policy, /script-src 'self'(;|$)/);
     assert.match(policy, /frame-ancestors 'none'/);
     assert.equal(headers['x-content-type-options'], 'nosniff');
-    assert.equal(headers['referrer-policy'], 'no-referrer');
+    assert.equal(headers['referrer-policy'], 'same-origin');
     assert.equal(headers['access-control-allow-origin'], undefined);
     assert.ok(headers['cache-control'], path);
   }

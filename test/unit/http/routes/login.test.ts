@@ -3,11 +3,13 @@ import { after, describe, test } from 'node:test';
 import { ownPath } from '../../../../src/http/routes/login.ts';
 import { SESSION_MS } from '../../../../src/http/sessions.ts';
 import { appFor, LOCAL, TOKEN } from '../../../support/http-app.ts';
+import { storeFor } from '../../../support/store.ts';
 
+const { store } = await storeFor({ after });
 let now = 1_000_000;
 const { app, call, logged } = await appFor(
   { after },
-  { now: () => now, settings: { loginCodes: ['code-one'] }, limits: { failedSignIns: 1000 } },
+  { store, now: () => now, settings: { loginCodes: ['code-one'] }, limits: { failedSignIns: 1000 } },
 );
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -69,6 +71,25 @@ describe('sign-in by token', () => {
     );
     assert.equal((await call('POST', '/login', { token: null, body: {} })).statusCode, 400);
   });
+
+  test('answers a refused form with the form and a sentence, and a program with a problem document', async () => {
+    const origin = { origin: 'http://evil.test' };
+    for (const [raw, headers, status, sentence] of [
+      ['token=wrong', {}, 401, /This token is not valid/],
+      [`token=${TOKEN}`, origin, 403, /from our own pages only/],
+      ['', {}, 400, /The request does not fit/],
+    ] as const) {
+      const response = await call('POST', '/login', { token: null, raw, headers: { ...FORM, ...headers } });
+      assert.equal(response.statusCode, status);
+      assert.match(String(response.headers['content-type']), /^text\/html/);
+      assert.match(response.body, sentence);
+      assert.match(response.body, /<form method="post" action="\/login">/);
+    }
+    const json = await call('POST', '/login', { token: null, body: { token: 'wrong' } });
+    assert.equal(json.json().code, 'unauthenticated');
+    const signedOut = await call('POST', '/logout', { token: null, raw: '', headers: FORM });
+    assert.deepEqual([signedOut.statusCode, /<form/.test(signedOut.body)], [401, true]);
+  });
 });
 
 describe('the cookie', () => {
@@ -100,6 +121,15 @@ describe('the cookie', () => {
     const response = await call('POST', '/logout', { token: null, raw: '', headers });
     assert.equal(response.statusCode, 303);
     assert.match(String(response.headers['set-cookie']), /echelon_session=;.*Expires=Thu, 01 Jan 1970/);
+  });
+
+  test('that was copied before the sign-out is refused after it; a new sign-in works', async () => {
+    const [copied, own] = [cookieOf(await signIn()), cookieOf(await signIn())];
+    const origin = 'http://echelon.test';
+    await call('POST', '/logout', { token: null, raw: '', headers: { ...FORM, cookie: own, origin } });
+    assert.equal((await plan({ cookie: copied, origin })).statusCode, 401);
+    now += 1;
+    assert.equal((await plan({ cookie: cookieOf(await signIn()), origin })).statusCode, 200);
   });
 });
 

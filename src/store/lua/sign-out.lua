@@ -1,0 +1,17 @@
+#!lua flags=allow-oom
+-- Ends the sign-ins of a credential that were made until now; older sign-outs, whose cookies are over by themselves, go.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 credential, 2 now (ms, by the clock that dates the sign-ins), 3 how long a sign-in lasts (ms)
+-- Returns   1
+-- Events    none
+-- include access
+
+local hash = KEYS[1] .. ':signed-out'
+local all = redis.call('HGETALL', hash)
+for at = 1, #all, 2 do
+  if tonumber(all[at + 1]) < ARGV[2] - ARGV[3] then redis.call('HDEL', hash, all[at]) end
+end
+redis.call('HSET', hash, ARGV[1], ARGV[2])
+accessChanged(KEYS[1])
+return 1
