@@ -45,6 +45,9 @@ export const TRANSITIONS: Readonly<Record<State, readonly State[]>> = {
   cancelled: [],
 };
 
+/** Crashes of ours that put an experiment in quarantine: it gets no further attempt, whatever its spec allows. */
+export const QUARANTINE_AFTER = 3;
+
 /** True for a state that is never left. */
 export function isFinal(state: State): boolean {
   return TRANSITIONS[state].length === 0;

@@ -4,10 +4,11 @@ import { RayWorkerError } from '../rpc/status.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { EndDecision, Lease } from '../store/lease-store.ts';
 import { createBackoff } from './backoff.ts';
-import { decide, neverStarted, notStarted, QUARANTINE_AFTER, quarantine } from './decide.ts';
+import { decide, neverStarted, notStarted } from './decide.ts';
 import { isLeaseLost } from './faults.ts';
 import { follow } from './follow.ts';
 import { Outrun, refuseIfOutrun, stopHigher } from './outrun.ts';
+import { awaitEnd, quarantineOf } from './quarantine.ts';
 import { watchRestarts } from './restarts.ts';
 import { giveUp, stopWhenTold } from './stopping.ts';
 import {
@@ -19,6 +20,7 @@ import {
   Poison,
   Refused,
   type Story,
+  settle,
 } from './story.ts';
 
 /*
@@ -42,6 +44,8 @@ export interface AttemptRun {
   limit(reason: string): void;
   /** Somebody else holds the lease, or nobody: everything stops at once. */
   drop(): void;
+  /** Its lease was renewed. Held for longer than a lease, it is settled. */
+  renewed(leaseMs: number): void;
   /** Stops at the next boundary between two events; a launch under way is waited for. */
   handOver(): void;
   /** Resolves when the launch was confirmed, or the story ended before. */
@@ -51,7 +55,7 @@ export interface AttemptRun {
 }
 
 interface Terms {
-  plan: LaunchPlan;
+  spec: ResolvedSpec['spec'];
   engine: string;
   maxAttempts: number;
   uncounted: number;
@@ -66,6 +70,8 @@ export function runAttempt(deps: AttemptDeps, entry: Entry): AttemptRun {
   const lost = new AbortController();
   const left = new AbortController();
   const placed = Promise.withResolvers<void>();
+  const begunAt = performance.now();
+  const quarantine = quarantineOf(entry.crashes);
   const story: Story = {
     ...entry,
     deps,
@@ -74,27 +80,36 @@ export function runAttempt(deps: AttemptDeps, entry: Entry): AttemptRun {
     cancelling: new AbortController(),
     stopping: new AbortController(),
     limitReached: null,
+    quarantine,
+    settled: quarantine?.unreadable === true, // it is taken as one that does no harm
   };
+  // Nothing is known to run: it is stopped, and the events of a driver that was launched all the same are recorded.
+  if (quarantine && !entry.confirmed) endForLimit(story, quarantine.reason);
   if (entry.state === 'cancelling') cancelStory(story);
   return {
     lease: entry.lease,
     cancel: () => cancelStory(story),
-    limit(reason) {
-      story.limitReached = reason;
-      story.stopping.abort();
-    },
+    limit: (reason) => endForLimit(story, reason),
     drop: () => lost.abort(),
+    renewed(leaseMs) {
+      if (performance.now() - begunAt > leaseMs) void settle(story);
+    },
     handOver: () => left.abort(),
     placed: placed.promise,
     done: tell(story, placed.resolve).finally(placed.resolve),
   };
 }
 
+function endForLimit(story: Story, reason: string): void {
+  story.limitReached = reason;
+  story.stopping.abort();
+}
+
 async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
-  const { deps, lease } = story;
+  const { deps, lease, quarantine } = story;
   const { experiment, attempt } = lease;
   try {
-    if (story.crashes.length >= QUARANTINE_AFTER) return await putInQuarantine(story);
+    if (quarantine) deps.log.error({ experiment, attempt, reason: quarantine.reason }, 'in quarantine');
     await fenceEarlier(story);
     const terms = await readTerms(story);
     const early = story.confirmed ? null : await launch(story, terms);
@@ -106,7 +121,10 @@ async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
     if (ended.cause === 'stopped' && !cancelling && limitReached === null) await refuseIfOutrun(story);
     return await conclude(
       story,
-      decide(ended, { ...terms, attempt, cancelling, limitReached, ...(deps.again && { wait: deps.again }) }),
+      decide(ended, {
+        ...{ ...terms, attempt, cancelling, limitReached, quarantine: quarantine?.reason ?? null },
+        ...(deps.again && { wait: deps.again }),
+      }),
     );
   } catch (error) {
     if (error instanceof Outrun) return await goBehind(story, error).catch(() => null);
@@ -120,27 +138,12 @@ async function tell(story: Story, markPlaced: () => void): Promise<Outcome> {
     if (isLeaseLost(error))
       deps.log.warn({ experiment, attempt }, 'the lease is lost: another dispatcher has the attempt');
     // A fault of ours: the lease runs out, and whoever takes it over tries again.
-    else deps.log.error({ experiment, attempt, err: error }, 'the attempt was left because of a fault');
+    else {
+      await settle(story);
+      deps.log.error({ experiment, attempt, err: error }, 'the attempt was left because of a fault');
+    }
     return null;
   }
-}
-
-/**
- * Ends an experiment that ended those who had it in hand. Its events are not read, nor its plan compiled: that may be what
- * did it.
- */
-async function putInQuarantine(story: Story): Promise<Outcome> {
-  const { lease, deps, crashes } = story;
-  const { experiment, attempt } = lease;
-  deps.log.error({ experiment, attempt, crashes }, 'the experiment is quarantined');
-  await insist(story, 'stop a quarantined experiment', async () => {
-    const client = await deps.rayWorkerOf(story.cluster);
-    await client.stop(experiment, attempt, { gracePeriodMs: 0, reason: 'quarantined' }, story.left);
-  });
-  return await conclude(
-    story,
-    story.state === 'cancelling' ? { to: 'cancelled', reason: 'cancelled' } : quarantine(crashes),
-  );
 }
 
 /**
@@ -173,16 +176,30 @@ async function readTerms(story: Story): Promise<Terms> {
   const earlier = attempts.filter((one) => one.attempt < lease.attempt);
   // What was stopped in good order does not count against the training, nor what we took from one another.
   const uncounted = earlier.filter((one) => one.ended?.cause === 'stopped' || one.givenUpAt !== null);
+  return {
+    spec,
+    engine: spec.engine,
+    maxAttempts: spec.maxAttempts,
+    uncounted: uncounted.length,
+    supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,
+  };
+}
+
+function compile({ deps }: Story, { spec }: Terms): LaunchPlan {
   try {
-    return {
-      plan: deps.compile(spec),
-      engine: spec.engine,
-      maxAttempts: spec.maxAttempts,
-      uncounted: uncounted.length,
-      supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,
-    };
+    return deps.compile(spec);
   } catch (error) {
     throw new Refused(`the spec cannot be launched: ${messageOf(error)}`);
+  }
+}
+
+/** 0, the one that the ray-worker was told, where compiling the spec fails (by now) or may have ended dispatchers. */
+function gracePeriodOf(story: Story, terms: Terms): number {
+  if (story.quarantine) return 0;
+  try {
+    return compile(story, terms).gracePeriodMs;
+  } catch {
+    return 0;
   }
 }
 
@@ -190,10 +207,12 @@ async function readTerms(story: Story): Promise<Terms> {
  * Launches and confirms. Returns null where there is something to follow or to stop, the end where there is not. A
  * hand-over does not break off a launch under way, since one left unconfirmed costs an attempt; but none is begun.
  */
-async function launch(story: Story, { plan }: Terms): Promise<Ended | null> {
+async function launch(story: Story, terms: Terms): Promise<Ended | null> {
   const { deps, lease, lost, stopping } = story;
   const { experiment, attempt } = lease;
-  if (!stopping.signal.aborted) await deps.hooks.beforeLaunch?.(lease);
+  if (stopping.signal.aborted) return null;
+  const plan = compile(story, terms);
+  await deps.hooks.beforeLaunch?.(lease);
   const given = AbortSignal.any([lost, stopping.signal]);
   const backoff = createBackoff(deps.retry);
   /** Processes that answered after a launch that had none: their starts. */
@@ -211,6 +230,7 @@ async function launch(story: Story, { plan }: Terms): Promise<Ended | null> {
       return null;
     } catch (error) {
       if (!(error instanceof RayWorkerError)) throw error;
+      void settle(story);
       if (error.fault === 'invalid') throw new Refused(error.message);
       if (error.fault === 'exhausted' && ++exhausted >= EXHAUSTED_TRIES)
         return await giveUp(story, notStarted(error.message));
@@ -228,6 +248,7 @@ async function confirm(story: Story): Promise<void> {
   const { store } = story.deps;
   const state = await insist(story, 'confirm the launch', () => store.confirm(story.lease), story.lost);
   story.confirmed = true;
+  story.settled = true;
   if (state === 'cancelling') cancelStory(story);
 }
 
@@ -237,10 +258,10 @@ async function followToEnd(story: Story, terms: Terms): Promise<Ended> {
   const signal = AbortSignal.any([story.left, over.signal]);
   // Where nothing was confirmed there may be nothing to follow; the stop's answer tells.
   const unknown = !story.confirmed;
-  const stopped = stopWhenTold(story, terms.plan, signal);
+  const stopped = stopWhenTold(story, () => gracePeriodOf(story, terms), signal);
   try {
     if (unknown && (await stopped)?.dropped) return neverStarted();
-    const pump = follow(story, signal);
+    const pump = story.quarantine?.unreadable ? awaitEnd(story, signal) : follow(story, signal);
     pump.catch(() => {});
     const answer = stopped.then((stop) => (stop?.dropped ? neverStarted() : pump));
     return await Promise.race([pump, answer]);

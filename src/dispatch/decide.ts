@@ -1,6 +1,6 @@
 import type { EndCause, Ended } from '../core/events.ts';
+import { QUARANTINE_AFTER } from '../core/states.ts';
 import type { EndDecision } from '../store/lease-store.ts';
-import type { Crash } from '../store/limits-store.ts';
 import { memoryAdvice } from './advice.ts';
 
 /** What an end by a cause leads to. `counted`: to another attempt while there is one left; `free`: to another one. */
@@ -25,9 +25,6 @@ export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
   'not-started': { words: 'the driver could not be started', again: 'counted', waits: true },
   'node-lost': { words: 'the attempt is gone from the cluster', again: 'counted', waits: true },
 };
-
-/** Crashes of ours after which an experiment is not tried again, whatever attempts are left. */
-export const QUARANTINE_AFTER = 3;
 
 /** How long the next attempt waits after one that was lost: doubled with each. */
 export const RETRY_WAIT = { firstMs: 5_000, longestMs: 300_000 } as const;
@@ -70,6 +67,8 @@ export interface Circumstances {
   engine?: string;
   /** Why we ended it ourselves (its timeout, its deadline), in words; null: we did not. */
   limitReached?: string | null;
+  /** Why the experiment is in quarantine, in words; null: it is not. */
+  quarantine?: string | null;
   /** Earlier attempts whose supervisors were lost. */
   supervisorsLost?: number;
   wait?: { firstMs: number; longestMs: number };
@@ -77,14 +76,18 @@ export interface Circumstances {
 
 /**
  * Where an attempt's end leads. A cancelled experiment is `cancelled` however its driver ended; one that reached a limit
- * has failed, unless it was done before it could be stopped. One that was stopped though nobody cancelled it (its machine
+ * or is in quarantine has failed, unless its driver succeeded. One that was stopped though nobody cancelled it (its machine
  * went down in good order) goes on, and that is counted against nobody. The rest is {@link CAUSE_RULES}.
  */
 export function decide(ended: Ended, known: Circumstances): EndDecision {
-  const { attempt, maxAttempts, uncounted = 0, cancelling, limitReached = null, wait = RETRY_WAIT } = known;
+  const { attempt, maxAttempts, uncounted = 0, cancelling, wait = RETRY_WAIT } = known;
+  const { limitReached = null, quarantine = null } = known;
   const words = endInWords(ended);
   if (cancelling) return { to: 'cancelled', reason: `cancelled; ${words}` };
-  if (ended.cause === 'succeeded') return { to: 'succeeded', reason: words };
+  if (ended.cause === 'succeeded')
+    return { to: 'succeeded', reason: quarantine === null ? words : `${words}; ${quarantine}` };
+  if (quarantine !== null)
+    return { to: 'failed', quarantined: true, reason: `${limitReached ?? quarantine}; ${words}` };
   if (limitReached !== null) return { to: 'failed', reason: `${limitReached}; ${words}` };
   const lost = (known.supervisorsLost ?? 0) + 1;
   if (ended.cause === 'supervisor-lost' && lost >= QUARANTINE_AFTER)
@@ -110,19 +113,6 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
 function withAdvice(words: string, ended: Ended, engine = ''): string {
   const advice = ended.cause === 'out-of-memory' ? memoryAdvice(engine, ended.message) : '';
   return advice === '' ? words : `${words}; ${advice}`;
-}
-
-/** Why an experiment is not tried again: what it did to those who had it in hand. */
-export function quarantine(crashes: readonly Crash[]): EndDecision {
-  const evidence = crashes.map(({ at, attempt, dispatcher, state }) => {
-    const what = state === 'launching' ? 'launched' : 'took over';
-    return `dispatcher ${dispatcher} was lost as it ${what} attempt ${attempt} (${new Date(at).toISOString()})`;
-  });
-  return {
-    to: 'failed',
-    quarantined: true,
-    reason: `quarantined after ${crashes.length} crashes: ${evidence.slice(-QUARANTINE_AFTER).join('; ')}`,
-  };
 }
 
 /** The end of an attempt that the ray-worker can say nothing more about. */

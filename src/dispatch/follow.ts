@@ -5,7 +5,7 @@ import { lostAttempt } from './decide.ts';
 import { isPassing, whyUnfollowable } from './faults.ts';
 import { groupEvents } from './group-events.ts';
 import { giveUp } from './stopping.ts';
-import { Left, type Story } from './story.ts';
+import { Left, type Story, settle } from './story.ts';
 
 /** Pumps events into the store, over as many streams as it takes. Returns how the driver ended. */
 export async function follow(story: Story, signal: AbortSignal): Promise<Ended> {
@@ -23,10 +23,12 @@ export async function follow(story: Story, signal: AbortSignal): Promise<Ended> 
         after = known?.lastSequence ?? after;
       }
       const client = await deps.rayWorkerOf(story.cluster);
+      if (!story.settled) void settleIfQuiet(story, { client, after, signal });
       const events = client.attach(experiment, attempt, after, AbortSignal.any([signal, stream.signal]));
       const ended = await record(story, events, backoff);
       if (ended) return ended;
     } catch (error) {
+      void settle(story);
       const lostBecause = whyUnfollowable(error);
       if (lostBecause !== null) return await giveUp(story, lostAttempt(lostBecause));
       if (!isPassing(error)) throw error;
@@ -40,6 +42,17 @@ export async function follow(story: Story, signal: AbortSignal): Promise<Ended> 
   throw new Left();
 }
 
+/** Without events to be recorded, nothing more is to be survived. */
+async function settleIfQuiet(
+  story: Story,
+  { client, after, signal }: { client: RayWorkerClient; after: number; signal: AbortSignal },
+): Promise<void> {
+  const { experiment, attempt } = story.lease;
+  const attempts = await client.list(experiment, signal).catch(() => []);
+  const known = attempts.find((item) => item.attempt === attempt);
+  if (known && known.lastSequence <= after) await settle(story);
+}
+
 async function record(
   story: Story,
   events: ReturnType<RayWorkerClient['attach']>,
@@ -49,6 +62,7 @@ async function record(
     if (story.lost.aborted) throw new Left();
     await story.deps.store.append(story.lease, group);
     backoff.reset();
+    void settle(story);
     const last = group.at(-1)?.event;
     if (last?.type === 'ended') return last;
   }

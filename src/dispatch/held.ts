@@ -42,6 +42,7 @@ export function createHeld(deps: {
 }): Held {
   const { store, log, dispatcher, leaseMs, onEnd } = deps;
   const runs = new Map<string, AttemptRun>();
+  const startedAt = performance.now();
   let closed = false;
 
   function begin(entry: Entry): void {
@@ -60,7 +61,9 @@ export function createHeld(deps: {
 
   async function takeOver(): Promise<void> {
     for (let more = true; more && !closed; ) {
-      const taken = await store.takeOver({ dispatcher, leaseMs, limit: TAKEOVERS_AT_ONCE });
+      // A process that dies soon after its start, whatever it does, would charge what is innocent.
+      const suspects = performance.now() - startedAt > leaseMs;
+      const taken = await store.takeOver({ dispatcher, leaseMs, limit: TAKEOVERS_AT_ONCE, suspects });
       for (const attempt of taken) {
         log.info(describe(attempt), 'took over an attempt');
         begin({ ...attempt, takenOver: true });
@@ -118,7 +121,9 @@ async function renewAll({
     // Another story may have begun for the same experiment in the meantime.
     if (run?.lease.token !== lease.token) continue;
     if (status === 'lost') run.drop();
-    else if (state === 'cancelling') run.cancel();
+    else run.renewed(leaseMs);
+    if (status === 'lost') continue;
+    if (state === 'cancelling') run.cancel();
     else if (limitReached !== null) run.limit(limitReached);
   }
 }

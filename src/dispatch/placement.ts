@@ -140,6 +140,7 @@ async function claimAll(seen: Look, claims: Claims): Promise<boolean> {
   const others = starts.filter((start) => !inHand.includes(start));
   if (stopped()) return false;
   const outcomes = await Promise.all(inHand.map((start) => claim(start, seen, claims)));
+  if (outcomes.includes('busy')) return false;
   if (outcomes.some((outcome) => outcome !== 'claimed')) return true;
   if (stopped()) return false;
   const unasked = others.slice(0, UNASKED_AT_ONCE);
@@ -149,15 +150,18 @@ async function claimAll(seen: Look, claims: Claims): Promise<boolean> {
     if (outcome === 'claimed') void line.leave(unasked[at]!.experiment);
   if (found.includes('gone')) return true;
   // Whoever changed it wakes us, or is at the same starts: then it is left to them.
-  return others.length > UNASKED_AT_ONCE && !found.includes('changed');
+  return others.length > UNASKED_AT_ONCE && !found.includes('changed') && !found.includes('busy');
 }
 
-/** `changed`: somebody changed what its cluster or project holds since that was read, or paused it. */
+/**
+ * `changed`: somebody changed what its cluster or project holds since that was read, or paused it. `busy`: this
+ * dispatcher can claim nothing now; a wake-up follows when it can.
+ */
 async function claim(
   start: Start,
   { waiting, versions, projectVersions }: Look,
   { store, dispatcher, leaseMs, onClaimed, requests }: Claims,
-): Promise<'claimed' | 'gone' | 'changed'> {
+): Promise<'claimed' | 'gone' | 'changed' | 'busy'> {
   const { experiment, cluster } = start;
   const project = waiting.find((item) => item.experiment === experiment)!.project;
   const answering = store.claim({
@@ -168,7 +172,7 @@ async function claim(
   for (const [map, key] of [[versions, cluster] as const, [projectVersions, project] as const])
     if (map.has(key)) map.set(key, map.get(key)! + 1);
   const claimed = await answering;
-  if (claimed.outcome === 'changed') return 'changed';
+  if (claimed.outcome === 'changed' || claimed.outcome === 'busy') return claimed.outcome;
   if (claimed.outcome === 'claimed') onClaimed(claimed.lease, start);
   const outcome = claimed.outcome === 'claimed' ? 'claimed' : 'gone';
   requests.answer(experiment, outcome);

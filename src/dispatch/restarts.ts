@@ -1,4 +1,5 @@
-import { notStarted, QUARANTINE_AFTER } from './decide.ts';
+import { QUARANTINE_AFTER } from '../core/states.ts';
+import { notStarted } from './decide.ts';
 import { giveUp } from './stopping.ts';
 import { insist, Left, Poison, type Story } from './story.ts';
 

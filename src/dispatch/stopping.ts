@@ -3,10 +3,10 @@ import type { LaunchPlan, StopOutcome } from '../rpc/ray-worker.ts';
 import { stopHigher } from './outrun.ts';
 import { insist, Left, type Story } from './story.ts';
 
-/** Waits until the driver is to be stopped, then ends it. Null: `signal` came first. */
+/** Waits until the driver is to be stopped, then ends it within `gracePeriod`. Null: `signal` came first. */
 export async function stopWhenTold(
   story: Story,
-  { gracePeriodMs }: Pick<LaunchPlan, 'gracePeriodMs'>,
+  gracePeriod: () => LaunchPlan['gracePeriodMs'],
   signal: AbortSignal,
 ): Promise<StopOutcome | null> {
   const { experiment, attempt } = story.lease;
@@ -17,7 +17,7 @@ export async function stopWhenTold(
   }
   story.deps.log.info({ experiment, attempt }, 'the attempt is being stopped');
   const reason = story.limitReached ?? 'the experiment was cancelled';
-  const options = { gracePeriodMs, reason };
+  const options = { gracePeriodMs: gracePeriod(), reason };
   return await insist(
     story,
     'stop the attempt',

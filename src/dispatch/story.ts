@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import { createBackoff } from './backoff.ts';
 import { isPassing } from './faults.ts';
 import type { Log } from './log.ts';
+import type { Quarantine } from './quarantine.ts';
 
 /*
  * What the story of an attempt (attempt.ts) and the chapters that are told elsewhere have in common: what is known, the
@@ -20,7 +21,7 @@ export interface AttemptHooks {
 
 /** What every attempt's story needs. */
 export interface AttemptDeps {
-  store: Pick<Store, 'get' | 'attempts' | 'confirm' | 'append' | 'end'>;
+  store: Pick<Store, 'get' | 'attempts' | 'confirm' | 'settle' | 'append' | 'end'>;
   rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
   compile(spec: ResolvedSpec['spec']): LaunchPlan;
   log: Log;
@@ -40,7 +41,7 @@ export interface Entry {
   lastSequence: number;
   /** It was taken from a dispatcher that let its lease expire. */
   takenOver: boolean;
-  /** Crashes of ours in a row that it may have caused. */
+  /** Crashes of ours in a row with which it is charged. */
   crashes: readonly Crash[];
 }
 
@@ -54,8 +55,12 @@ export interface Story extends Entry {
   cancelling: AbortController;
   /** Aborts when the driver is to be ended: while cancelling, or at a limit. */
   stopping: AbortController;
-  /** Why, where it is for a limit. */
+  /** Why, where it is for a limit or for a quarantine. */
   limitReached: string | null;
+  /** Why it is in quarantine; null: it is not. */
+  quarantine: Quarantine | null;
+  /** This process has survived the launch or takeover; see {@link settle}. */
+  settled: boolean;
 }
 
 /** The story was left; not a failure. */
@@ -73,6 +78,21 @@ export function cancelStory(story: Story): void {
   story.stopping.abort();
 }
 
+/**
+ * To be called when an exchange about the attempt came back, well or not: this process has survived its launch or
+ * takeover, so a crash from now on is not charged to it. A call that fails is repeated by later ones.
+ */
+export async function settle(story: Story): Promise<void> {
+  if (story.settled || story.lost.aborted) return;
+  story.settled = true;
+  const { lease, deps } = story;
+  const { experiment, attempt } = lease;
+  await deps.store.settle(lease).catch((error: unknown) => {
+    story.settled = false;
+    deps.log.warn({ experiment, attempt, err: error }, 'cannot record yet that the attempt is settled');
+  });
+}
+
 /** Does `work` until it succeeds, `signal` aborts (the story is left) or it fails for good. */
 export async function insist<T>(
   story: Story,
@@ -87,6 +107,7 @@ export async function insist<T>(
       return await work();
     } catch (error) {
       if (!isPassing(error)) throw error;
+      void settle(story);
       const { experiment, attempt } = story.lease;
       if (!signal.aborted) story.deps.log.warn({ experiment, attempt, err: error }, `cannot ${what} yet`);
       await backoff.wait(signal);

@@ -83,7 +83,7 @@ export const Experiment = Type.Object(
     }),
     quarantined: Type.Boolean({
       description:
-        'It failed because it ended a part of the service again and again; the reason has the evidence',
+        'Launching it or taking it over ended parts of the service repeatedly. It gets no further attempt; the reason of its end has the evidence',
     }),
     sweep: Type.Union([Type.String(), Type.Null()], { description: 'Id of the sweep that it belongs to' }),
     sweepIndex: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {

@@ -40,7 +40,7 @@ export interface TakenOver {
    */
   confirmed: boolean;
   lastSequence: number;
-  /** Crashes in a row that it may have caused; empty where it is known to have caused none. */
+  /** Crashes in a row with which it is charged. */
   crashes: Crash[];
 }
 
@@ -60,11 +60,33 @@ export interface LeaseStore {
     projectVersion?: number;
     dispatcher: string;
     leaseMs: number;
-  }): Promise<{ outcome: 'claimed'; lease: Lease } | { outcome: 'not-waiting' } | { outcome: 'changed' }>;
-  /** Records that Launch was answered; launching → running (a cancelling one stays so). Returns the state. */
+  }): Promise<
+    | { outcome: 'claimed'; lease: Lease }
+    | { outcome: 'not-waiting' }
+    | { outcome: 'changed' }
+    /** The dispatcher has a suspect in its hands (see `takeOver`), or makes room for one. A wake-up follows. */
+    | { outcome: 'busy' }
+  >;
+  /** Records that Launch was answered; launching → running (a cancelling one stays so). Settles. Returns the state. */
   confirm(lease: Lease): Promise<State>;
+  /**
+   * Records that this dispatcher has survived the launch or takeover of an attempt: the attempt is no suspect. May be
+   * repeated; without effect for a lease that is lost.
+   */
+  settle(lease: Lease): Promise<void>;
   renew(leases: readonly Lease[], leaseMs: number): Promise<Renewal[]>;
-  takeOver(input: { dispatcher: string; leaseMs: number; limit: number }): Promise<TakenOver[]>;
+  /**
+   * Takes expired leases. Attempts that a lost dispatcher was launching or taking over are suspects. With `suspects` at
+   * most one of them is taken, and only by a dispatcher that has no other attempt unsettled. Until that one is settled,
+   * the dispatcher can claim nothing. A suspect with which a dispatcher is lost alone is charged with the crash.
+   */
+  takeOver(input: {
+    dispatcher: string;
+    leaseMs: number;
+    limit: number;
+    /** Default: false. */
+    suspects?: boolean;
+  }): Promise<TakenOver[]>;
   /** How many leases there are, and how many of them ran out without anybody taking the attempt over yet. */
   leases(): Promise<{ held: number; expired: number }>;
   /** Lets leases expire now, so that another dispatcher takes over at once. */

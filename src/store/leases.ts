@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../core/errors.ts';
 import { shortNode } from '../core/ids.ts';
-import { STATES, type State, TRANSITIONS } from '../core/states.ts';
+import { QUARANTINE_AFTER, STATES, type State, TRANSITIONS } from '../core/states.ts';
 import type { StoreContext } from './context.ts';
 import type { Lease, Renewal, TakenOver } from './lease-store.ts';
 import type { Crash } from './limits-store.ts';
@@ -15,7 +15,7 @@ const LEASES_PER_CALL = 100;
 /** Claims and leases: who may write for an attempt, from its claim to its end. */
 export function createLeases(
   context: StoreContext,
-): Pick<Store, 'claim' | 'confirm' | 'renew' | 'takeOver' | 'leases' | 'release' | 'end'> {
+): Pick<Store, 'claim' | 'confirm' | 'settle' | 'renew' | 'takeOver' | 'leases' | 'release' | 'end'> {
   const { run, redis, keys } = context;
   return {
     claim: (input) => claim(run, input),
@@ -24,6 +24,10 @@ export function createLeases(
       const state = (await run('confirm', [...leaseArguments(lease), 'launched'])) as State | 'lost';
       if (state === 'lost') throw leaseLost(lease);
       return state;
+    },
+
+    async settle(lease) {
+      await run('settle', leaseArguments(lease));
     },
 
     renew: (leases, leaseMs) => renew(run, leases, leaseMs),
@@ -82,7 +86,7 @@ async function claim(run: RunScript, input: Parameters<Store['claim']>[0]): Retu
     token,
     `placed on ${cluster}, node ${shortNode(node)}`,
     input.projectVersion ?? '',
-  ])) as ['claimed' | 'not-waiting' | 'changed', string];
+  ])) as ['claimed' | 'not-waiting' | 'changed' | 'busy', string];
   if (outcome !== 'claimed') return { outcome };
   return { outcome, lease: { experiment, attempt: Number(attempt), token } };
 }
@@ -106,13 +110,15 @@ async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number):
 
 async function takeOver(
   run: RunScript,
-  { dispatcher, leaseMs, limit }: Parameters<Store['takeOver']>[0],
+  { dispatcher, leaseMs, limit, suspects = false }: Parameters<Store['takeOver']>[0],
 ): Promise<TakenOver[]> {
   const tokens = Array.from({ length: Math.min(limit, LEASES_PER_CALL) }, () => randomUUID());
   const reply = (await run('take-over', [
     leaseMs,
     dispatcher,
     'its dispatcher was lost before the launch was confirmed',
+    suspects ? 1 : 0,
+    QUARANTINE_AFTER,
     ...tokens,
   ])) as string[];
   const taken: TakenOver[] = [];

@@ -1,12 +1,11 @@
-/** A crash of ours that an experiment may have caused: a dispatcher died or froze as soon as it had it in hand. */
+/** The loss of a dispatcher while it launched or took over one attempt, and nothing else. */
 export interface Crash {
-  /** ms since 1970, by the server's clock. */
+  /** When its lease was found expired, in ms since 1970, by the server's clock. */
   at: number;
   attempt: number;
-  /** Whose lease ran out. */
+  /** The dispatcher that was lost. */
   dispatcher: string;
-  /** What the experiment was in then. */
-  state: string;
+  during: 'launch' | 'takeover';
 }
 
 /** Limits that end an experiment from outside, judged by the server's clock. */

@@ -57,6 +57,7 @@ export const SCRIPT_NAMES = [
   'set-paused',
   'set-priority',
   'set-waiting-reasons',
+  'settle',
   'sign-out',
   'situation',
   'submit',

@@ -40,11 +40,12 @@ export function storyBench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: nu
     ended: null as Ended | null,
     earlier: [] as Attempt[],
     appended: 0,
+    settled: 0,
     decision: null as EndDecision | null,
     appendError: null as Error | null,
     endError: null as Error | null,
     endAnswer: null as State | null,
-    known: [] as Pick<AttemptStatus, 'attempt' | 'running'>[],
+    known: [] as Pick<AttemptStatus, 'attempt' | 'running'>[] | AttemptStatus[],
     startedAt: () => 1,
     launch: async (): Promise<LaunchOutcome> => ({ outcome: 'started' }),
     stop: async (): Promise<StopOutcome> => ({ dropped: true, ended: null }),
@@ -66,6 +67,9 @@ export function storyBench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: nu
     async confirm() {
       calls.push('confirm');
       return state.confirmed;
+    },
+    async settle() {
+      state.settled += 1;
     },
     async append(_: Lease, events: readonly NumberedEvent[]) {
       if (state.appendError) throw state.appendError;

@@ -13,22 +13,32 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   holdBeforeLaunch: boolean;
   /** Steps whose batches end the process that verifies them. */
   deadlySteps: number[];
+  diesAtLaunchOf?: string;
+  diesAtEventsOf?: string;
 };
 
 const say = (word: string) => process.stdout.write(`${word}\n`);
 const { store, line, close } = connectTo(setup, setup.archive);
+/** As a fault of the native kind: the process is gone, at once. */
+const die = () => process.kill(process.pid, 'SIGKILL');
 const toldToLaunch = Promise.withResolvers<void>();
 
 /** The fake batches consist of their step; a deadly one ends this process, as one that takes all memory does. */
 async function verify(wire: Uint8Array): Promise<ReportSummary> {
   // The others that are verified at this time have begun as well.
   await new Promise((resolve) => setTimeout(resolve, 50));
-  if (setup.deadlySteps.includes(wire[0] ?? 0)) process.kill(process.pid, 'SIGKILL');
+  if (setup.deadlySteps.includes(wire[0] ?? 0)) die();
   return await AGREEING.verify(wire);
 }
 
 const dispatcher = createDispatcher({
-  store,
+  store: {
+    ...store,
+    async append(lease, events) {
+      if (lease.experiment === setup.diesAtEventsOf) die();
+      return await store.append(lease, events);
+    },
+  },
   line,
   verifier: { verify },
   verifications: 3,
@@ -38,7 +48,8 @@ const dispatcher = createDispatcher({
   ...TEST_TIMES,
   leaseMs: setup.leaseMs,
   hooks: {
-    async beforeLaunch() {
+    async beforeLaunch({ experiment }) {
+      if (experiment === setup.diesAtLaunchOf) die();
       if (!setup.holdBeforeLaunch) return;
       say('before-launch');
       await toldToLaunch.promise;

@@ -24,7 +24,15 @@ export interface DispatcherProcess {
 export async function startDispatcherProcess(
   bench: Bench,
   t: { after(release: () => Promise<void>): void },
-  options: { id: string; leaseMs?: number; holdBeforeLaunch?: boolean; deadlySteps?: number[] },
+  options: {
+    id: string;
+    leaseMs?: number;
+    holdBeforeLaunch?: boolean;
+    /** Experiments that end the process: when it launches them, or when it records their events. */
+    diesAtLaunchOf?: string;
+    diesAtEventsOf?: string;
+    deadlySteps?: number[];
+  },
 ): Promise<DispatcherProcess> {
   const setup = {
     url: bench.server.url,

@@ -14,6 +14,7 @@ export interface FakeDriver {
   batchBytes?: number;
   logLines?: number;
   exitCode?: number;
+  /** After its steps it says nothing until it is stopped or told to finish. */
   hang?: boolean;
 }
 
@@ -88,7 +89,8 @@ export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>
     for (const body of stepEvents(step, driver)) push(body);
     if (driver.delayMs > 0) await delay(driver.delayMs, undefined, { signal }).catch(() => {});
   }
-  if (driver.hang && !signal.aborted) await once(signal, 'abort');
+  while (driver.hang && !signal.aborted && !attempt.finish)
+    await once(attempt.changed, 'changed', { signal }).catch(() => {});
   push({ ended: endOf(attempt, driver) });
 }
 

@@ -239,7 +239,11 @@ export async function startFakeRayWorker({
       known.stop.abort();
     },
     finish(experiment) {
-      for (const known of attempts.values()) known.finish ||= known.experiment === experiment;
+      for (const known of attempts.values()) {
+        if (known.experiment !== experiment) continue;
+        known.finish = true;
+        known.changed.emit('changed');
+      }
     },
     forget() {
       for (const attempt of attempts.values()) attempt.stop.abort();

@@ -114,6 +114,13 @@ export async function running(
   return lease;
 }
 
+/** Lets leases expire as if their holders were lost a while ago, though the store answered all the time. */
+export async function lost(redis: Redis, ...experiments: string[]): Promise<void> {
+  for (const experiment of experiments) await redis.zadd('{echelon}:leases', 1, experiment);
+  const [seconds] = (await redis.time()) as [number, number];
+  await redis.set('{echelon}:answering', `1 ${Number(seconds) * 1000}`);
+}
+
 /** Matches an EchelonError by its code, for `assert.rejects`. */
 export function coded(code: string): (error: unknown) => boolean {
   return (error) => error instanceof EchelonError && error.code === code;

@@ -972,7 +972,7 @@ export type Experiment = {
         at: number;
     } | null;
     /**
-     * It failed because it ended a part of the service again and again; the reason has the evidence
+     * Launching it or taking it over ended parts of the service repeatedly. It gets no further attempt; the reason of its end has the evidence
      */
     quarantined: boolean;
     /**
@@ -1463,7 +1463,7 @@ export type ExperimentDetail = {
         at: number;
     } | null;
     /**
-     * It failed because it ended a part of the service again and again; the reason has the evidence
+     * Launching it or taking it over ended parts of the service repeatedly. It gets no further attempt; the reason of its end has the evidence
      */
     quarantined: boolean;
     /**

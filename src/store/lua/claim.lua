@@ -7,6 +7,7 @@
 --           8 reason, 9 version of the project's reservations as read, or '' where it has no quota
 -- Returns   {'claimed', attempt}
 -- Errors    {'not-waiting'}, also where its deadline has passed (it has failed then); 
+--           {'busy'}: the dispatcher has a suspect in its hands, or makes room for one (include/suspects.lua)
 --           {'changed'}: the reservations of the cluster or the project are not those that the caller read, or
 --           nothing new may start
 -- Events    state: queued -> launching, under the new attempt. Nobody is woken: it makes room for no one.
@@ -14,12 +15,14 @@
 -- include state
 -- include limits
 -- include server
+-- include suspects
 
 local root, id, cluster = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
 local record = redis.call('HMGET', x, 'state', 'attempt', 'token', 'deadlineAt', 'project')
 if record[1] == 'launching' and record[3] == ARGV[7] then return { 'claimed', record[2] } end
 if record[1] ~= 'queued' then return { 'not-waiting' } end
+if redis.call('EXISTS', root .. ':alone:' .. ARGV[5]) == 1 then return { 'busy' } end
 if record[4] and nowMs() >= tonumber(record[4]) then
   failWaiting(root, id, record[2], nowMs())
   return { 'not-waiting' }
@@ -39,7 +42,7 @@ local attempt = int(record[2] + 1)
 if redis.call('EXISTS', root .. ':server') == 0 then redis.call('SET', root .. ':server', serverRun()) end
 redis.call('ZREM', root .. ':line', id)
 redis.call('HSET', x, 'attempt', attempt, 'cluster', cluster, 'token', ARGV[7], 'dispatcher', ARGV[5])
-redis.call('HSET', x, 'heldSince', '0:' .. int(now))
+redis.call('SADD', unsettledOf(root, ARGV[5]), id)
 redis.call('HDEL', x, 'confirmed', 'waitReason', 'waitRank', 'waitEstimate', 'open', 'notBefore', 'limitReached')
 redis.call('HSET', x .. ':attempts', attempt .. ':cluster', cluster, attempt .. ':claimedAt', int(now))
 redis.call('ZADD', root .. ':leases', int(now + ARGV[6]), id)

@@ -14,6 +14,7 @@
 -- include time
 -- include state
 -- include pace
+-- include suspects
 
 local root, id, to = KEYS[1], ARGV[1], ARGV[4]
 local x = root .. ':x:' .. id
@@ -34,6 +35,7 @@ end
 
 local now = nowMs()
 redis.call('ZREM', root .. ':leases', id)
+settle(root, id)
 freeReservation(root, id, record[2])
 redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')
 if to == 'queued' then

@@ -7,12 +7,14 @@
 -- Events    PUBLISH wake 'lease', so that another dispatcher takes over at once ('line' tells those of an older version)
 -- include time
 -- include state
+-- include suspects
 
 local root, released = KEYS[1], 0
 for i = 1, #ARGV, 3 do
   if holds(root .. ':x:' .. ARGV[i], ARGV[i + 1], ARGV[i + 2]) then
     -- 0 stays due across a restart of the server, whose grace is for those that did not ask.
     redis.call('ZADD', root .. ':leases', 0, ARGV[i])
+    leaveUnsettled(root, ARGV[i])
     released = released + 1
   end
 end

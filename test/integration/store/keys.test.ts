@@ -6,11 +6,15 @@ import { makeChild } from '../../../src/plan/sweep.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import { RETENTION_STAGES } from '../../../src/schemas/retention.ts';
 import type { BatchRecord } from '../../../src/store/batch-store.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeKey } from '../../support/access.ts';
 import { documentedKeys, everyKey, everyKeyWith, familyOf } from '../../support/redis-keys.ts';
-import { claimed, storeFor, submitInput } from '../../support/store.ts';
+import { claimed, lost, storeFor, submitInput } from '../../support/store.ts';
 import { chainInput, expandAll } from '../../support/sweep.ts';
+
+/** Looks at all keys; `lose` lets the lease of an experiment expire. */
+type Look = (() => Promise<void>) & { lose(id: string): Promise<void> };
 
 const PROJECT = 'p';
 const DIGEST = 'd'.repeat(64);
@@ -66,14 +70,28 @@ async function report(store: Store, record: BatchRecord): Promise<void> {
   await store.report(record, { type: 'verification', attempt, batch, step, ...found }, { ok: true });
 }
 
+/** Two dispatchers are lost with the attempt, the second one as it takes it over. */
+async function takeOverTwice(store: Store, id: string, look: Look): Promise<Lease> {
+  const takeOver = async (dispatcher: string) => {
+    await look.lose(id);
+    const [taken] = await store.takeOver({ dispatcher, leaseMs: 60_000, limit: 1, suspects: true });
+    await look();
+    return taken!.lease;
+  };
+  await takeOver('d2');
+  const lease = await takeOver('d3');
+  await store.settle(lease);
+  return lease;
+}
+
 /** An experiment that reports everything, and at whose second batch a rule fires. */
-async function train(store: Store, key: string, look: () => Promise<void>): Promise<string> {
+async function train(store: Store, key: string, look: Look): Promise<string> {
   const resolved = { engine: 'replay', deadline: new Date(LATER).toISOString(), rules: [{ name: 'r' }] };
   const idempotency = { key, digest: 'd' };
   const { id } = await store.submit(submitInput({ project: PROJECT, resolved, idempotency }));
   await look();
-  const lease = await claimed(store, id);
-  await store.confirm(lease);
+  await store.confirm(await claimed(store, id));
+  const lease = await takeOverTwice(store, id, look);
   const events = EVENTS.map((event, at) => ({ sequence: at + 1, at: 1, event }));
   await store.append(lease, events);
   for (const batch of [1, 2]) {
@@ -160,7 +178,7 @@ async function cleanUp(store: Store): Promise<void> {
 /** Everything from the first key to the last deletion. Returns the ids of all that was deleted. */
 async function liveThroughAll(
   store: Store,
-  look: () => Promise<void>,
+  look: Look,
   isStreamGone: (id: string) => Promise<void>,
 ): Promise<string[]> {
   const command = await setUp(store);
@@ -194,7 +212,7 @@ test('every key is listed, and nothing is left of what was deleted', async (t) =
   const { store, redis } = await storeFor(t);
   const families = documentedKeys();
   const seen = new Set<string>();
-  const look = async () => {
+  const lookAround = async () => {
     for (const key of await everyKey(redis)) {
       const family = familyOf(families, key);
       assert.ok(family, `${key} is not in docs/redis-keys.md`);
@@ -202,6 +220,7 @@ test('every key is listed, and nothing is left of what was deleted', async (t) =
       seen.add(family.name);
     }
   };
+  const look = Object.assign(lookAround, { lose: (id: string) => lost(redis, id) });
   const isStreamGone = async (id: string) => {
     const left = (await everyKey(redis)).filter((key) => key.startsWith(`x:${id}:`));
     const ofStream = left.filter((key) => familyOf(families, key)?.goes === 'with the stream');

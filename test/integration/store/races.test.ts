@@ -85,7 +85,12 @@ async function race(racer: Racer): Promise<Outcome> {
   try {
     if (dice < 0.3 || !lease) return await claimAny(racer);
     if (dice < 0.45) {
-      const [taken] = await store.takeOver({ dispatcher: `d${racer.racer}`, leaseMs: 60_000, limit: 1 });
+      const [taken] = await store.takeOver({
+        dispatcher: `d${racer.racer}`,
+        leaseMs: 60_000,
+        limit: 1,
+        suspects: true,
+      });
       return taken ? { did: 'take', lease: taken.lease } : { did: 'nothing' };
     }
     if (dice < 0.6) return { did: 'confirm', lease, state: await store.confirm(lease) };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKeys } from '../../../src/store/keys.ts';
-import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
+import { claimed, coded, lost, running, storeFor, submitInput } from '../../support/store.ts';
 
 const keys = createKeys('echelon');
-const TAKER = { dispatcher: 'd2', leaseMs: 60_000, limit: 10 };
+const TAKER = { dispatcher: 'd2', leaseMs: 60_000, limit: 10, suspects: true };
 
 describe('leases', () => {
   /*
@@ -53,7 +53,7 @@ describe('leases', () => {
     const { id } = await store.submit(submitInput());
     const lease = await claimed(store, id);
     const before = await store.reservations('local');
-    await redis.zadd(keys.leases, 1, id);
+    await lost(redis, id);
     const [taken] = await store.takeOver(TAKER);
     assert.equal(taken?.lease.attempt, 2);
     assert.equal(taken.confirmed, false);
@@ -88,7 +88,7 @@ describe('leases', () => {
     const { id } = await store.submit(submitInput());
     await claimed(store, id);
     assert.equal(await store.cancel(id, 'enough'), 'cancelling');
-    await redis.zadd(keys.leases, 1, id);
+    await lost(redis, id);
     const [taken] = await store.takeOver(TAKER);
     assert.deepEqual([taken?.lease.attempt, taken?.state, taken?.confirmed], [1, 'cancelling', false]);
     assert.equal(await store.end(taken!.lease, { to: 'cancelled', reason: 'fenced' }), 'cancelled');

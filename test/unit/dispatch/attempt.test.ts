@@ -36,11 +36,17 @@ describe('the story of an attempt', () => {
   });
 
   /* Fails without the look at `crashes`: the story would launch it a fourth time. */
-  test('ends an experiment that ended three dispatchers, without touching what may have done it', async () => {
-    const crash = { at: 0, attempt: 1, dispatcher: 'd1', state: 'launching' };
-    const { state, calls, run } = storyBench({ attempt: 4, takenOver: true, crashes: [crash, crash, crash] });
+  test('stops an experiment whose launches ended three dispatchers, and does not compile its plan', async () => {
+    const crash = { at: 0, attempt: 1, dispatcher: 'd1', during: 'launch' } as const;
+    const { state, calls, run, deps } = storyBench({
+      attempt: 3,
+      takenOver: true,
+      crashes: [crash, crash, crash],
+    });
+    deps.compile = () => process.exit(1);
+    state.stop = async () => ({ dropped: true, ended: null });
     assert.equal(await run().done, 'failed');
-    assert.deepEqual(calls, ['stop 4 grace 0', 'end failed']);
+    assert.deepEqual(calls, ['stop 2 grace 0', 'stop 3 grace 0', 'end failed']);
     assert.ok(state.decision?.to === 'failed' && state.decision.quarantined);
     assert.match(
       state.decision.reason,
@@ -49,6 +55,32 @@ describe('the story of an attempt', () => {
     const { calls: spared, run: goOn } = storyBench({ attempt: 3, takenOver: true, crashes: [crash, crash] });
     assert.equal(await goOn().done, 'succeeded');
     assert.ok(spared.includes('launch 3'));
+  });
+
+  /* Fails where the plan of an attempt that runs is compiled before it is needed. */
+  test('follows a driver whose spec cannot be compiled any more', async () => {
+    const { run, deps } = storyBench({ confirmed: true, takenOver: true, state: 'running' });
+    deps.compile = () => {
+      throw new Error('an engine of an older version');
+    };
+    assert.equal(await run().done, 'succeeded');
+  });
+
+  test('is settled by a launch that comes back, also without success, and by a lease of waiting', async () => {
+    const refused = storyBench();
+    refused.state.launch = fails('exhausted');
+    await refused.run().done;
+    assert.equal(refused.state.settled, 1);
+    const waiting = storyBench();
+    waiting.state.launch = () => new Promise<never>(() => {});
+    const story = waiting.run();
+    await until(() => waiting.calls.includes('launch 1'), 'it is being launched');
+    story.renewed(60_000);
+    assert.equal(waiting.state.settled, 0);
+    story.renewed(-1);
+    story.renewed(-1);
+    assert.equal(waiting.state.settled, 1);
+    story.drop();
   });
 
   test('gives a cluster that is out of disk some tries, then sees to it that nothing starts later', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { END_CAUSES, type EndCause, type Ended } from '../../../src/core/events.ts';
-import { CAUSE_RULES, decide, endInWords, lostAttempt, quarantine } from '../../../src/dispatch/decide.ts';
+import { CAUSE_RULES, decide, endInWords, lostAttempt } from '../../../src/dispatch/decide.ts';
 
 function ended(cause: EndCause, more: Partial<Ended> = {}): Ended {
   return { ...lostAttempt(''), cause, ...more };
@@ -101,9 +101,22 @@ test('the third supervisor that is lost is the last, whatever attempts are left'
   assert.match(decision.reason, /^quarantined after 3 crashes/);
 });
 
-test('a quarantine has its evidence', () => {
-  const crash = { at: 0, attempt: 2, dispatcher: 'host-1', state: 'running' };
-  assert.match(quarantine([crash]).reason, /host-1 was lost as it took over attempt 2 \(1970-01-01T/);
+test('an experiment in quarantine gets no further attempt, but a success and a cancel stand', () => {
+  const known = {
+    attempt: 1,
+    maxAttempts: 20,
+    cancelling: false,
+    quarantine: 'quarantined after 3 crashes: …',
+  };
+  for (const cause of ['killed', 'stopped', 'failed'] as const) {
+    const decision = decide(ended(cause), known);
+    assert.ok(decision.to === 'failed' && decision.quarantined);
+    assert.match(decision.reason, /^quarantined after 3 crashes: …; the driver /);
+  }
+  const success = decide(ended('succeeded'), known);
+  assert.equal(success.to, 'succeeded');
+  assert.match(success.reason, /successfully; quarantined after 3 crashes: …$/);
+  assert.equal(decide(ended('killed'), { ...known, cancelling: true }).to, 'cancelled');
 });
 
 test('an end is told in words, with its number', () => {

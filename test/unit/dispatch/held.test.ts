@@ -6,16 +6,20 @@ import { SUCCEEDED, silence, storyBench } from '../../support/attempt-story.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 
 /** What is held, over a store of which one experiment's attempt can be taken. */
-function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[] } = {}) {
+function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[], leaseMs = 60_000 } = {}) {
   const story = storyBench({ confirmed: true, state: 'running' });
   story.state.events = silence;
   const released: Lease[] = [];
   const renewedFor: number[] = [];
+  const asked: boolean[] = [];
   let ended = 0;
   const held = createHeld({
     store: {
       ...story.deps.store,
-      takeOver: async ({ limit }) => taken.splice(0, limit),
+      takeOver: async ({ limit, suspects = false }) => {
+        asked.push(suspects);
+        return taken.splice(0, limit);
+      },
       renew: async (leases, leaseMs) => {
         renewedFor.push(leaseMs);
         const held = { status: 'held', state: 'running', limitReached: null } as const;
@@ -25,14 +29,14 @@ function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[
     },
     attempt: story.deps,
     dispatcher: 'd',
-    leaseMs: 60_000,
+    leaseMs,
     onEnd: () => {
       ended += 1;
     },
     log: QUIET,
   });
   const followed = () => until(() => story.calls.some((call) => call.startsWith('attach')), 'it is followed');
-  return { ...story, held, released, renewals, renewedFor, followed, ends: () => ended };
+  return { ...story, held, released, renewals, renewedFor, asked, followed, ends: () => ended };
 }
 
 describe('the attempts in hand', () => {
@@ -60,6 +64,26 @@ describe('the attempts in hand', () => {
     held.takeover.start();
     await until(() => held.runs.size === 65, 'all are in hand');
     await held.takeover.stop();
+    await held.letGo(false);
+  });
+
+  /* Fails where a process that dies soon after each start takes suspects: it would charge them. */
+  test('asks for suspects only once the process has run for a lease', async () => {
+    const { held, asked } = holding({ leaseMs: 30 });
+    held.takeover.start();
+    await until(() => asked.includes(true), 'it asks for suspects');
+    await held.takeover.stop();
+    assert.equal(asked[0], false);
+  });
+
+  /* Fails where a launch that waits for its ray-worker is charged with whatever ends the process hours later. */
+  test('settles at a renewal what it has held for longer than a lease', async () => {
+    const { held, state, entry, followed } = holding({ leaseMs: 30 });
+    held.begin(entry);
+    await followed();
+    held.renewal.start();
+    await until(() => state.settled === 1, 'it is settled');
+    await held.renewal.stop();
     await held.letGo(false);
   });
 

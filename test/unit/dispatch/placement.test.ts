@@ -46,6 +46,7 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
     now: 0,
     beforeClaim: () => {},
     broken: false,
+    busy: false,
     projects: [] as { name: string; weight: number; gpuQuota: number | null }[],
     projectVersion: 0,
     paused: null as Pause | null,
@@ -78,6 +79,7 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
     async claim(input: Parameters<Store['claim']>[0]) {
       state.beforeClaim();
       state.claims.push(input.experiment);
+      if (state.busy) return { outcome: 'busy' };
       if (!state.waiting.some((item) => item.experiment === input.experiment))
         return { outcome: 'not-waiting' };
       if (input.reservationVersion !== state.version) return { outcome: 'changed' };
@@ -154,6 +156,20 @@ describe('placement', () => {
     await placement.request('z'); // answered by the second round
     await new Promise(setImmediate);
     assert.deepEqual(state.claims, ['a', 'b', 'a', 'b']);
+  });
+
+  // Fails where a refusal leads to the next round at once: it would ask as fast as it can until the suspect is settled.
+  test('asks once while its dispatcher can claim nothing, and claims after the wake-up', async (t) => {
+    const { state, placement } = bench(t, ['a', 'b'], { started: false });
+    state.busy = true;
+    const asked = placement.request('a');
+    placement.start();
+    await until(() => state.claims.length > 0, 'it asked');
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    assert.deepEqual(state.claims, ['a']);
+    state.busy = false;
+    placement.poke();
+    assert.equal(await asked, 'claimed');
   });
 
   test('chooses again where somebody else took the room in between', async (t) => {
