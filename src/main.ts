@@ -11,8 +11,16 @@ import {
 } from './main/clusters.ts';
 import { startDispatcher } from './main/dispatcher.ts';
 import { hiddenValues, hideTokens } from './main/hide-secrets.ts';
-import { checkStore, openRedis, openStore, type RedisPlace, redisPlace } from './main/open-store.ts';
+import {
+  checkStore,
+  commandTimeout,
+  openRedis,
+  openStore,
+  type RedisPlace,
+  redisPlace,
+} from './main/open-store.ts';
 import { readFigures, serveMetrics } from './main/serve-metrics.ts';
+import { createStartPatience } from './main/start-patience.ts';
 import { createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { observeStore } from './observe/observe-store.ts';
@@ -57,10 +65,8 @@ export async function startServices(options: ServiceOptions): Promise<Services> 
   let dispatcherStats: (() => DispatcherStats) | undefined;
   const parts = await openParts({ ...options, resources, dispatcher: () => dispatcherStats?.() });
   const { store, plainStore, metrics } = parts;
-  await makeKnown(
-    store,
-    clusters.filter((cluster) => 'address' in cluster),
-  );
+  const known = clusters.filter((cluster) => 'address' in cluster);
+  await parts.patience(() => makeKnown(store, known));
   let access: Access | undefined;
   if (roles.includes('api'))
     access = await startApi({ ...parts, settings, resources, version, onAnswered: metrics.answered });
@@ -86,7 +92,9 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
   const hidden = hiddenValues(settings, options.clusters);
   const log = createLog({ level: settings.logLevel, name, file: options.logFile, redact: hidden.redact });
   const connections = { place: options.redis ?? redisPlace(settings), settings, log, resources };
-  const plainStore = hideTokens(await openStore(connections), hidden);
+  const patience = createStartPatience({ waitMs: settings.startWaitMs, log });
+  const commandMs = commandTimeout(settings, roles);
+  const plainStore = hideTokens(await openStore(connections, { commandMs, start: patience }), hidden);
   const { dispatcher } = options;
   const metrics = createMetrics({
     role: name,
@@ -107,5 +115,5 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
     budgetBytes: settings.verifyBudgetBytes,
   });
   resources.defer(() => verifier.close());
-  return { store, plainStore, metrics, line, verifier, log, hidden };
+  return { store, plainStore, metrics, line, verifier, log, hidden, patience };
 }

@@ -108,6 +108,18 @@ export const SETTINGS = {
     flag,
     'Run on a Redis that may lose what was accepted',
   ),
+  redisTimeoutMs: setting(
+    'ECHELON_REDIS_TIMEOUT_MS',
+    5000,
+    integer(100, 600000),
+    'How long the api waits for an answer of Redis before it answers 503. A dispatcher waits as long as its lease, if that is longer',
+  ),
+  startWaitMs: setting(
+    'ECHELON_START_WAIT_MS',
+    60000,
+    integer(0, 3600000),
+    'How long a process that starts waits for a Redis that does not answer before it ends',
+  ),
   archiveDir: setting<string | null>(
     'ECHELON_ARCHIVE_DIR',
     null,

@@ -62,7 +62,7 @@ export const DEFAULT_LIMITS: Limits = {
   requestTimeoutMs: 10_000,
   connectionTimeoutMs: 60_000,
   keepAliveTimeoutMs: 30_000,
-  storeTimeoutMs: 900,
+  storeTimeoutMs: 5_000,
   handlerTimeoutMs: 40_000,
   requests: 1000,
   requestWindowMs: 10_000,

@@ -4,6 +4,7 @@ import type { HiddenValues } from '../core/hidden-values.ts';
 import { createApp } from '../http/app.ts';
 import type { AppDeps } from '../http/deps.ts';
 import { keptSecret } from './kept-secret.ts';
+import type { StartPatience } from './start-patience.ts';
 
 /** How the api is reached. */
 export interface Access {
@@ -20,6 +21,7 @@ export type ApiParts = Omit<AppDeps, 'settings' | 'clock'> & {
   /** What the log must not show; the secrets of the api are added. */
   hidden: HiddenValues;
   resources: AsyncDisposableStack;
+  patience: StartPatience;
 };
 
 /** Listens, and is closed by `resources`. */
@@ -28,9 +30,10 @@ export async function startApi({
   version,
   resources,
   hidden,
+  patience,
   ...parts
 }: ApiParts): Promise<Access> {
-  await parts.store.adoptProjects(Date.now());
+  await patience(() => parts.store.adoptProjects(Date.now()));
   const { stateDir } = settings;
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(stateDir, 'token')];
   const cookieSecret = settings.cookieSecret ?? (await keptSecret(stateDir, 'cookie-secret'));
@@ -42,6 +45,7 @@ export async function startApi({
     clock: Date,
     settings: {
       ...{ version, tokens, cookieSecret, loginCodes: [loginCode] },
+      limits: { storeTimeoutMs: settings.redisTimeoutMs },
       publicUrl: publicUrl ?? ownUrl(settings),
       allowedHosts: publicUrl === null ? allowedHosts : [...allowedHosts, new URL(publicUrl).hostname],
     },

@@ -9,6 +9,7 @@ import { createDirectoryArchive } from '../store/archive-directory.ts';
 import { createS3Archive } from '../store/archive-s3.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Store } from '../store/store.ts';
+import type { StartPatience } from './start-patience.ts';
 
 /** Where Redis is: a Unix socket, or a URL. */
 export type RedisPlace = { path: string } | { url: string };
@@ -52,13 +53,26 @@ function connect({ place, settings, log, resources }: Connections, haste: Haste)
   return redis;
 }
 
-/** A command that gets no answer in this time fails, so that a request is answered within a second. */
-const COMMAND_TIMEOUT_MS = 800;
+/** How long the store's commands and its first answer are waited for. */
+export interface StorePatience {
+  /** A command that gets no answer in this time fails. */
+  commandMs: number;
+  /** Carries out what may be repeated until the store answers. */
+  start: StartPatience;
+}
+
+/**
+ * How long a process of these roles waits for an answer of Redis. A dispatcher waits as long as its lease: earlier
+ * nothing is lost, and a failed command would only be sent again to a Redis that is busy already.
+ */
+export function commandTimeout({ redisTimeoutMs, leaseMs }: Settings, roles: readonly string[]): number {
+  return roles.includes('dispatcher') ? Math.max(redisTimeoutMs, leaseMs) : redisTimeoutMs;
+}
 
 /** The store; an {@link EchelonError} where its Redis does not answer, or would lose what it accepts. */
-export async function openStore(connections: Connections): Promise<Store> {
+export async function openStore(connections: Connections, patience: StorePatience): Promise<Store> {
   const { settings, log, resources } = connections;
-  const redis = connect(connections, { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 });
+  const redis = connect(connections, { commandTimeout: patience.commandMs, maxRetriesPerRequest: 1 });
   const store = createStore({
     redis,
     archive: await openArchive(settings),
@@ -66,7 +80,7 @@ export async function openStore(connections: Connections): Promise<Store> {
   });
   resources.defer(() => store.close());
   try {
-    await store.checkFitness();
+    await patience.start(() => store.checkFitness());
   } catch (error) {
     if (!settings.allowUnfitRedis || !(error instanceof EchelonError) || error.code !== 'store-unfit')
       throw error;
@@ -79,7 +93,8 @@ export async function openStore(connections: Connections): Promise<Store> {
 export async function checkStore(settings: Settings): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const log = createLog({ level: 'silent', name: 'check' });
-  await openStore({ place: redisPlace(settings), settings, log, resources });
+  const patience: StorePatience = { commandMs: settings.redisTimeoutMs, start: (step) => step() };
+  await openStore({ place: redisPlace(settings), settings, log, resources }, patience);
 }
 
 /** Keeps nothing; what is asked of it at start shows whether the bucket may be used. */

@@ -13,8 +13,14 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-/** A proxy on a free port of 127.0.0.1 to `target` (host:port). The caller must `stop()` it. */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+/**
+ * A proxy on a free port of 127.0.0.1 to `target` (host:port), which passes on what comes back after `delayMs`. The
+ * caller must `stop()` it.
+ */
+export async function startTcpProxy(
+  target: string,
+  { delayMs = 0 }: { delayMs?: number } = {},
+): Promise<TcpProxy> {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   const frozen = new Set<Socket>();
@@ -34,7 +40,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       if (!frozen.has(client)) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      if (!frozen.has(client)) client.write(bytes);
+      if (frozen.has(client)) return;
+      // Timers of one length fire in their order.
+      if (delayMs > 0) setTimeout(() => client.write(bytes), delayMs);
+      else client.write(bytes);
     });
     client.once('close', () => upstream.destroy());
     upstream.once('close', () => client.destroy());

@@ -43,8 +43,9 @@ test('every limit limits, and is documented as it is', () => {
   assert.match(ADVICE['headers-too-large'], new RegExp(`\\b${DEFAULT_LIMITS.headerBytes / 1024} kB`));
 });
 
-test('a store that does not answer is told within a second, and a stream shows life before its socket is closed', () => {
-  assert.ok(DEFAULT_LIMITS.storeTimeoutMs < 1000);
+test('a slow store is waited for, a request is given up later than its store, and a stream shows life before its socket is closed', () => {
+  assert.ok(DEFAULT_LIMITS.storeTimeoutMs > 2000);
+  assert.ok(DEFAULT_LIMITS.storeTimeoutMs < DEFAULT_LIMITS.handlerTimeoutMs);
   assert.ok(DEFAULT_LIMITS.requestTimeoutMs < DEFAULT_LIMITS.handlerTimeoutMs);
   assert.ok(DEFAULT_LIMITS.heartbeatMs < DEFAULT_LIMITS.connectionTimeoutMs);
 });

@@ -24,6 +24,7 @@ async function benchFor(scope: Scope) {
 
         verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
         log: createLog({ level: 'silent', name: 'test' }),
+        patience: (step) => step(),
         ...{ store, hidden, resources },
       }),
   };

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
 import { loadSettings, SettingsError } from '../../../src/config/settings.ts';
-import { checkStore, openRedis, openStore, redisPlace } from '../../../src/main/open-store.ts';
+import {
+  checkStore,
+  commandTimeout,
+  openRedis,
+  openStore,
+  redisPlace,
+  type StorePatience,
+} from '../../../src/main/open-store.ts';
 import { createLog } from '../../../src/observe/log.ts';
 import { type RedisServer, redisFor } from '../../support/redis.ts';
 import { coded, type Scope } from '../../support/store.ts';
@@ -18,6 +25,7 @@ async function settingsFor(scope: Scope, environment: Record<string, string>) {
 }
 
 const LOG = createLog({ level: 'silent', name: 'test' });
+const PATIENCE: StorePatience = { commandMs: 5_000, start: (step) => step() };
 const at = (server: RedisServer) => ({ REDIS_URL: server.url });
 
 test('without an address there is no place', () => {
@@ -31,7 +39,7 @@ test('a Redis that keeps what it accepts is taken, by its address and by its soc
   const settings = await settingsFor(t, at(server));
   await checkStore(settings);
   await using resources = new AsyncDisposableStack();
-  const store = await openStore({ place: { path: server.socket }, settings, log: LOG, resources });
+  const store = await openStore({ place: { path: server.socket }, settings, log: LOG, resources }, PATIENCE);
   assert.deepEqual(await store.clusters(), []);
 });
 
@@ -72,4 +80,11 @@ test('it is closed with the rest', async (t) => {
   const ended = once(redis, 'end');
   await resources.disposeAsync();
   await ended;
+});
+
+test('a dispatcher waits for Redis as long as its lease, an api as long as it is told', () => {
+  const settings = loadSettings({ ECHELON_REDIS_TIMEOUT_MS: '2000', ECHELON_LEASE_MS: '9000' });
+  assert.equal(commandTimeout(settings, ['api']), 2000);
+  assert.equal(commandTimeout(settings, ['api', 'dispatcher']), 9000);
+  assert.equal(commandTimeout({ ...settings, leaseMs: 300 }, ['dispatcher']), 2000);
 });

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createClient } from '../../../src/cli/client.ts';
+import { loadSettings } from '../../../src/config/settings.ts';
+import { startServices } from '../../../src/main.ts';
+import type { Accepted } from '../../../src/schemas/api.ts';
+import { until } from '../../support/dispatch.ts';
+import { startFakeRayWorker } from '../../support/fake-ray-worker.ts';
+import { REPLAY } from '../../support/http-app.ts';
+import { redisFor } from '../../support/redis.ts';
+import { coded, type Scope, storeFor } from '../../support/store.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+
+const TOKEN = 'a-token-for-tests-only';
+
+async function settingsFor(scope: Scope, redisUrl: string, environment: Record<string, string> = {}) {
+  const stateDir = await mkdtemp(join(tmpdir(), 'echelon-slow-'));
+  scope.after(() => rm(stateDir, { recursive: true, force: true }));
+  return loadSettings({
+    ...{ ECHELON_STATE_DIR: stateDir, REDIS_URL: redisUrl, ECHELON_PORT: '0', ECHELON_TOKENS: TOKEN },
+    ...{ ECHELON_LOG_LEVEL: 'silent', ...environment },
+  });
+}
+
+/* Fails with a timeout of 800 ms: each submission gets 503, and the processes end as they start. */
+test('with a Redis whose every answer takes a second, submissions are accepted and experiments run', async (t) => {
+  const { server, store } = await storeFor(t);
+  const proxy = await startTcpProxy(`127.0.0.1:${server.port}`, { delayMs: 1_000 });
+  t.after(() => proxy.stop());
+  const directory = await mkdtemp(join(tmpdir(), 'echelon-slow-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const rayWorker = await startFakeRayWorker({ directory });
+  t.after(() => rayWorker.stop());
+  const settings = await settingsFor(t, `redis://${proxy.address}`);
+  const clusters = [{ name: 'fake', address: rayWorker.address, token: 'fake-token' }];
+  const services = await startServices({ roles: ['api', 'dispatcher'], settings, redis: null, clusters });
+  t.after(() => services.stop());
+  const client = createClient({ url: services.url!, token: TOKEN });
+  const submissions = Array.from({ length: 10 }, () => client.post<Accepted>('/v1/experiments', REPLAY));
+  const ids = (await Promise.all(submissions)).map(({ id }) => id);
+  await until(
+    async () => {
+      const states = await Promise.all(ids.map(async (id) => (await store.get(id))?.state));
+      return states.every((state) => state === 'succeeded');
+    },
+    'all have succeeded',
+    { instead: () => Promise.all(ids.map((id) => store.get(id))) },
+  );
+});
+
+test('a process that starts waits for a Redis that is away, for a bounded time', async (t) => {
+  const server = await redisFor(t);
+  await server.kill();
+  const hasty = await settingsFor(t, server.url, { ECHELON_START_WAIT_MS: '0' });
+  const starting = { roles: ['api' as const], redis: null, clusters: [] };
+  await assert.rejects(startServices({ ...starting, settings: hasty }), coded('store-unavailable'));
+
+  const services = startServices({ ...starting, settings: await settingsFor(t, server.url) });
+  await server.start();
+  t.after(async () => (await services).stop());
+  const { url } = await services;
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+});
