@@ -1,24 +1,26 @@
+import type { Batch } from '../verify/batch.ts';
 import { explainRow } from '../verify/explain.ts';
 import { formatExplanation } from '../verify/explain-text.ts';
-import { BatchFileError, orUnreadable, readBatchOf, type TextStreams } from './batch-files.ts';
+import { verifyBatch } from '../verify/verify-batch.ts';
+import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';
 
 export interface ExplainFileOptions {
   /** The batch's name; not needed where the file holds one. */
   readonly batch?: string | undefined;
-  readonly row: number;
+  /** Default: the first wrong row. */
+  readonly row?: number | undefined;
   readonly json?: boolean | undefined;
 }
 
 /**
- * `echelon explain FILE --batch NAME --row N`: why a row has its advantage, as text or JSON. Exit status: 0,
- * or 2 where the file, batch or row cannot be read.
+ * `echelon explain FILE --batch NAME --row N`: why a row has its advantage, as text or JSON; without a row, the first
+ * wrong one of the batches. Exit status: 0, or 2 where the file, batch or row cannot be read, or no row is wrong.
  */
 export function explainFile(path: string, options: ExplainFileOptions, io: TextStreams): Promise<number> {
   return orUnreadable(io, async () => {
-    const batch = await readBatchOf(path, options.batch);
-    const { row } = options;
+    const { batch, row } = await placeOf(path, options);
     if (!Number.isInteger(row) || row < 0 || row >= batch.rows) {
       throw new BatchFileError(`${path}, batch ${batch.name}: has rows 0 to ${batch.rows - 1}, not ${row}`);
     }
@@ -26,4 +28,15 @@ export function explainFile(path: string, options: ExplainFileOptions, io: TextS
     io.stdout.write(options.json === true ? `${json(explanation)}\n` : formatExplanation(explanation));
     return EXIT.ok;
   });
+}
+
+async function placeOf(path: string, options: ExplainFileOptions): Promise<{ batch: Batch; row: number }> {
+  const { batch: name, row } = options;
+  if (row !== undefined) return { batch: await readBatchOf(path, name), row };
+  const batches = name === undefined ? await readBatchesOf(path) : [await readBatchOf(path, name)];
+  for (const batch of batches) {
+    const [wrong] = verifyBatch(batch).wrongRows;
+    if (wrong !== undefined) return { batch, row: wrong };
+  }
+  throw new BatchFileError(`${path}: no row is wrong; --row names the one to explain, from 0`);
 }

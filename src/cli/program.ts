@@ -1,13 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { Command, Help } from 'commander';
 import { nearestName } from '../schemas/nearest.ts';
 import type { TextStreams } from './batch-files.ts';
 import { auditCommand } from './commands/audit.ts';
 import { batchesCommand } from './commands/batches.ts';
 import { bundleCommand } from './commands/bundle.ts';
+import { cancelDeleteCommands } from './commands/cancel-delete.ts';
 import { clustersCommand } from './commands/clusters.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
+import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { fileCommands } from './commands/files.ts';
@@ -26,12 +27,9 @@ import { retentionCommand } from './commands/retention.ts';
 import { rulesCommand } from './commands/rules.ts';
 import { roleCommands, serverCommands } from './commands/servers.ts';
 import { sweepCommand } from './commands/sweeps.ts';
+import { VERSION, versionCommand } from './commands/version.ts';
 import { CONNECTION_GROUP } from './connection.ts';
 import type { Output } from './output.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 const AFTER = `
 A first look, on this machine alone:
@@ -48,7 +46,9 @@ the API, 4 refused by it.`;
 function groupsOf(output: Output, streams: TextStreams): [heading: string, commands: Command[]][] {
   const experiments = [
     ...experimentCommands(output),
+    ...cancelDeleteCommands(output),
     ...recordCommands(output),
+    diffCommand(output),
     metricsCommand(output),
     rulesCommand(output),
     batchesCommand(output),
@@ -70,6 +70,7 @@ function groupsOf(output: Output, streams: TextStreams): [heading: string, comma
     retentionCommand(output),
     configCommand(output),
     completionCommand(output),
+    versionCommand(output),
   ];
   return [
     ['Start here:', [...serverCommands(output), doctorCommand(output), helpCommand()]],
@@ -94,7 +95,7 @@ export function createProgram(
     .description(
       'Control plane for HGPO experiments on a Ray cluster; recomputes every advantage batch and says whether it is right.',
     )
-    .version(version)
+    .version(VERSION)
     .showSuggestionAfterError()
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')

@@ -8,9 +8,9 @@ import type { ExperimentSpec, ResolvedSpec } from '../schemas/spec.ts';
 import type { Sweep, SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
 import { invalidSpec, specProblems } from '../schemas/validate-spec.ts';
 import { neverStops } from './early-stopping.ts';
+import { placeProblem, segmentsOf, toPointer, writeAt } from './pointer.ts';
 import { resolveSpec } from './resolve-spec.ts';
 import { valueInWords } from './sweep-names.ts';
-import type { Tree } from './trees.ts';
 
 /** What the children of a sweep are made from: stored once, with the entries of all children beside it. */
 export interface SweepBase {
@@ -41,7 +41,6 @@ export interface SweepChildSpec {
   resolved: ResolvedSpec;
 }
 
-const POLLUTING = new Set(['__proto__', 'constructor', 'prototype']);
 /** Figures of a drawn number: what is read in a table is then what was run. */
 const FIGURES = 6;
 const LONGEST_NAME = 100;
@@ -159,35 +158,14 @@ export function invalidSweep(problems: FieldProblem[]): EchelonError {
   return new EchelonError(code, `The sweep has ${count}; nothing was created.`, { problems: [...kept] });
 }
 
-function toPointer(key: string): string {
-  return key.startsWith('/') ? key : `/${key.split('.').map(escapePointer).join('/')}`;
-}
-
-function segmentsOf(pointer: string): string[] {
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
 function axisProblems({ pointer, range }: SweepAxis, key: string, request: SweepRequest): FieldProblem[] {
   const field = `/axes/${escapePointer(key)}`;
   const problem = (message: string) => [{ field, message }];
-  const parts = segmentsOf(pointer);
-  if (parts.some((part) => part === '' || POLLUTING.has(part)) || parts.length > 16) {
-    return problem('is no place in a spec; write /training/seed or training.seed');
-  }
   if (pointer === '/project' || pointer.startsWith('/project/')) {
     return problem('cannot be an axis: a sweep belongs to one project; set it in the spec');
   }
-  let at: unknown = request.spec;
-  for (const part of parts.slice(0, -1)) {
-    if (at === undefined) break;
-    at = Object.hasOwn(at as object, part) ? (at as Tree)[part] : undefined;
-    if (at !== undefined && (at === null || typeof at !== 'object' || Array.isArray(at))) {
-      return problem(`is no place in this spec: ${part} is no object there`);
-    }
-  }
+  const misplaced = placeProblem(request.spec, pointer);
+  if (misplaced !== undefined) return problem(misplaced);
   if (range === undefined) return [];
   if (request.method !== 'random') return problem('must be a list of values; ranges are for random sweeps');
   if (range.min > range.max) return problem('must have a min that is not above its max');
@@ -267,17 +245,6 @@ function drawFrom({ min, max, scale, integer }: SweepRange, unit: number): numbe
   const drawn = scale === 'log' ? low * (high / low) ** unit : low + (high - low) * unit;
   const rounded = integer ? Math.floor(drawn) : Number(drawn.toPrecision(FIGURES));
   return Math.min(integer ? Math.floor(max) : max, Math.max(low, rounded)) + 0;
-}
-
-function writeAt(spec: Record<string, unknown>, pointer: string, value: unknown): void {
-  const parts = segmentsOf(pointer);
-  const last = parts.pop()!;
-  let at = spec;
-  for (const part of parts) {
-    if (!Object.hasOwn(at, part)) at[part] = {};
-    at = at[part] as Record<string, unknown>;
-  }
-  at[last] = value;
 }
 
 function childName(sweep: string, values: Record<string, unknown>): string {

@@ -12,6 +12,8 @@ import { guarded } from './redis-errors.ts';
  */
 const LOOKED_AT = 250;
 const STEPS = 10;
+/** As many as that many records cost where the id alone settles nearly all of them. */
+const IDS_LOOKED_AT = 5000;
 
 /** Reads whole records, in the order of `ids`. */
 export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
@@ -23,12 +25,18 @@ export function createList(context: StoreContext, getAll: GetAll): Pick<RecordsS
       if (limit <= 0) return { items: [], next: null };
       const { indexes, states, project } = await placesOf(context, filter);
       const fixed = [states, filter.sweep ?? '', filter.namePrefix ?? ''];
-      const times = [filter.submittedFrom ?? '', filter.submittedBefore ?? '', project];
+      const times = [
+        filter.submittedFrom ?? '',
+        filter.submittedBefore ?? '',
+        project,
+        filter.idPrefix ?? '',
+      ];
+      const effort = filter.idPrefix === undefined ? LOOKED_AT : IDS_LOOKED_AT;
       const ids: string[] = [];
       let below = before === undefined ? '+inf' : readCursor(before);
       for (let step = 0; step < STEPS && below !== '' && ids.length < limit; step++) {
         const wanted = limit - ids.length;
-        const reply = await context.run('list', [below, wanted, LOOKED_AT, ...fixed, ...times, ...indexes]);
+        const reply = await context.run('list', [below, wanted, effort, ...fixed, ...times, ...indexes]);
         const [next, ...found] = reply as [string, ...string[]];
         ids.push(...found.filter((_value, at) => at % 2 === 0));
         below = next;

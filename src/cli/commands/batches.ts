@@ -8,6 +8,7 @@ import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { experimentNamed, NAMES_IT } from '../names.ts';
 import { inert, json, type Output, table } from '../output.ts';
 import { findingLine, verdict } from '../verify-files.ts';
 
@@ -27,7 +28,7 @@ export function batchesCommand(output: Output): Command {
     .description(
       'list the recorded batches of an experiment with what was found of each; with attempt and batch: the findings and the wrong rows of that one; with --row: how the advantage of that row comes about',
     )
-    .argument('<id>', 'the experiment')
+    .argument('<id>', `the experiment: ${NAMES_IT}`)
     .argument('[attempt]', 'number of the attempt, from 1', NUMBER)
     .argument('[batch]', 'number of the batch in it, from 1', NUMBER)
     .addOption(new Option('--row <number>', 'explain this row, from 0').argParser(wholeNumber(0, 1e9)))
@@ -43,25 +44,29 @@ Examples:
   echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12 --row 40
 \`echelon bundle\` writes one to a file, for \`echelon verify\`, \`estimate\` and \`compare\`.`,
     )
-    .action(async (id: string, attempt: number | undefined, batch: number | undefined, options: Options) => {
-      if (attempt !== undefined && batch === undefined)
-        throw new CliError(EXIT.usage, 'Name attempt and batch, as in `echelon batches ID 1 12`.');
-      const { row } = options;
-      if (row !== undefined && batch === undefined)
-        throw new CliError(EXIT.usage, '--row goes with attempt and batch.');
-      const client = await clientFor(options);
-      const path = `/v1/experiments/${encodeURIComponent(id)}`;
-      if (attempt === undefined || batch === undefined) return await list({ client, path, options, output });
-      const answer =
-        row === undefined
-          ? await reportOf(client, `${path}/batches/${attempt}/${batch}`)
-          : await explanationOf(client, `${path}/explain`, { attempt, batch, row });
-      output.line(options.json ? json(answer.json) : answer.text.trimEnd());
-      if (row === undefined && !options.json && answer.wrongRow !== undefined)
-        output.remark(
-          `\`echelon batches ${inert(id)} ${attempt} ${batch} --row ${answer.wrongRow}\` explains one of them.`,
-        );
-    });
+    .action(
+      async (name: string, attempt: number | undefined, batch: number | undefined, options: Options) => {
+        if (attempt !== undefined && batch === undefined)
+          throw new CliError(EXIT.usage, 'Name attempt and batch, as in `echelon batches ID 1 12`.');
+        const { row } = options;
+        if (row !== undefined && batch === undefined)
+          throw new CliError(EXIT.usage, '--row goes with attempt and batch.');
+        const client = await clientFor(options);
+        const id = await experimentNamed(client, name);
+        const path = `/v1/experiments/${encodeURIComponent(id)}`;
+        if (attempt === undefined || batch === undefined)
+          return await list({ client, path, options, output });
+        const answer =
+          row === undefined
+            ? await reportOf(client, `${path}/batches/${attempt}/${batch}`)
+            : await explanationOf(client, `${path}/explain`, { attempt, batch, row });
+        output.line(options.json ? json(answer.json) : answer.text.trimEnd());
+        if (row === undefined && !options.json && answer.wrongRow !== undefined)
+          output.remark(
+            `\`echelon batches ${inert(id)} ${attempt} ${batch} --row ${answer.wrongRow}\` explains one of them.`,
+          );
+      },
+    );
 }
 
 async function list(input: { client: Client; path: string; options: Options; output: Output }) {

@@ -5,9 +5,11 @@ import type { Experiment } from '../../schemas/experiment.ts';
 import { secondsOf, wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { experimentNamed, NAMES_IT, sweepNamed } from '../names.ts';
 import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
 import { resolvedYaml } from '../resolved-spec.ts';
 import { shortened } from '../shortened.ts';
+import { changedSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
 import { logsCommand } from './logs.ts';
 import { startsIn } from './queue.ts';
@@ -23,32 +25,26 @@ interface Plan {
   checks: { severity: string; message: string; mend: string }[];
 }
 
-/** Commands on experiments: submit, ls, get, watch, logs, cancel. */
+/** Commands on experiments: submit, ls, get, watch, logs. */
 export function experimentCommands(output: Output): Command[] {
-  return [
-    submit(output),
-    list(output),
-    get(output),
-    watchCommand(output),
-    logsCommand(output),
-    cancel(output),
-  ];
+  return [submit(output), list(output), get(output), watchCommand(output), logsCommand(output)];
 }
 
 function submit(output: Output): Command {
-  return apiCommand('submit')
+  return withSpecChanges(apiCommand('submit'))
     .description('submit an experiment from a YAML or JSON file (-: standard input)')
-    .argument('<file>')
+    .argument('<file>', 'the spec; -: standard input')
     .option('--key <key>', 'Idempotency-Key: the same key and spec give the same experiment')
     .option('--dry-run', 'show the spec with its defaults and the exact command line; submit nothing')
     .option('-w, --watch', 'follow it after submitting')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon submit deploy/examples/hgpo.yaml --watch\n  echelon submit --dry-run deploy/examples/hgpo.yaml',
+      '\nExamples:\n  echelon submit deploy/examples/hgpo.yaml --watch\n  echelon submit --dry-run deploy/examples/hgpo.yaml\n  echelon submit deploy/examples/hgpo.yaml --set training.seed=2 --name "seed 2"',
     )
-    .action(async (file: string, options: Options & { key?: string; watch?: boolean; dryRun?: boolean }) => {
-      const [client, spec] = [await clientFor(options), await readSpecFile(file)];
-      requireKind(file, spec, 'experiment');
+    .action(async (file: string, options: SubmitOptions) => {
+      const [client, given] = [await clientFor(options), await readSpecFile(file)];
+      requireKind(file, given, 'experiment');
+      const spec = changedSpec(given, options);
       if (options.dryRun) {
         const plan = await client.post<Plan>('/v1/plans', spec);
         for (const { severity, message, mend } of plan.checks)
@@ -65,13 +61,19 @@ function submit(output: Output): Command {
     });
 }
 
+interface SubmitOptions extends Options, SpecChanges {
+  key?: string;
+  watch?: boolean;
+  dryRun?: boolean;
+}
+
 function list(output: Output): Command {
   return apiCommand('ls')
     .description('list experiments, newest first')
     .option('--state <states>', 'only those in one of these states, separated by commas')
     .option('--project <project>', 'only those of this project')
-    .option('--sweep <id>', 'only the children of this sweep')
-    .option('--name <start>', 'only those whose name begins so')
+    .option('--sweep <sweep>', `only the children of this sweep: ${NAMES_IT}`)
+    .option('--name <name>', 'only those whose name begins so')
     .option('--since <time>', 'submitted since: 90min, 12h, 7d, or a date', instant)
     .option('--until <time>', 'submitted before, said in the same way', instant)
     .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 100_000), 20)
@@ -80,7 +82,9 @@ function list(output: Output): Command {
       '\nExamples:\n  echelon ls --state running,queued\n  echelon ls --name "hgpo K=4" --since 7d --json',
     )
     .action(async (options: ListOptions) => {
-      const page = await listed(await clientFor(options), options);
+      const client = await clientFor(options);
+      const sweep = options.sweep && (await sweepNamed(client, options.sweep));
+      const page = await listed(client, { ...options, ...(sweep && { sweep }) });
       if (options.json) return output.line(json(page));
       if (page.items.length === 0) return output.line(nothingListed(options));
       output.line(listTable(page.items));
@@ -161,10 +165,11 @@ function row(experiment: Experiment, withProject: boolean): (string | number)[] 
 function get(output: Output): Command {
   return apiCommand('get')
     .description('show one experiment')
-    .argument('<id>')
-    .addHelpText('after', '\nExample:\n  echelon get exp-00cz8h3k7n2q4r5s6t7v')
-    .action(async (id: string, options: Options) => {
+    .argument('<id>', NAMES_IT)
+    .addHelpText('after', '\nExamples:\n  echelon get exp-00cz8h3k7n2q4r5s6t7v\n  echelon get @last')
+    .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
+      const id = await experimentNamed(client, name);
       const experiment = await client.get<ExperimentDetail>(`/v1/experiments/${encodeURIComponent(id)}`);
       output.line(options.json ? json(experiment) : describe(experiment));
     });
@@ -186,6 +191,7 @@ function describe(experiment: ExperimentDetail): string {
   const { verification: checked, progress } = experiment;
   const when = (ms: number | null): string => (ms === null ? '-' : new Date(ms).toISOString());
   const facts: [string, string][] = [
+    ['id', experiment.id],
     ['name', inert(experiment.name)],
     ['state', `${coloredState(experiment.state)} (${inert(experiment.reason)})`],
     ...waitingFacts(experiment),
@@ -220,18 +226,4 @@ function rulesOf({ rules, marks }: Pick<Experiment, 'rules' | 'marks'>): string 
   if (marks === 0) return rules.length === 0 ? 'none' : `${rules.length}, none of them fired`;
   const fired = rules.flatMap((rule) => rule.fired.slice(-1).map(({ reason }) => inert(reason)));
   return `fired ${marks === 1 ? 'once' : `${marks} times`}: ${fired.join('; ')}`;
-}
-
-function cancel(output: Output): Command {
-  return apiCommand('cancel')
-    .summary('cancel an experiment and free its GPUs')
-    .description('cancel an experiment: its processes are ended and its GPUs freed within the grace period')
-    .argument('<id>')
-    .addHelpText('after', '\nExample:\n  echelon cancel exp-00cz8h3k7n2q4r5s6t7v')
-    .action(async (id: string, options: Options) => {
-      const client = await clientFor(options);
-      const path = `/v1/experiments/${encodeURIComponent(id)}/cancel`;
-      const experiment = await client.post<ExperimentDetail>(path, undefined);
-      output.line(options.json ? json(experiment) : `${experiment.id} ${experiment.state}`);
-    });
 }

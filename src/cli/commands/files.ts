@@ -39,17 +39,18 @@ Example:
   const explain = file('explain', 'say how the advantage of one row comes about')
     .argument('<file>')
     .option('--batch <name>', "the batch's name; not needed where the file holds one")
-    .requiredOption('--row <number>', 'the row, from 0', wholeNumber(0, 1e9))
+    .option('--row <number>', 'the row, from 0 (the first wrong one)', wholeNumber(0, 1e9))
     .addHelpText(
       'after',
       `
 Shows the row's clusters level by level with their members, mean and deviation, what was dropped and why, the weights,
 the aggregate, and every value that float32 arithmetic can give.
 
-Example:
+Examples:
+  echelon explain dump.json.gz
   echelon explain dump.json.gz --batch step-12 --row 3`,
     )
-    .action((path: string, options: { batch?: string; row: number; json?: boolean }) =>
+    .action((path: string, options: { batch?: string; row?: number; json?: boolean }) =>
       ends(explainFile(path, options, io(options))),
     );
 

@@ -5,6 +5,7 @@ import type { LogPage } from '../../schemas/streams.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { experimentNamed, NAMES_IT } from '../names.ts';
 import { inert, jsonLine, type Output } from '../output.ts';
 
 interface Options extends ConnectionOptions {
@@ -26,7 +27,7 @@ type Line = Omit<LogPage['lines'][number], 'id'>;
 export function logsCommand(output: Output): Command {
   return withConnection(new Command('logs'))
     .description('print what the driver wrote, all attempts one after the other')
-    .argument('<id>')
+    .argument('<id>', NAMES_IT)
     .option('-f, --follow', 'go on until the experiment has ended')
     .option('--tail <lines>', 'only the last lines', ABOVE_0)
     .addOption(
@@ -43,8 +44,9 @@ export function logsCommand(output: Output): Command {
       'after',
       '\nExamples:\n  echelon logs exp-00cz8h3k7n2q4r5s6t7v --attempt 2 --contains CUDA\n  echelon logs exp-00cz8h3k7n2q4r5s6t7v --follow --tail 20',
     )
-    .action(async (id: string, options: Options) => {
+    .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
+      const id = await experimentNamed(client, name);
       const shown = (line: Line): string => {
         if (options.json) return jsonLine(line);
         return options.raw ? line.text : inert(line.text);

@@ -6,6 +6,7 @@ import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { experimentNamed, NAMES_IT } from '../names.ts';
 import { inert, json, type Output, table } from '../output.ts';
 
 interface Options extends ConnectionOptions {
@@ -21,7 +22,7 @@ export function metricsCommand(output: Output): Command {
   return withConnection(new Command('metrics'))
     .summary('list the metrics of an experiment, or show some over its steps')
     .description('list the metrics of an experiment, or show some of them over its steps')
-    .argument('<id>')
+    .argument('<id>', NAMES_IT)
     .argument('[names...]', 'these metrics; a * at the end stands for the rest of a name')
     .option('--from <step>', 'only from this step on', wholeNumber(0, 1e10))
     .option('--to <step>', 'only up to this step', wholeNumber(0, 1e10))
@@ -33,8 +34,9 @@ export function metricsCommand(output: Output): Command {
     )
     .option('--json', 'print JSON, for scripts')
     .addHelpText('after', "\nExample:\n  echelon metrics exp-00cz8h3k7n2q4r5s6t7v 'actor/*' --resolution 10")
-    .action(async (id: string, names: string[], options: Options) => {
+    .action(async (name: string, names: string[], options: Options) => {
       const client = await clientFor(options);
+      const id = await experimentNamed(client, name);
       const path = `/v1/experiments/${encodeURIComponent(id)}/metrics`;
       if (options.points) return await printPoints({ client, path, names, output });
       if (names.length === 0)

@@ -3,6 +3,7 @@ import type { ExperimentDetail } from '../../schemas/api.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { experimentNamed, NAMES_IT } from '../names.ts';
 import { duration, inert, json, type Output, table } from '../output.ts';
 import { shortened } from '../shortened.ts';
 
@@ -169,14 +170,15 @@ function priority(output: Output): Command {
   return apiCommand('priority')
     .summary('change the priority of an experiment that waits')
     .description('change the priority of an experiment that waits: -100 to 100, higher goes first')
-    .argument('<id>')
+    .argument('<id>', NAMES_IT)
     .argument('<priority>', 'a negative one goes behind all the others', wholeNumber(-100, 100))
     .addHelpText(
       'after',
       '\nExamples:\n  echelon priority exp-00cz8h3k7n2q4r5s6t7v 10\n  echelon priority exp-00cz8h3k7n2q4r5s6t7v -5',
     )
-    .action(async (id: string, value: number, options: Options) => {
+    .action(async (name: string, value: number, options: Options) => {
       const client = await clientFor(options);
+      const id = await experimentNamed(client, name);
       const path = `/v1/experiments/${encodeURIComponent(id)}`;
       const experiment = await client.patch<ExperimentDetail>(path, { priority: value });
       const place =

@@ -3,6 +3,7 @@ import { presetRule, RULE_PRESETS } from '../../plan/rule-presets.ts';
 import { conditionInWords } from '../../plan/rules.ts';
 import { type ExperimentRules, RULE_PRESET_NAMES } from '../../schemas/rules.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { experimentNamed, NAMES_IT } from '../names.ts';
 import { inert, json, type Output, table } from '../output.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
@@ -14,12 +15,13 @@ export function rulesCommand(output: Output): Command {
     .description(
       'list the conditions that a rule can name, or show the rules of an experiment and when they fired',
     )
-    .argument('[id]', 'an experiment')
+    .argument('[id]', `an experiment: ${NAMES_IT}`)
     .option('--json', 'print JSON, for scripts')
     .addHelpText('after', '\nExamples:\n  echelon rules\n  echelon rules exp-00cz8h3k7n2q4r5s6t7v')
-    .action(async (id: string | undefined, options: Options) => {
-      if (id === undefined) return output.line(options.json ? json(presets()) : presetTable());
+    .action(async (name: string | undefined, options: Options) => {
+      if (name === undefined) return output.line(options.json ? json(presets()) : presetTable());
       const client = await clientFor(options);
+      const id = await experimentNamed(client, name);
       const found = await client.get<ExperimentRules>(`/v1/experiments/${encodeURIComponent(id)}/rules`);
       output.line(options.json ? json(found) : describeRules(found));
     });

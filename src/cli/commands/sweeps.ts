@@ -12,6 +12,7 @@ import type {
 } from '../../schemas/sweep.ts';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { NAMES_IT, sweepNamed } from '../names.ts';
 import { coloredState, duration, inert, json, type Output, table } from '../output.ts';
 import { shortened } from '../shortened.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
@@ -101,12 +102,13 @@ function list(output: Output): Command {
 function get(output: Output): Command {
   return apiCommand('get')
     .description('show a sweep and its children')
-    .argument('<id>')
+    .argument('<id>', NAMES_IT)
     .option('-n, --limit <count>', 'at most so many children', wholeNumber(1, 200), 50)
     .option('--cursor <cursor>', 'go on where an earlier answer ended')
     .addHelpText('after', '\nExample:\n  echelon sweep get swp-00cz8h3k7n2q4r5s6t7v --limit 200')
-    .action(async (id: string, options: Options & { limit: number; cursor?: string }) => {
+    .action(async (name: string, options: Options & { limit: number; cursor?: string }) => {
       const client = await clientFor(options);
+      const id = await sweepNamed(client, name);
       const sweep = await client.get<SweepDetail>(pathOf(id), {
         limit: options.limit,
         cursor: options.cursor,
@@ -137,7 +139,7 @@ function shown(value: unknown): string {
 function compare(output: Output): Command {
   return apiCommand('compare')
     .description('one row for each combination of values, aggregated over seeds')
-    .argument('<id>')
+    .argument('<id>', NAMES_IT)
     .option('-m, --metric <name...>', 'metrics to show (val/success_rate)')
     .option('--over <axis...>', 'axes to aggregate over (those that end in seed)')
     .option('-n, --limit <count>', 'at most so many rows', wholeNumber(1, 200), 50)
@@ -145,22 +147,25 @@ function compare(output: Output): Command {
       'after',
       '\nExamples:\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v --metric val/success_rate episode/length/mean',
     )
-    .action(async (id: string, options: Options & { metric?: string[]; over?: string[]; limit: number }) => {
-      const client = await clientFor(options);
-      const comparison = await client.get<SweepComparison>(`${pathOf(id)}/comparison`, {
-        metrics: options.metric?.join(','),
-        over: options.over?.join(','),
-        limit: options.limit,
-      });
-      output.line(options.json ? json(comparison) : describeComparison(comparison));
-      if (options.json) return;
-      if (comparison.next) output.remark('There are more; --limit shows them.');
-      const none = notReported(comparison);
-      if (none.length > 0)
-        output.remark(
-          inert(`No child reported ${none.join(', ')}; \`echelon metrics ID\` lists what one did.`),
-        );
-    });
+    .action(
+      async (name: string, options: Options & { metric?: string[]; over?: string[]; limit: number }) => {
+        const client = await clientFor(options);
+        const id = await sweepNamed(client, name);
+        const comparison = await client.get<SweepComparison>(`${pathOf(id)}/comparison`, {
+          metrics: options.metric?.join(','),
+          over: options.over?.join(','),
+          limit: options.limit,
+        });
+        output.line(options.json ? json(comparison) : describeComparison(comparison));
+        if (options.json) return;
+        if (comparison.next) output.remark('There are more; --limit shows them.');
+        const none = notReported(comparison);
+        if (none.length > 0)
+          output.remark(
+            inert(`No child reported ${none.join(', ')}; \`echelon metrics ID\` lists what one did.`),
+          );
+      },
+    );
 }
 
 /** The metrics that no child has, though some have succeeded: probably written otherwise than the trainer does. */
@@ -209,10 +214,11 @@ function describeComparison({ items, metrics }: SweepComparison): string {
 function cancel(output: Output): Command {
   return apiCommand('cancel')
     .description('cancel a sweep with all its children')
-    .argument('<id>')
+    .argument('<id>', NAMES_IT)
     .addHelpText('after', '\nExample:\n  echelon sweep cancel swp-00cz8h3k7n2q4r5s6t7v')
-    .action(async (id: string, options: Options) => {
+    .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
+      const id = await sweepNamed(client, name);
       const sweep = await client.post<Sweep>(`${pathOf(id)}/cancel`, undefined);
       output.line(options.json ? json(sweep) : `${sweep.id} ${sweep.state}: ${progress(sweep)}`);
     });
@@ -221,10 +227,11 @@ function cancel(output: Output): Command {
 function rerun(output: Output): Command {
   return apiCommand('rerun')
     .description('run the failed children of a sweep again')
-    .argument('<id>')
+    .argument('<id>', NAMES_IT)
     .addHelpText('after', '\nExample:\n  echelon sweep rerun swp-00cz8h3k7n2q4r5s6t7v')
-    .action(async (id: string, options: Options) => {
+    .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
+      const id = await sweepNamed(client, name);
       const answer = await client.post<SweepRerun>(`${pathOf(id)}/rerun-failed`, undefined);
       if (options.json) return output.line(json(answer));
       if (answer.rerun === 0) return output.line('No child has failed; nothing runs again.');

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import pc from 'picocolors';
 import type { ExperimentEvent, FeedEntry } from '../../core/events.ts';
-import { SWEEP_ID } from '../../core/sweep-ids.ts';
 import type { ExperimentDetail } from '../../schemas/api.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { NAMES_IT, named } from '../names.ts';
 import { coloredState, inert, jsonLine, type Output } from '../output.ts';
 import { shortened } from '../shortened.ts';
 import { startsIn } from './queue.ts';
@@ -29,19 +29,22 @@ export function watchCommand(output: Output): Command {
     .description(
       'follow an experiment live until it has ended; exit status 1 where it failed or a row is wrong; a sweep: until every child has ended. Without an id: what happens in a project, or in all of them, until it is interrupted. Times are UTC',
     )
-    .argument('[id]', 'of an experiment or a sweep')
+    .argument('[id]', `of an experiment or a sweep: ${NAMES_IT}`)
     .addOption(new Option('--project <project>', 'without an id: only what happens in this project'))
     .option('--after <event>', 'resume behind this event id')
     .option('--json', 'print a JSON object for each event')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon watch exp-00cz8h3k7n2q4r5s6t7v\n  echelon watch swp-00cz8h3k7n2q4r5s6t7v\n  echelon watch --project default --json',
+      '\nExamples:\n  echelon watch exp-00cz8h3k7n2q4r5s6t7v\n  echelon watch @last\n  echelon watch --project default --json',
     )
-    .action(async (id: string | undefined, options: Options) => {
+    .action(async (name: string | undefined, options: Options) => {
       const client = await clientFor(options);
       const [json, after] = [options.json ?? false, options.after];
-      if (id !== undefined && SWEEP_ID.test(id)) return await watchSweep({ client, id, output, json });
-      if (id !== undefined) return await watchExperiment({ client, id, output, json, after });
+      if (name !== undefined) {
+        const { kind, id } = await named(client, name, ['experiment', 'sweep']);
+        if (kind === 'sweep') return await watchSweep({ client, id, output, json });
+        return await watchExperiment({ client, id, output, json, after });
+      }
       const { signal } = new AbortController();
       await watchFeed({ client, project: options.project, output, json, after, signal });
     });

@@ -56,7 +56,7 @@ export const signOut = <ThrowOnError extends boolean = false>(options?: Options<
 /**
  * Experiments, newest first
  *
- * A filter by name may have to look at many: a page can hold fewer than `limit`, or none, and still have a `next`.
+ * A filter by name or id may have to look at many: a page can hold fewer than `limit`, or none, and still have a `next`.
  */
 export const listExperiments = <ThrowOnError extends boolean = false>(options?: Options<ListExperimentsData, ThrowOnError>): RequestResult<ListExperimentsResponses, ListExperimentsErrors, ThrowOnError> => (options?.client ?? client).get<ListExperimentsResponses, ListExperimentsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

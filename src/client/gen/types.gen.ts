@@ -3619,6 +3619,10 @@ export type ListExperimentsData = {
          */
         sweep?: string;
         /**
+         * What the id begins with
+         */
+        id?: string;
+        /**
          * What the name begins with, to the letter
          */
         name?: string;

@@ -51,6 +51,9 @@ const ListQuery = Type.Object(
     ),
     ...ProjectQuery,
     sweep: Type.Optional(Type.String({ maxLength: 63, description: 'Id of a sweep: its children' })),
+    id: Type.Optional(
+      Type.String({ pattern: '^exp-[0-9a-z]{1,20}$', maxLength: 24, description: 'What the id begins with' }),
+    ),
     name: Type.Optional(
       Type.String({ minLength: 1, maxLength: 100, description: 'What the name begins with, to the letter' }),
     ),
@@ -206,17 +209,18 @@ function addList(app: App, deps: RouteDeps): void {
         operationId: 'listExperiments',
         summary: 'Experiments, newest first',
         description:
-          'A filter by name may have to look at many: a page can hold fewer than `limit`, or none, and still have a `next`.',
+          'A filter by name or id may have to look at many: a page can hold fewer than `limit`, or none, and still have a `next`.',
         tags: ['experiments'],
         querystring: ListQuery,
         response: { 200: { $ref: 'ExperimentPage#' }, ...problems('invalid-cursor') },
       },
     },
     async (request) => {
-      const { cursor, limit = 50, name, project: asked, ...query } = request.query;
+      const { cursor, limit = 50, id, name, project: asked, ...query } = request.query;
       const project = listedProject(request.caller, asked);
       const filter: ExperimentFilter = {
         ...query,
+        ...(id !== undefined && { idPrefix: id }),
         ...(name !== undefined && { namePrefix: name }),
         ...(project && { project }),
       };

@@ -5,7 +5,7 @@
 -- ARGV      1 below this arrival, or '+inf', 2 how many are wanted, 3 how many are looked at, at most,
 --           4 states (',a,b,') or '', 5 sweep or '', 6 what the name begins with, or '',
 --           7 submitted at this time or later (ms) or '', 8 submitted before this time (ms) or '', 9 project or '',
---           then the names of the indexes, without the root; together they hold no experiment twice
+--           10 what the id begins with, or '', then the names of the indexes, without the root; together they hold no experiment twice
 -- Returns   {where to go on below, or '' after the last one; id, arrival of each, newest first}
 --
 -- Arrivals rise with the time of submission, so a time is found in the index of all by halving; a clock that was set
@@ -14,11 +14,11 @@
 local root = KEYS[1]
 local below, wanted, effort = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local states, sweep, prefix, project = ARGV[4], ARGV[5], ARGV[6], ARGV[9]
-local from, before = tonumber(ARGV[7]), tonumber(ARGV[8])
-local everything = states .. sweep .. prefix .. project == '' and not from and not before
+local from, before, idPrefix = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[10]
+local everything = states .. sweep .. prefix .. project .. idPrefix == '' and not from and not before
 -- Read at once: what is wanted and one more, where each one fits. Shared among the indexes: mostly they hold newer and
 -- older ones alike, and what is read beyond the chunk is read again.
-local CHUNK = math.max(20, math.ceil((everything and wanted + 1 or 200) / (#ARGV - 9)))
+local CHUNK = math.max(20, math.ceil((everything and wanted + 1 or 200) / (#ARGV - 10)))
 
 -- The arrival of the first experiment that was submitted at `time` or later; nil: there is none.
 local function arrivalAt(time)
@@ -47,6 +47,8 @@ if before then
   if arrival and (below == '+inf' or arrival < tonumber(below)) then below = string.format('%.0f', arrival) end
 end
 
+local function beginsSo(id) return string.sub(id, 1, #idPrefix) == idPrefix end
+
 local function fits(id)
   if everything then return true end
   local record = redis.call('HMGET', root .. ':x:' .. id, 'state', 'sweep', 'name', 'submittedAt', 'project')
@@ -63,7 +65,7 @@ end
 -- the next time: another index may have newer ones there.
 local function nextOnes()
   local ones, cut = {}, nil
-  for at = 10, #ARGV do
+  for at = 11, #ARGV do
     local found = redis.call('ZREVRANGEBYSCORE', root .. ':' .. ARGV[at], below == '+inf' and below or '(' .. below,
       bottom, 'WITHSCORES', 'LIMIT', 0, CHUNK)
     for i = 1, #found, 2 do ones[#ones + 1] = { id = found[i], text = found[i + 1], arrival = tonumber(found[i + 1]) } end
@@ -83,8 +85,10 @@ while true do
       answer[1] = last
       return answer
     end
-    looked = looked + 1
-    if fits(one.id) then
+    -- An id alone costs a twentieth of a record.
+    local isRead = beginsSo(one.id)
+    looked = looked + (isRead and idPrefix ~= '' and 20 or 1)
+    if isRead and fits(one.id) then
       if #answer > 2 * wanted then
         answer[1] = answer[#answer]
         return answer

@@ -44,6 +44,21 @@ for (let count = 0; count < 24; count++) {
 const idsWhere = (wanted: (one: (typeof made)[number]) => boolean) => made.filter(wanted).map(({ id }) => id);
 
 describe('a list', () => {
+  test('filtered by the start of an id holds the experiments whose ids begin so', async () => {
+    const { id, project } = made[5]!;
+    assert.deepEqual(await idsOf({ idPrefix: id }), [id]);
+    assert.deepEqual(
+      await idsOf({ idPrefix: id.slice(0, 20) }),
+      idsWhere((one) => one.id.startsWith(id.slice(0, 20))),
+    );
+    assert.deepEqual(
+      await idsOf({ idPrefix: 'exp-', project }),
+      idsWhere((one) => one.project === project),
+    );
+    assert.deepEqual(await idsOf({ idPrefix: 'exp-zzzz' }), []);
+    assert.deepEqual(await idsOf({ idPrefix: id, state: 'failed' }), []);
+  });
+
   test('merges several states in order', async () => {
     assert.deepEqual(
       await idsOf({ state: ['queued', 'cancelled'] }),

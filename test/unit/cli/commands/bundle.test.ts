@@ -26,7 +26,7 @@ test('writes what the API answers, byte for byte', async () => {
   const { port } = server.address() as { port: number };
   const file = join(directory, 'b.json.gz');
   const { output } = await run(
-    'exp-1',
+    'exp-00cz8h3k7n2q4r5s6t7v',
     '2',
     '3',
     '-o',
@@ -37,14 +37,14 @@ test('writes what the API answers, byte for byte', async () => {
     't',
   );
   server.close();
-  assert.deepEqual(asked, ['/v1/experiments/exp-1/batches/2/3/bundle']);
+  assert.deepEqual(asked, ['/v1/experiments/exp-00cz8h3k7n2q4r5s6t7v/batches/2/3/bundle']);
   assert.deepEqual(await readFile(file), bytes);
   assert.deepEqual(output.lines, [file]);
 });
 
 test('a batch that is not there, and a place that cannot be written', async () => {
   const { connection } = await apiFor({ after });
-  const absent = await run('exp-1', '1', '1', ...connection);
+  const absent = await run('exp-00cz8h3k7n2q4r5s6t7v', '1', '1', ...connection);
   assert.equal(absent.exitCode, 4);
-  await assert.rejects(run('exp-1', '0', '1', ...connection), /not a whole number from 1/);
+  await assert.rejects(run('exp-00cz8h3k7n2q4r5s6t7v', '0', '1', ...connection), /not a whole number from 1/);
 });

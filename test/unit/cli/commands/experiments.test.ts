@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { cancelDeleteCommands } from '../../../../src/cli/commands/cancel-delete.ts';
 import { experimentCommands } from '../../../../src/cli/commands/experiments.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
@@ -26,7 +27,10 @@ describe('commands on experiments', () => {
 
   async function run(...args: string[]) {
     const output = keptOutput();
-    const ended = await runCommand(experimentCommands(output), [...args, ...api.connection]);
+    const ended = await runCommand(
+      [...experimentCommands(output), ...cancelDeleteCommands(output)],
+      [...args, ...api.connection],
+    );
     return { output, ...ended };
   }
 
@@ -34,7 +38,7 @@ describe('commands on experiments', () => {
     const { output } = await run('submit', file);
     const id = output.lines[0]!;
     const got = await run('get', id);
-    assert.match(got.output.lines[0]!, /name {10}from a file\nstate {9}queued/);
+    assert.match(got.output.lines[0]!, /^id {12}exp-\w+\nname {10}from a file\nstate {9}queued/);
     assert.match(
       got.output.lines[0]!,
       /place {9}1 of \d+\nwaits {9}not looked at yet\nstarts {8}not known: no choice/,

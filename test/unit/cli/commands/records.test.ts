@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { type Ask, answerTo, recordCommands } from '../../../../src/cli/commands/records.ts';
+import { recordCommands } from '../../../../src/cli/commands/records.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
@@ -20,14 +19,9 @@ describe('commands on experiments that are there', () => {
   });
 
   const submitted = async () => (await api.client.post<{ id: string }>('/v1/experiments', REPLAY)).id;
-  async function ended(): Promise<string> {
-    const id = await submitted();
-    await api.store.cancel(id, 'not wanted');
-    return id;
-  }
-  async function run(args: string[], ask: Ask = async () => undefined) {
+  async function run(args: string[]) {
     const output = keptOutput();
-    const end = await runCommand(recordCommands(output, ask), [...args, ...api.connection]);
+    const end = await runCommand(recordCommands(output), [...args, ...api.connection]);
     return { output, ...end };
   }
 
@@ -42,46 +36,22 @@ describe('commands on experiments that are there', () => {
     assert.equal((await run(['rerun', 'exp-00000000000000000000'])).exitCode, EXIT.refused);
   });
 
-  test('rm asks, and deletes only on a yes', async () => {
-    const id = await ended();
-    const questions: string[] = [];
-    const saying = (answer: string | undefined) => async (question: string) => {
-      questions.push(question);
-      return answer;
-    };
-    assert.equal((await run(['rm', id], saying('n'))).exitCode, EXIT.notOk);
-    assert.equal((await run(['rm', id], saying(''))).exitCode, EXIT.notOk);
-    const nobody = await run(['rm', id], saying(undefined));
-    assert.equal(nobody.exitCode, EXIT.usage);
-    assert.match(nobody.error!.message, /--yes/);
-    assert.ok(await api.store.get(id));
-    assert.match(questions[0]!, new RegExp(`Delete ${id}`));
-    assert.equal((await run(['rm', id], saying('yes'))).exitCode, EXIT.ok);
-    assert.equal(await api.store.get(id), undefined);
-  });
-
-  test('an answer is what was typed; Ctrl-C and Ctrl-D are none', async () => {
-    for (const [typed, answer] of [
-      ['yes\n', 'yes'],
-      ['\u0003', ''],
-      ['\u0004', ''],
-    ] as const) {
-      const [input, output] = [new PassThrough(), new PassThrough()];
-      const answered = answerTo('Delete? ', input, output);
-      input.write(typed);
-      assert.equal(await answered, answer);
-    }
-  });
-
-  test('rm refuses what has not ended and deletes the others', async () => {
-    const [waiting, first, second] = [await submitted(), await ended(), await ended()];
-    const { output, exitCode, error } = await run(['rm', '--yes', first, waiting, second]);
-    assert.equal(exitCode, EXIT.refused);
-    assert.match(error!.message, /1 of 3 were not deleted/);
-    assert.match(output.remarks[0]!, /is queued; cancel it/);
-    assert.deepEqual(output.lines, [`${first} deleted`, `${second} deleted`]);
-    const again = await run(['rm', '--yes', '--json', waiting]);
-    assert.equal(again.output.json<{ deleted: boolean }[]>()[0]!.deleted, false);
+  test('rerun with changes submits the changed spec in the same project', async () => {
+    const id = await submitted();
+    const { output } = await run([
+      'rerun',
+      id,
+      '--set',
+      'replay.batches=7',
+      '--name',
+      'again',
+      '--priority',
+      '3',
+    ]);
+    const made = (await api.store.get(output.lines[0]!))!;
+    assert.deepEqual([made.name, made.priority, made.project], ['again', 3, 'default']);
+    assert.equal((made.resolved as { replay: { batches: number } }).replay.batches, 7);
+    assert.equal((await run(['rerun', id, '--set', 'name.x=1'])).exitCode, EXIT.usage);
   });
 
   test('attempts tells where each ran and how it ended, inert', async () => {

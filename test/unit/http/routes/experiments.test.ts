@@ -169,6 +169,8 @@ describe('GET /v1/experiments', () => {
       ['limit=1&limit=2', 'limit'],
       ['state=quued', 'state'],
       ['stat=queued', 'stat'],
+      ['id=exp-', 'id'],
+      ['id=swp-0', 'id'],
       ['__proto__=1', '__proto__'],
       ['access_token=x', 'access_token'],
     ]) {
@@ -200,6 +202,7 @@ describe('filters of GET /v1/experiments', () => {
     );
     assert.deepEqual(await listed(`submittedBefore=${before - 60_000}`), []);
     assert.deepEqual(await listed('sweep=swp-00000000000000000000'), []);
+    assert.deepEqual(await listed(`id=${ids[0]!.slice(0, 22)}`), [ids[0]]);
   });
 
   test('are part of the cursor', async () => {

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { placeProblem, segmentsOf, toPointer, writeAt } from '../../../src/plan/pointer.ts';
+
+test('a place with dots becomes a JSON pointer, and a pointer stays as it is', () => {
+  assert.equal(toPointer('training.seed'), '/training/seed');
+  assert.equal(toPointer('/a~1b/c'), '/a~1b/c');
+  assert.deepEqual(segmentsOf(toPointer('a/b.c~d')), ['a/b', 'c~d']);
+});
+
+test('a value is written where it belongs, and objects on the way are made', () => {
+  const spec = { training: { seed: 1 } };
+  writeAt(spec, '/training/steps', 5);
+  writeAt(spec, '/estimator/name', 'hgpo');
+  assert.deepEqual(spec, { training: { seed: 1, steps: 5 }, estimator: { name: 'hgpo' } });
+});
+
+test('a place below a scalar, an empty one and one that pollutes are refused', () => {
+  assert.equal(placeProblem({ a: { b: 1 } }, '/a/c'), undefined);
+  assert.match(placeProblem({ a: 1 }, '/a/c')!, /a is no object there/);
+  for (const pointer of ['/', '/a/', '/__proto__/x', '/constructor', `/${'a/'.repeat(16)}a`])
+    assert.match(placeProblem({}, pointer)!, /is no place in a spec/);
+});
