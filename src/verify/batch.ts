@@ -1,11 +1,18 @@
 import type { EstimatorName } from '../kernel/fingerprint.ts';
 import { fingerprint } from '../kernel/fingerprint.ts';
+import type { GroupStatistics } from '../kernel/grpo.ts';
 import type { Deviation } from '../kernel/spread.ts';
 import type { NormMode, StepColumns } from '../kernel/steps.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Rows that a batch may have at most. */
 export const MAX_ROWS = 2 ** 24;
+
+/**
+ * `recipe`: the forms of verl-agent's code, run by torch on the CPU: means by division, deviations about the mean or in
+ * double precision. `any`: every form that libraries use (any-form.ts).
+ */
+export type Forms = 'recipe' | 'any';
 
 /**
  * The estimator that the trainer states to have used. Every field is set; those that the named estimator does
@@ -24,8 +31,12 @@ export interface BatchEstimator {
   readonly epsilon: number;
   /** Left out: as the recipe of `name` does. */
   readonly deviation?: Deviation;
+  /** What the mean and deviation over a group run over. Omitted: `rows`, as in the recipes. */
+  readonly statistics?: GroupStatistics;
   /** The arithmetic of the reported columns. */
   readonly precision: 'float32' | 'float64';
+  /** The algebraic forms of the formula that the trainer may have evaluated. Omitted: `any`. */
+  readonly forms?: Forms;
 }
 
 /** Where a batch comes from. A field is there only where the producer states it. */
@@ -91,9 +102,15 @@ export function stepColumns(batch: Batch): StepColumns {
 }
 
 /** The estimator's parameters as the kernel takes them; what the batch does not state is as in the recipe. */
-export function kernelParameters(estimator: BatchEstimator): Omit<BatchEstimator, 'name' | 'precision'> {
-  const { name: _name, precision: _precision, ...parameters } = estimator;
-  return parameters;
+export function kernelParameters(
+  estimator: BatchEstimator,
+): Omit<BatchEstimator, 'name' | 'precision' | 'forms'> & { baseStatistics?: GroupStatistics } {
+  const { name, precision: _precision, forms: _forms, ...parameters } = estimator;
+  const { statistics } = estimator;
+  // HGPO's group is its base group.
+  return name === 'hgpo' && statistics !== undefined
+    ? { ...parameters, baseStatistics: statistics }
+    : parameters;
 }
 
 /** The fingerprint of the estimator that the batch states. */

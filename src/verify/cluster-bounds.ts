@@ -4,7 +4,7 @@
  */
 
 import type { Arithmetic } from './arithmetic.ts';
-import { lowestBitExponent } from './arithmetic.ts';
+import { FLOAT64, lowestBitExponent } from './arithmetic.ts';
 
 /** Divisor of the variance: `population` n, `sample` n - 1. */
 export type Deviation = 'population' | 'sample';
@@ -33,6 +33,10 @@ export interface ClusterBounds {
   readonly divisor: Float64Array;
   /** 1 where an intermediate result may leave the format's range. */
   readonly overflow: Uint8Array;
+  /** The largest error of a member's value. */
+  readonly inputError: Float64Array;
+  /** The largest distance of a member's value to the number that the file states; absent where all are the same. */
+  readonly rounding?: Float64Array | undefined;
 }
 
 export interface ClusterInput {
@@ -42,6 +46,8 @@ export interface ClusterInput {
   readonly value: Float64Array;
   /** Half width of what is known of each value; absent where the values are exact inputs. */
   readonly valueError?: Float64Array | undefined;
+  /** Distance of each value to the number that the file states; absent where all are the same. */
+  readonly rounding?: Float64Array | undefined;
 }
 
 /** Bounds for every cluster of one level. Linear in the rows. */
@@ -51,10 +57,10 @@ export function clusterBounds(
   arithmetic: Arithmetic,
 ): ClusterBounds {
   const sums = sumUp(input);
-  const bounds = emptyBounds(input.count, arithmetic);
+  const bounds = { ...emptyBounds(input.count, arithmetic), inputError: sums.error, rounding: sums.rounding };
   for (let c = 0; c < input.count; c++) boundMean(c, sums, bounds);
   sumSquares(input, bounds);
-  for (let c = 0; c < input.count; c++) boundDeviation(c, sums, bounds, deviation);
+  for (let c = 0; c < input.count; c++) boundDeviation(c, bounds, deviation, referenceError(c, sums));
   return bounds;
 }
 
@@ -68,9 +74,10 @@ interface Sums {
   readonly first: Float64Array;
   readonly equal: Uint8Array;
   readonly error: Float64Array;
+  readonly rounding: Float64Array | undefined;
 }
 
-function sumUp({ cluster, count, value, valueError }: ClusterInput): Sums {
+function sumUp({ cluster, count, value, valueError, rounding }: ClusterInput): Sums {
   const sums: Sums = {
     size: new Int32Array(count),
     sum: new Float64Array(count),
@@ -81,6 +88,7 @@ function sumUp({ cluster, count, value, valueError }: ClusterInput): Sums {
     first: new Float64Array(count),
     equal: new Uint8Array(count).fill(1),
     error: new Float64Array(count),
+    rounding: rounding && new Float64Array(count),
   };
   for (let row = 0; row < cluster.length; row++) {
     const c = cluster[row]!;
@@ -97,11 +105,14 @@ function sumUp({ cluster, count, value, valueError }: ClusterInput): Sums {
     const bit = lowestBitExponent(x);
     if (bit < sums.lattice[c]!) sums.lattice[c] = bit;
     if (valueError !== undefined && valueError[row]! > sums.error[c]!) sums.error[c] = valueError[row]!;
+    if (sums.rounding !== undefined && rounding![row]! > sums.rounding[c]!)
+      sums.rounding[c] = rounding![row]!;
   }
   return sums;
 }
 
-function emptyBounds(count: number, arithmetic: Arithmetic): ClusterBounds {
+/** Bounds of `count` clusters, to be filled. */
+export function emptyBounds(count: number, arithmetic: Arithmetic): ClusterBounds {
   const column = (): Float64Array => new Float64Array(count);
   return {
     arithmetic,
@@ -117,6 +128,7 @@ function emptyBounds(count: number, arithmetic: Arithmetic): ClusterBounds {
     deviationHigh: column(),
     divisor: column(),
     overflow: new Uint8Array(count),
+    inputError: column(),
   };
 }
 
@@ -134,10 +146,27 @@ function boundMean(c: number, sums: Sums, bounds: ClusterBounds): void {
     bounds.mean[c] = bounds.arithmetic.round(bounds.mean[c]!);
     return;
   }
-  const sumError = unit * (1 + 2 * size * unit) * largestPartialSums(c, sums);
-  const mean = Math.abs(bounds.mean[c]!);
-  const own = (sumError * (1 + unit)) / size + unit * mean;
-  bounds.meanError[c] = (own + sums.error[c]!) * (1 + 1e-9) + 2 ** -50 * mean + 2 ** -148;
+  const own = roundedMeanError(c, sums, unit);
+  bounds.meanError[c] = (own + sums.error[c]!) * (1 + 1e-9) + referenceError(c, sums) + 2 ** -148;
+}
+
+/** What a sum in any order and a division can make of the mean, in an arithmetic of unit roundoff `unit`. */
+function roundedMeanError(c: number, sums: Sums, unit: number): number {
+  const size = sums.size[c]!;
+  const partial = largestPartialSums(sums.nonZero[c]!, sums.largest[c]!, sums.absolute[c]!);
+  const sumError = unit * (1 + 2 * size * unit) * partial;
+  return (sumError * (1 + unit)) / size + (unit * Math.abs(sums.sum[c]!)) / size;
+}
+
+/**
+ * How far the reference itself is off: `trueMean` is a float64 sum, from the first row to the last, and a division, so
+ * the bound of any evaluation holds for it with u = 2^-53. The computed mean m' and the reference m" lie around the mean
+ * m, so |m' - m"| <= |m' - m| + |m" - m|. Against float32 this is nothing; against float64 it doubles the bound. Equal
+ * values are their own mean. The last term is for the difference of two float64 numbers near m.
+ */
+function referenceError(c: number, sums: Sums): number {
+  const own = 2 ** -52 * (Math.abs(sums.sum[c]!) / sums.size[c]!);
+  return sums.equal[c] === 1 ? own : roundedMeanError(c, sums, FLOAT64.unit) + own;
 }
 
 /**
@@ -155,12 +184,12 @@ function sumIsExact(c: number, sums: Sums, { digits, round, name }: Arithmetic):
   return true;
 }
 
-/** Upper bound of the sum of |partial sum| over the additions of any order: sum over j = 2..n of min(j M, T). */
-function largestPartialSums(c: number, sums: Sums): number {
-  const n = sums.nonZero[c]!;
-  if (n < 2) return 0;
-  const total = sums.absolute[c]!;
-  const largest = sums.largest[c]!;
+/**
+ * Upper bound of the sum of |partial sum| over the additions of any order of n values, the largest of size M, their
+ * sizes adding up to T: the sum over j = 2..n of min(j M, T).
+ */
+export function largestPartialSums(n: number, largest: number, total: number): number {
+  if (n < 2 || largest === 0) return 0;
   const rising = Math.min(n, Math.floor(total / largest));
   return largest * ((rising * (rising + 1)) / 2 - 1) + total * (n - rising);
 }
@@ -178,19 +207,31 @@ function sumSquares({ cluster, value }: ClusterInput, bounds: ClusterBounds): vo
 /**
  * Squares about another centre than the mean grow by n t^2, t the distance. The trainer's centre lies within
  * `meanError` of the mean, or is the pinned one; one that takes the deviation in higher precision has the mean.
+ *
+ * The reference is rounded too. With m" at most r from the mean m, the exact sum about m" is Q + n r^2; the float64
+ * evaluation rounds differences, squares and a sum of n terms by a relative (n + 3) 2^-53. So the computed Q" gives
+ * Q"(1 - (n + 3) 2^-53) - n r^2 <= Q <= Q"(1 + (n + 3) 2^-53), and the trainer's centre lies within t + r of m.
  */
-function boundDeviation(c: number, sums: Sums, bounds: ClusterBounds, kind: Deviation): void {
+function boundDeviation(c: number, bounds: ClusterBounds, kind: Deviation, reference: number): void {
   const { unit, overflow } = bounds.arithmetic;
   const n = bounds.size[c]!;
   const divisor = kind === 'population' ? n : Math.max(1, n - 1);
-  const t = bounds.pinned[c] === 1 ? Math.abs(bounds.mean[c]! - bounds.trueMean[c]!) : bounds.meanError[c]!;
-  const least = bounds.squares[c]!;
-  const most = least + n * t * t * (1 + 1e-9);
-  const relative = (n / 2 + 5) * unit * (1 + n * unit);
-  const blur = sums.error[c]! * Math.sqrt(n / divisor) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
+  const r = bounds.equal[c] === 1 ? 0 : reference;
+  const t =
+    r + (bounds.pinned[c] === 1 ? Math.abs(bounds.mean[c]! - bounds.trueMean[c]!) : bounds.meanError[c]!);
+  const own = (n + 3) * FLOAT64.unit;
+  const least = Math.max(0, bounds.squares[c]! * (1 - own) - n * r * r);
+  const most = bounds.squares[c]! * (1 + own) + n * t * t * (1 + 1e-9);
+  const relative = deviationRoundings(n, unit);
+  const blur = bounds.inputError[c]! * Math.sqrt(n / divisor) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
   bounds.divisor[c] = divisor;
-  bounds.deviation[c] = Math.sqrt(least / divisor);
-  bounds.deviationLow[c] = Math.max(0, bounds.deviation[c]! * (1 - relative) - blur);
+  bounds.deviation[c] = Math.sqrt(bounds.squares[c]! / divisor);
+  bounds.deviationLow[c] = Math.max(0, Math.sqrt(least / divisor) * (1 - relative) - blur);
   bounds.deviationHigh[c] = Math.sqrt(most / divisor) * (1 + relative) + blur;
   if (most >= overflow) bounds.overflow[c] = 1;
+}
+
+/** Relative error of differences, squares, a sum of n of them, a division and a root. */
+export function deviationRoundings(n: number, unit: number): number {
+  return (n / 2 + 5) * unit * (1 + n * unit);
 }

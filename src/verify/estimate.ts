@@ -3,7 +3,7 @@ import type { EstimatorName, EstimatorParameters } from '../kernel/fingerprint.t
 import { fingerprint } from '../kernel/fingerprint.ts';
 import { stepReturns } from '../kernel/returns.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
-import { missingColumn, stepColumns } from './batch.ts';
+import { kernelParameters, missingColumn, stepColumns } from './batch.ts';
 
 type Variants = EstimatorParameters['hgpo'] &
   Omit<EstimatorParameters['gigpo'] & EstimatorParameters['grpo'], 'singleton'>;
@@ -30,9 +30,12 @@ export interface Estimate {
  * and a RangeError for a history length out of range.
  */
 export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Estimate {
-  const { name, precision: _precision, ...parameters } = { ...batch.estimator, ...overrides };
+  const stated = { ...batch.estimator, ...overrides };
+  const { name } = stated;
+  const { deviation, ...others } = kernelParameters(stated);
   // A stated deviation belongs to the estimator that it was stated for.
-  if (name !== batch.estimator.name && overrides.deviation === undefined) delete parameters.deviation;
+  const kept = name === batch.estimator.name || overrides.deviation !== undefined;
+  const parameters = { ...others, ...(deviation === undefined || !kept ? {} : { deviation }) };
   const run = ESTIMATORS[name] as (typeof ESTIMATORS)['hgpo'];
   const advantage = run(
     {

@@ -4,7 +4,7 @@
  */
 
 import { hull } from './admissible.ts';
-import { type Batch, batchFingerprint } from './batch.ts';
+import { type Batch, batchFingerprint, type Forms } from './batch.ts';
 import { findLikelyCause } from './likely-cause.ts';
 import { createJudge, type Judge } from './outcomes.ts';
 import type { RowOutcome } from './report.ts';
@@ -98,7 +98,7 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
     reported: finite(reported),
     true: finite(model?.truth[row]),
     outcome,
-    interval: model === undefined ? null : finiteInterval(hull(model.parts(row))),
+    interval: model === undefined ? null : finiteInterval(hull(model.parts(row, formsOf(batch)))),
     combination: model?.combination ?? 'sum',
     weightEpsilon: model?.weightEpsilon ?? 0,
     levels: model === undefined ? [] : explainLevels(batch, model, row, step),
@@ -138,10 +138,10 @@ function explainLevel(
   model: RowModel,
   { level, row, step }: { level: ModelLevel; row: number; step: Int32Array },
 ): ExplainedLevel {
-  const { bounds, cluster, input, norm } = level;
+  const { bounds, cluster, members, input, norm } = level;
   const c = cluster[row]!;
   const { value, reason } = truePart(model, level, row);
-  const part = model.parts(row).parts.find((p) => p.level === level.level);
+  const part = model.parts(row, formsOf(batch)).parts.find((p) => p.level === level.level);
   const isRaw = c >= 0 && bounds.size[c] === 1 && level.rawSingleton;
   const deviation = isRaw ? 1 : finite(c < 0 ? 0 : bounds.deviation[c]);
   return {
@@ -150,7 +150,7 @@ function explainLevel(
     valueName: level.level === -1 ? 'score' : 'return',
     states: statesOf(batch, row, c < 0 ? -1 : level.level),
     size: c < 0 ? 0 : bounds.size[c]!,
-    members: c < 0 ? [] : membersOf(batch, { cluster, value: input.value, of: c, step }),
+    members: c < 0 ? [] : membersOf(batch, { cluster: members, value: input.value, of: c, step }),
     mean: isRaw ? 0 : finite(c < 0 ? 0 : bounds.trueMean[c]),
     deviation: norm === 'deviation' ? deviation : null,
     epsilon: model.epsilon,
@@ -160,6 +160,10 @@ function explainLevel(
     share: 0,
     dropped: reason === undefined ? null : { reason, text: dropText(reason, level.level) },
   };
+}
+
+function formsOf({ estimator }: Batch): Forms {
+  return estimator.forms ?? 'any';
 }
 
 function membersOf(

@@ -9,8 +9,13 @@ import { type ReturnBounds, returnBounds } from './return-bounds.ts';
 
 /** A column of values, and how far each may be from what the trainer used. */
 export interface InputColumn {
+  /** Numbers of the trainer's format. */
   readonly value: Float64Array;
   readonly error?: Float64Array | undefined;
+  /** As the file states them, where these are other numbers. */
+  readonly stated?: Float64Array | undefined;
+  /** Distance to what the trainer may have used instead: the stated number, or its float32 rounding. */
+  readonly rounding?: Float64Array | undefined;
 }
 
 export interface Inputs {
@@ -83,15 +88,18 @@ export function mismatchedReturns(
   return rows;
 }
 
-/** Values that are not numbers of the format were rounded on their way into it. */
-function rounded(value: Float64Array, { name, unit }: Arithmetic): InputColumn {
-  if (name === 'float64') return { value };
-  let error: Float64Array | undefined;
-  for (let row = 0; row < value.length; row++) {
-    const x = value[row]!;
+/**
+ * A float32 trainer rounds what is no float32 number before it computes; another goes on with the stated number and
+ * rounds what it makes of it, or computes in float64 on float32 numbers. The first is the value, the second as far away
+ * as `rounding` says.
+ */
+function rounded(stated: Float64Array, { round }: Arithmetic): InputColumn {
+  let rounding: Float64Array | undefined;
+  for (let row = 0; row < stated.length; row++) {
+    const x = stated[row]!;
     if (Math.fround(x) === x || !Number.isFinite(x)) continue;
-    error ??= new Float64Array(value.length);
-    error[row] = unit * Math.abs(x) + 2 ** -149;
+    rounding ??= new Float64Array(stated.length);
+    rounding[row] = Math.abs(x - Math.fround(x));
   }
-  return error === undefined ? { value } : { value, error };
+  return rounding === undefined ? { value: stated } : { value: stated.map(round), stated, rounding };
 }

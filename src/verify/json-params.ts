@@ -22,7 +22,9 @@ const PARAMETER_KEYS = [
   'epsilon',
   'groupSize',
   'deviation',
+  'statistics',
   'precision',
+  'forms',
 ] as const;
 
 /** What else the batch holds, as far as it decides which parameters must be stated. */
@@ -47,6 +49,8 @@ export function readEstimator(place: Place, params: JsonObject, needs: Parameter
   const modes = ['mean_std_norm', 'mean_norm'] as const;
   const stepwise = name === 'hgpo' || name === 'gigpo';
   const deviation = choice(place, params, 'deviation', ['population', 'sample'] as const);
+  const statistics = choice(place, params, 'statistics', ['rows', 'trajectories'] as const);
+  const forms = choice(place, params, 'forms', ['recipe', 'any'] as const);
   return {
     name,
     historyLength: number('historyLength', {
@@ -66,7 +70,9 @@ export function readEstimator(place: Place, params: JsonObject, needs: Parameter
     invalidActionPenalty: number('invalidActionPenalty', needs.returns ? {} : { otherwise: 0 }),
     epsilon: number('epsilon', { least: 0, otherwise: 1e-6 }),
     ...(deviation === undefined ? {} : { deviation }),
+    ...(statistics === undefined ? {} : { statistics }),
     precision: choice(place, params, 'precision', ['float32', 'float64'] as const) ?? 'float32',
+    ...(forms === undefined ? {} : { forms }),
   };
 }
 

@@ -26,6 +26,8 @@ export interface Part {
   extra: number;
   norm: Norm;
   epsilon: number;
+  /** True where the bounds are those of any form: then the deviation has no list of candidates. */
+  anyForm: boolean;
 }
 
 /** What is done with (x - mean): divided by (deviation + epsilon), nothing, or times n / (n - 1) as RLOO does. */
@@ -46,6 +48,7 @@ export function emptyPart(bounds: ClusterBounds): Part {
     extra: 0,
     norm: 'deviation',
     epsilon: 0,
+    anyForm: false,
   };
 }
 
@@ -56,8 +59,10 @@ const REFINE_CANDIDATES = 129;
 export function boundPart(part: Part): void {
   const { bounds, cluster, value, valueError } = part;
   if (bounds.overflow[cluster] === 1) setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-  else if (part.norm === 'leave-one-out') boundLeaveOneOut(part);
-  else if (bounds.pinned[cluster] === 1 && valueError === 0) {
+  else if (part.norm === 'leave-one-out') {
+    if (part.anyForm) boundAnyLeaveOneOut(part);
+    else boundLeaveOneOut(part);
+  } else if (bounds.pinned[cluster] === 1 && valueError === 0) {
     const difference = bounds.arithmetic.round(value - bounds.mean[cluster]!);
     scalePart(part, difference, difference);
   } else boundDifference(part);
@@ -84,7 +89,7 @@ function scalePart(part: Part, low: number, high: number): void {
   }
   const least = denominator(bounds.deviationLow[cluster]!, part.epsilon, unit, -1);
   const most = denominator(bounds.deviationHigh[cluster]!, part.epsilon, unit, 1);
-  const own = (1.01 * unit + extra) * (1 + unit);
+  const own = quotientRoundings(part);
   const a = low / (low > 0 ? most : least);
   const b = high / (high > 0 ? least : most);
   if (Number.isNaN(a) || Number.isNaN(b) || least <= 0) {
@@ -92,6 +97,12 @@ function scalePart(part: Part, low: number, high: number): void {
     return;
   }
   setPart(part, a - own * Math.abs(a), b + own * Math.abs(b));
+}
+
+/** A quotient rounds once; the product with a reciprocal, which is another form, twice. */
+function quotientRoundings({ bounds, extra, anyForm }: Part): number {
+  const { unit } = bounds.arithmetic;
+  return ((anyForm ? 2.02 : 1.01) * unit + extra) * (1 + unit);
 }
 
 function denominator(deviation: number, epsilon: number, unit: number, sign: 1 | -1): number {
@@ -111,7 +122,26 @@ function boundLeaveOneOut(part: Part): void {
   const error = bounds.meanError[cluster]!;
   const off = scale * (value - mean);
   const terms = scale * (Math.abs(value) + Math.abs(mean) + error);
-  const blur = scale * (error + part.valueError) + 3.01 * unit * terms + unit * Math.abs(off);
+  const blur = scale * (error + part.valueError) + (3.01 * unit + 2 ** -50) * terms + unit * Math.abs(off);
+  setPart(part, off - blur, off + blur);
+}
+
+/**
+ * RLOO: n/(n - 1) (x - m) in any of its forms: x n/(n - 1) - m n/(n - 1), (n x - S)/(n - 1), x - (S - x)/(n - 1), x less
+ * the mean of the others summed alone, (x - m)/(1 - 1/n). All round terms of at most n/(n - 1) (|x| + |m|), no form more
+ * than six times, and take over the error of the sum (of n values or fewer) n/(n - 1) times the mean's. The result's own
+ * rounding is one of u |off|, and the float64 evaluation here costs a few 2^-53 of the terms.
+ */
+function boundAnyLeaveOneOut(part: Part): void {
+  const { bounds, cluster, value, valueError } = part;
+  const { unit } = bounds.arithmetic;
+  const n = bounds.size[cluster]!;
+  const scale = n / (n - 1);
+  const mean = bounds.trueMean[cluster]!;
+  const error = bounds.meanError[cluster]! + Math.abs(bounds.mean[cluster]! - mean);
+  const off = scale * (value - mean);
+  const terms = scale * (Math.abs(value) + Math.abs(mean) + error);
+  const blur = scale * (error + valueError) + (6.06 * unit + 2 ** -50) * terms + unit * Math.abs(off);
   setPart(part, off - blur, off + blur);
 }
 
@@ -135,10 +165,11 @@ export function setPart(part: Part, low: number, high: number): void {
 /** True where the part's interval comes from a mean that can be enumerated: a float32 one of several members. */
 export function isRefinable(part: Part): boolean {
   const { bounds, cluster } = part;
-  if (bounds.arithmetic.name !== 'float32' || bounds.overflow[cluster] === 1 || part.valueError !== 0)
-    return false;
-  if (part.norm === 'leave-one-out') return bounds.size[cluster]! > 1;
-  return bounds.pinned[cluster] === 0;
+  if (bounds.arithmetic.name !== 'float32' || bounds.overflow[cluster] === 1) return false;
+  // Unknown inputs are no float32 numbers that could be tried.
+  if (part.valueError !== 0 || bounds.inputError[cluster] !== 0) return false;
+  if (bounds.size[cluster] === 1) return false;
+  return part.norm === 'leave-one-out' ? !part.anyForm : bounds.pinned[cluster] === 0;
 }
 
 /**
@@ -165,8 +196,10 @@ function push(pairs: number[], value: number, relative: number): void {
 function refineScaled(part: Part, means: readonly number[], pairs: number[]): void {
   const { bounds, cluster, value } = part;
   const { unit } = bounds.arithmetic;
-  const deviations = deviationsAbout(bounds, cluster, means);
-  const own = (1.01 * unit + part.extra) * (1 + unit);
+  const deviations = part.anyForm
+    ? [bounds.deviationLow[cluster]!, bounds.deviationHigh[cluster]!]
+    : deviationsAbout(bounds, cluster, means);
+  const own = quotientRoundings(part);
   for (const mean of means) {
     const difference = Math.fround(value - mean);
     if (difference === 0) continue;

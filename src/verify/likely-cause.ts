@@ -58,22 +58,29 @@ function bestVariant(
   reported: Float64Array,
   wrongRows: readonly number[],
 ): LikelyCause | undefined {
+  const own = evaluate(batch, {});
+  if (own === undefined) return undefined;
   let best: LikelyCause | undefined;
   for (const variant of variantsOf(batch)) {
     const other = evaluate(batch, variant.overrides);
     if (other === undefined) continue;
-    const values = other.advantage;
-    let hits = 0;
-    for (const row of wrongRows) {
-      const size = Math.max(Math.abs(values[row]!), 0.01);
-      if (Math.abs(values[row]! - reported[row]!) <= CLOSE * size) hits++;
-    }
-    const share = hits / wrongRows.length;
+    const share = wrongRows.filter((row) => explains(row, other, own, reported)).length / wrongRows.length;
     if (share < MIN_SHARE || share <= (best?.share ?? 0)) continue;
     best = { text: variant.text, share, fingerprint: other.fingerprint };
     if (share === 1) break;
   }
   return best;
+}
+
+/**
+ * True where the variant gives the reported value and is nearer to it than the stated estimator: a variant that changes
+ * nothing for this estimator or this batch is never nearer.
+ */
+function explains(row: number, variant: Estimate, own: Estimate, reported: Float64Array): boolean {
+  const value = variant.advantage[row]!;
+  const off = Math.abs(value - reported[row]!);
+  const ownOff = Math.abs(own.advantage[row]! - reported[row]!);
+  return off <= CLOSE * Math.max(Math.abs(value), 0.01) && !(off >= ownOff);
 }
 
 /** Undefined where the batch lacks a column that the variant needs. */
@@ -96,9 +103,7 @@ function variantsOf(batch: Batch): Variant[] {
     ...(name === 'gigpo' ? [own('the step term is missing', { stepAdvantageWeight: 0 })] : []),
     ...(name === 'grpo' ? [own('leave-one-out baseline', { baseline: 'leave-one-out' })] : []),
     ...(name === 'hgpo' ? [] : [own('a group of one gives 0', { singleton: 'zero' } as EstimatorOverrides)]),
-    ...(name === 'hgpo'
-      ? []
-      : [own('statistics over trajectories, not rows', { statistics: 'trajectories' })]),
+    ...(name === 'hgpo' ? [] : [statisticsVariant(batch, own)]),
     ...ESTIMATOR_NAMES.filter((other) => other !== name).map((other) => ({
       text: `another estimator: ${other}`,
       overrides: { name: other },
@@ -106,6 +111,12 @@ function variantsOf(batch: Batch): Variant[] {
     own('returns without discount', { gamma: 1 }),
     own('returns without penalty', { invalidActionPenalty: 0 }),
   ];
+}
+
+function statisticsVariant({ estimator }: Batch, own: Own): Variant {
+  return estimator.statistics === 'trajectories'
+    ? own('statistics over rows, not trajectories', { statistics: 'rows' })
+    : own('statistics over trajectories, not rows', { statistics: 'trajectories' });
 }
 
 function divisionSwitched(divided: boolean): string {

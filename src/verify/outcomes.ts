@@ -14,6 +14,8 @@ export interface Judge {
    * arithmetic was: to compute better than stated is no fault.
    */
   judge(row: number, value: number): RowOutcome;
+  /** True where only a form other than the recipe's gives `value`, and the batch admits any. */
+  needsOtherForm(row: number, value: number): boolean;
 }
 
 /** A judge, or in words what the batch lacks for one. */
@@ -22,9 +24,15 @@ export function createJudge(batch: Batch): Judge | { readonly missing: string[] 
   if ('missing' in outcome) return outcome;
   const { model } = outcome;
   const effort: Effort = { left: BATCH_EFFORT };
+  // Of its own, so that rows that need other forms do not blunt the recipe's bounds for the rows after them.
+  const otherEffort: Effort = { left: BATCH_EFFORT };
   const outOfRange = weightsLeaveRange(model);
+  const byRecipe = (row: number, value: number): boolean => admits(model.parts(row), value, effort);
+  const byAny = (row: number, value: number): boolean =>
+    batch.estimator.forms !== 'recipe' && admits(model.parts(row, 'any'), value, otherEffort);
   return {
     model,
+    needsOtherForm: (row, value) => !byRecipe(row, value) && byAny(row, value),
     judge(row, value) {
       const truth = model.truth[row]!;
       if (outOfRange && !(Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)))
@@ -34,7 +42,7 @@ export function createJudge(batch: Batch): Judge | { readonly missing: string[] 
       if (Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)) return 'exact';
       const parts = model.parts(row);
       if (parts.parts.some((part) => part.bounds.overflow[part.cluster] === 1)) return 'unverifiable';
-      if (!admits(parts, value, effort)) return 'wrong';
+      if (!byRecipe(row, value) && !byAny(row, value)) return 'wrong';
       return isClose(value, truth) ? 'exact' : 'rounding';
     },
   };

@@ -5,12 +5,14 @@
 
 import { clusterLevels } from '../kernel/clusters.ts';
 import { ESTIMATORS } from '../kernel/estimators.ts';
+import { firstRows } from '../kernel/grpo.ts';
 import type { StepColumns } from '../kernel/steps.ts';
 import type { Combination, RowParts } from './admissible.ts';
+import { boundAnyForm } from './any-form.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import { type Batch, kernelParameters } from './batch.ts';
+import { type Batch, type Forms, kernelParameters } from './batch.ts';
 import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from './budget.ts';
-import { type ClusterBounds, clusterBounds } from './cluster-bounds.ts';
+import { type ClusterBounds, clusterBounds, emptyBounds } from './cluster-bounds.ts';
 import { chooseInputs, type InputColumn, type Inputs } from './inputs.ts';
 import { boundPart, boundSingle, emptyPart, type Norm, type Part, setPart } from './level-value.ts';
 
@@ -18,6 +20,8 @@ import { boundPart, boundSingle, emptyPart, type Norm, type Part, setPart } from
 export interface ModelLevel {
   readonly level: number;
   readonly cluster: Int32Array;
+  /** The same for the rows that mean and deviation run over, -1 for others. */
+  readonly members: Int32Array;
   readonly bounds: ClusterBounds;
   readonly input: InputColumn;
   /** Coefficient of the level before any normalisation. */
@@ -37,8 +41,8 @@ export interface RowModel {
   /** Added to deviations, and to the sum of the weights. */
   readonly epsilon: number;
   readonly weightEpsilon: number;
-  /** The parts of a row, valid until the next call. */
-  parts(row: number): RowParts;
+  /** The parts of a row in the recipe's forms, or in any; valid until the next call. */
+  parts(row: number, forms?: Forms): RowParts;
 }
 
 /** A model, or in words what the batch lacks for one. */
@@ -83,14 +87,30 @@ function missingInputs(batch: Batch, inputs: Inputs): string[] {
   if (steps && batch.observation === undefined) missing.push('observation');
   if (steps && inputs.stepReturn === undefined)
     missing.push('reported.stepReward (or reward and actionValid)');
-  if ((name !== 'hgpo' || baseGroup) && inputs.score === undefined) missing.push('tokenLevelRewardSum');
+  if (name !== 'hgpo' || baseGroup) {
+    if (inputs.score === undefined) missing.push('tokenLevelRewardSum');
+    else if (batch.estimator.statistics === 'trajectories' && !isPerTrajectory(batch, inputs.score.value))
+      missing.push('one tokenLevelRewardSum for all rows of a trajectory');
+  }
   return missing;
+}
+
+/** True where all rows of a trajectory have one value: else the batch does not say which of them counts. */
+function isPerTrajectory({ trajectory, trajectoryNames }: Batch, value: Float64Array): boolean {
+  const own = new Float64Array(trajectoryNames.length);
+  const seen = new Uint8Array(own.length);
+  return value.every((x, row) => {
+    const t = trajectory[row]!;
+    if (seen[t] === 0) own[t] = x;
+    seen[t] = 1;
+    return Object.is(own[t], x);
+  });
 }
 
 function trueAdvantages(batch: Batch, steps: StepColumns, inputs: Inputs): Float64Array {
   const column = (input: InputColumn | undefined): Float64Array => {
     if (input === undefined) throw new TypeError('the column is not in the batch');
-    return input.value;
+    return input.stated ?? input.value;
   };
   return ESTIMATORS[batch.estimator.name](
     { steps, stepReturn: () => column(inputs.stepReturn), score: () => column(inputs.score) },
@@ -104,6 +124,7 @@ function hgpoLevels(batch: Batch, steps: StepColumns, inputs: Inputs): ModelLeve
   const levels: ModelLevel[] = clusterLevels(steps, historyLength).map(({ level, cluster, count }) => ({
     level,
     cluster,
+    members: cluster,
     bounds: bound(cluster, count, input, deviation === 'sample' ? 'sample' : 'population', inputs),
     input,
     weight: (level + 2) ** lengthWeightAlpha,
@@ -130,7 +151,8 @@ function episodeLevels(batch: Batch, steps: StepColumns, inputs: Inputs): ModelL
   if (states === undefined) return [whole];
   const bounds = bound(states.cluster, states.count, input, kind, inputs);
   const weight = stepAdvantageWeight;
-  return [whole, { level: 0, cluster: states.cluster, bounds, input, weight, rawSingleton: false, norm }];
+  const { cluster } = states;
+  return [whole, { level: 0, cluster, members: cluster, bounds, input, weight, rawSingleton: false, norm }];
 }
 
 function groupLevel(
@@ -140,8 +162,15 @@ function groupLevel(
 ): ModelLevel {
   const input = inputs.score as InputColumn;
   const count = batch.groupNames.length;
-  const bounds = bound(batch.group, count, input, deviation, inputs);
-  return { level: -1, cluster: batch.group, bounds, input, weight: 1, rawSingleton: true, norm };
+  const members = batch.estimator.statistics === 'trajectories' ? oncePerTrajectory(batch) : batch.group;
+  const bounds = bound(members, count, input, deviation, inputs);
+  return { level: -1, cluster: batch.group, members, bounds, input, weight: 1, rawSingleton: true, norm };
+}
+
+/** The group of the first row of each trajectory, -1 for the rows after it. */
+function oncePerTrajectory({ group, trajectory }: Batch): Int32Array {
+  const counted = firstRows(group, trajectory);
+  return group.map((g, row) => (counted[row] === 1 ? g : -1));
 }
 
 function bound(
@@ -152,7 +181,7 @@ function bound(
   inputs: Inputs,
 ): ClusterBounds {
   return clusterBounds(
-    { cluster, count, value: input.value, valueError: input.error },
+    { cluster, count, value: input.value, valueError: input.error, rounding: input.rounding },
     deviation,
     inputs.arithmetic,
   );
@@ -167,6 +196,7 @@ function rowReader(
   const { epsilon, name, baseGroup } = batch.estimator;
   const { arithmetic } = inputs;
   const pool = levels.map((level) => emptyPart(level.bounds));
+  const wide = levels.map(() => emptyBounds(1, arithmetic));
   return {
     inputs,
     combination,
@@ -174,7 +204,7 @@ function rowReader(
     arithmetic,
     epsilon,
     weightEpsilon: epsilon,
-    parts(row) {
+    parts(row, forms = 'recipe') {
       const parts: Part[] = [];
       for (let i = 0; i < levels.length; i++) {
         const level = levels[i]!;
@@ -182,23 +212,34 @@ function rowReader(
         if (cluster < 0) continue;
         if (!level.rawSingleton && level.bounds.size[cluster]! < 2) continue;
         const part = pool[i]!;
+        part.anyForm = forms === 'any';
         part.level = level.level;
         part.weight = level.weight;
-        part.cluster = cluster;
         part.value = level.input.value[row]!;
         part.valueError = level.input.error?.[row] ?? 0;
+        part.bounds = level.bounds;
+        part.cluster = cluster;
+        if (part.anyForm) widen(part, row, level, wide[i]!);
         part.norm = level.norm;
         part.epsilon = epsilon;
         part.extra =
           baseGroup && level.level === -1 && name === 'hgpo' ? overTokens(batch, row, arithmetic) : 0;
         if (part.extra > 0 && batch.responseLength?.[row] === 0) setPart(part, 0, 0);
-        else if (level.rawSingleton && level.bounds.size[cluster] === 1) boundSingle(part);
+        else if (level.rawSingleton && part.bounds.size[part.cluster] === 1) boundSingle(part);
         else boundPart(part);
         parts.push(part);
       }
       return { parts, combination, weightEpsilon: epsilon, arithmetic };
     },
   };
+}
+
+/** Replaces the part's bounds by those of any form, in `into`. */
+function widen(part: Part, row: number, level: ModelLevel, into: ClusterBounds): void {
+  boundAnyForm(level.bounds, part.cluster, into);
+  part.valueError += level.input.rounding?.[row] ?? 0;
+  part.bounds = into;
+  part.cluster = 0;
 }
 
 /** The base advantage is spread over the tokens and averaged again: one rounding per token, product and division. */

@@ -113,10 +113,10 @@ function decodeProvenance(message: Message): Record<string, unknown> {
 function decodeEstimator(place: Place, message: Message): BatchEstimator {
   const { estimator } = message;
   if (!estimator?.name) throw missing(place, 'estimator.name', 'the name of the estimator');
-  const { name, mode, deviation, precision, ...stated } = Object.fromEntries(
+  const { name, mode, deviation, statistics, precision, forms, ...stated } = Object.fromEntries(
     Object.entries(new echelon.batch.v1.Estimator(estimator)).filter(([key]) => !key.startsWith('$')),
   ) as unknown as Required<echelon.batch.v1.Estimator.$Properties>;
-  const texts = Object.entries({ mode, deviation, precision }).filter(([, text]) => text);
+  const texts = Object.entries({ mode, deviation, statistics, precision, forms }).filter(([, text]) => text);
   const params = { ...UNSTATED, ...stated, ...Object.fromEntries(texts), estimator: name };
   return readEstimator({ ...place, params: 'estimator' }, params, { returns: true });
 }

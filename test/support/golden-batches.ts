@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Batch } from '../../src/verify/batch.ts';
+import type { Batch, Forms } from '../../src/verify/batch.ts';
 import { readBatchFile } from '../../src/verify/read.ts';
 
 /** Files of recorded batches in test/golden. */
@@ -25,6 +25,11 @@ function goldenBatches(file: (typeof GOLDEN_FILES)[number]): Batch[] {
 /** All golden batches. */
 export function allGoldenBatches(): Batch[] {
   return GOLDEN_FILES.flatMap(goldenBatches);
+}
+
+/** The batch with a statement of its algebraic forms. Golden batches were computed in those of the recipe. */
+export function inForms(batch: Batch, forms: Forms): Batch {
+  return { ...batch, estimator: { ...batch.estimator, forms } };
 }
 
 /** One golden batch by its name. */

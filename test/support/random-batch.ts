@@ -24,13 +24,21 @@ const RETURNS: readonly ((random: () => number, step: number, steps: number) => 
   (random) => (random() - 0.5) * 1e-5,
   (random) => random() * 10 - 5,
   (random) => 0.1 * Math.floor(random() * 3),
+  (random) => 9.9 - (random() < 0.3 ? 0.1 : 0),
+  (random) => 3000.3 + 0.1 * Math.floor(random() * 4),
+  () => 0.3,
 ];
 
 /** What {@link randomBatch} leaves to the caller. */
 export type BatchChoices = Partial<BatchEstimator> & Pick<BatchEstimator, 'name'>;
 
-/** A batch without reported advantages; its step returns are float32 numbers, stated rather than derived. */
+/**
+ * A batch without reported advantages; its step returns are float32 numbers, stated rather than derived. Its scores are
+ * float32 numbers or not, by chance; one per trajectory where the estimator's statistics run over trajectories.
+ */
 export function randomBatch(random: () => number, choices: BatchChoices): Batch {
+  const score = random() < 0.5 ? Math.fround : (x: number): number => x;
+  const perTrajectory = choices.statistics === 'trajectories';
   const groups = 1 + Math.floor(random() * 3);
   const states = 1 + Math.floor(random() * 6);
   const kind = RETURNS[Math.floor(random() * RETURNS.length)]!;
@@ -43,7 +51,7 @@ export function randomBatch(random: () => number, choices: BatchChoices): Batch 
   const values: number[] = [];
   let trajectory = 0;
   for (let g = 0; g < groups; g++) {
-    const size = 1 + Math.floor(random() * 12);
+    const size = 1 + Math.floor(random() * (random() < 0.4 ? 3 : 12));
     for (let t = 0; t < size; t++, trajectory++) {
       const steps = 1 + Math.floor(random() * 8);
       for (let step = 0; step < steps; step++) {
@@ -51,7 +59,7 @@ export function randomBatch(random: () => number, choices: BatchChoices): Batch 
         rows.trajectory.push(trajectory);
         rows.step.push(step);
         rows.observation.push(random() < 0.5 ? step % states : Math.floor(random() * states));
-        values.push(Math.fround(kind(random, step, steps)));
+        values.push(kind(random, step, steps));
       }
     }
   }
@@ -78,8 +86,14 @@ export function randomBatch(random: () => number, choices: BatchChoices): Batch 
     step: Int32Array.from(rows.step),
     observation: Int32Array.from(rows.observation),
     observationLabel: (id) => `s${id}`,
-    tokenLevelRewardSum: Float64Array.from(values, (x) => Math.fround(x * (random() < 0.8 ? 1 : 0.5))),
+    tokenLevelRewardSum: Float64Array.from(values, (x, row) =>
+      score(
+        perTrajectory
+          ? values[rows.trajectory.indexOf(rows.trajectory[row]!)]!
+          : x * (random() < 0.8 ? 1 : 0.5),
+      ),
+    ),
     responseLength: Int32Array.from(values, () => 1 + Math.floor(random() * 40)),
-    reportedStepReward: Float64Array.from(values),
+    reportedStepReward: Float64Array.from(values, Math.fround),
   };
 }

@@ -53,8 +53,32 @@ export function summations(f: Rounding, random: () => number): Summation[] {
   return [naiveIn(f), pairwiseIn(f), lanesIn(f, 8), lanesIn(f, 16), randomTreeIn(f, random)];
 }
 
-/** Choices that a machine makes: how it adds, whether it fuses, in what precision it takes the deviation. */
+/** How a mean comes about: sum / n, sum * (1 / n), or updated value by value. */
+const MEANS = ['divided', 'reciprocal', 'running'] as const;
+
+/** How a sum of squares comes about: about the mean, updated value by value, or from sums of values and squares. */
+const DEVIATIONS = ['two-pass', 'running', 'one-pass', 'one-pass-means'] as const;
+
+/** The equivalent forms of a value less the mean of the others. */
+const LEAVE_ONE_OUT = [
+  'terms',
+  'scaled',
+  'sum',
+  'others',
+  'others-of-sum',
+  'others-of-mean',
+  'share',
+] as const;
+
+/** Choices that a machine makes: how it adds, whether it fuses, which forms it takes. */
 export interface Machine {
+  readonly mean: (typeof MEANS)[number];
+  readonly deviation: (typeof DEVIATIONS)[number];
+  readonly leaveOneOut: (typeof LEAVE_ONE_OUT)[number];
+  /** x * (1 / y) instead of x / y. */
+  readonly reciprocal: boolean;
+  /** Values that are not numbers of the format are rounded before anything else. */
+  readonly roundsInputs: boolean;
   readonly round: Rounding;
   readonly sum: Summation;
   /** Used for the mean inside the deviation, which may be computed separately. */
@@ -66,34 +90,86 @@ export interface Machine {
   readonly wideWeights: boolean;
 }
 
-/** A machine drawn by chance; it computes in float32 unless told otherwise. */
-export function randomMachine(random: () => number, round: Rounding = Math.fround): Machine {
+/**
+ * A machine drawn by chance; it computes in float32 unless told otherwise, and in the recipe's own forms or in any.
+ */
+export function randomMachine(
+  random: () => number,
+  round: Rounding = Math.fround,
+  forms: 'recipe' | 'any' = 'any',
+): Machine {
+  const of = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
+  const formOf = <T>(items: readonly T[]): T => (forms === 'any' ? of(items) : items[0]!);
   const sums = summations(round, random);
-  const pick = (): Summation => sums[Math.floor(random() * sums.length)]!;
   return {
     round,
-    sum: pick(),
-    deviationSum: pick(),
+    mean: formOf(MEANS),
+    deviation: formOf(DEVIATIONS),
+    leaveOneOut: formOf(LEAVE_ONE_OUT),
+    reciprocal: formOf([false, true]),
+    roundsInputs: formOf([true, false]),
+    sum: of(sums),
+    deviationSum: of(sums),
     fused: random() < 0.5,
     wideDeviation: random() < 0.5,
     wideWeights: random() < 0.5,
   };
 }
 
-function meanOf(values: readonly number[], sum: Summation, f: Rounding): number {
+function meanOf(values: readonly number[], sum: Summation, machine: Machine): number {
+  const f = machine.round;
+  if (machine.mean === 'running') return running(values, machine).mean;
+  if (machine.mean === 'reciprocal') return f(sum(values) * f(1 / values.length));
   return f(sum(values) / values.length);
+}
+
+/** Welford's method: mean and sum of squares, value by value or in two halves that are joined. */
+function running(values: readonly number[], machine: Machine): { mean: number; squares: number } {
+  const f = machine.round;
+  if (machine.fused && values.length > 3) {
+    const half = values.length >> 1;
+    const a = running(values.slice(0, half), machine);
+    const b = running(values.slice(half), machine);
+    const delta = f(b.mean - a.mean);
+    const share = f((values.length - half) / values.length);
+    return {
+      mean: f(a.mean + f(delta * share)),
+      squares: f(f(a.squares + b.squares) + f(f(f(delta * delta) * half) * share)),
+    };
+  }
+  let mean = 0;
+  let squares = 0;
+  values.forEach((x, i) => {
+    const delta = f(x - mean);
+    mean = f(mean + (machine.reciprocal ? f(delta * f(1 / (i + 1))) : f(delta / (i + 1))));
+    squares = f(squares + f(delta * f(x - mean)));
+  });
+  return { mean, squares };
 }
 
 function deviationOf(values: readonly number[], divisor: number, machine: Machine): number {
   const f = machine.round;
-  const mean = meanOf(values, machine.deviationSum, machine.round);
+  const root = (squares: number): number =>
+    f(Math.sqrt(Math.max(0, machine.reciprocal ? f(squares * f(1 / divisor)) : f(squares / divisor))));
+  if (machine.deviation === 'running') return root(running(values, machine).squares);
+  if (machine.deviation === 'one-pass' || machine.deviation === 'one-pass-means') {
+    const squares = machine.deviationSum(values.map((x) => f(x * x)));
+    if (machine.deviation === 'one-pass') {
+      const sum = machine.deviationSum(values);
+      return root(f(squares - f(f(sum * sum) / values.length)));
+    }
+    const mean = meanOf(values, machine.deviationSum, { ...machine, mean: 'divided' });
+    const variance = f(f(squares / values.length) - f(mean * mean));
+    return f(Math.sqrt(Math.max(0, f(f(variance * values.length) / divisor))));
+  }
+  const mean = meanOf(values, machine.deviationSum, machine);
   if (machine.wideDeviation) {
     return f(Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / divisor));
   }
   const offs = values.map((x) => f(x - mean));
-  if (machine.fused) return f(Math.sqrt(f(offs.reduce((sum, d) => f(d * d + sum), 0) / divisor)));
+  if (machine.fused) return root(offs.reduce((sum, d) => f(d * d + sum), 0));
   const squares = offs.map((d) => f(d * d));
-  return f(Math.sqrt(f(machine.deviationSum(squares) / divisor)));
+  return root(machine.deviationSum(squares));
 }
 
 interface Normalisation {
@@ -104,11 +180,12 @@ interface Normalisation {
 
 function normalise(values: readonly number[], how: Normalisation, machine: Machine): number[] {
   const f = machine.round;
-  const mean = meanOf(values, machine.sum, machine.round);
+  const mean = meanOf(values, machine.sum, machine);
   if (!how.divided) return values.map((x) => f(x - mean));
   const divisor = how.population ? values.length : values.length - 1;
   const by = f(deviationOf(values, divisor, machine) + f(how.epsilon));
-  return values.map((x) => f(f(x - mean) / by));
+  const divide = (x: number): number => (machine.reciprocal ? f(x * f(1 / by)) : f(x / by));
+  return values.map((x) => divide(f(x - mean)));
 }
 
 /** Rows by key, in batch order. */
@@ -125,8 +202,9 @@ function gather(rows: number, key: (row: number) => string | undefined): number[
 }
 
 /** What the trainer on `machine` reports for the batch, from its reported step returns and scores. */
-export function advantagesOn(batch: Batch, machine: Machine): Float64Array {
+export function advantagesOn(stated: Batch, machine: Machine): Float64Array {
   const f = machine.round;
+  const batch = machine.roundsInputs ? { ...stated, ...roundedInputs(stated, f) } : stated;
   const { name, normalizeByStd, mode, epsilon, deviation } = batch.estimator;
   const sample = { divided: mode === 'mean_std_norm', population: deviation === 'population', epsilon };
   if (name === 'hgpo') return hgpo32(batch, machine);
@@ -138,16 +216,36 @@ export function advantagesOn(batch: Batch, machine: Machine): Float64Array {
   return whole.map((a, row) => f(a + (machine.fused ? weight * step[row]! : f(weight * step[row]!))));
 }
 
+function roundedInputs(batch: Batch, f: Rounding): Pick<Batch, 'tokenLevelRewardSum' | 'reportedStepReward'> {
+  return {
+    tokenLevelRewardSum: batch.tokenLevelRewardSum!.map(f),
+    reportedStepReward: batch.reportedStepReward!.map(f),
+  };
+}
+
+/** The rows of each group, the scores that its statistics run over, and the place of each row among these. */
+function groupsOf(batch: Batch): { rows: number[]; values: number[]; place: number[] }[] {
+  const score = batch.tokenLevelRewardSum!;
+  const each = batch.estimator.statistics === 'trajectories' ? batch.trajectory : undefined;
+  return gather(batch.rows, (row) => String(batch.group[row])).map((rows) => {
+    const keys = rows.map((row) => each?.[row] ?? row);
+    const distinct = [...new Set(keys)];
+    return {
+      rows,
+      values: distinct.map((key) => score[rows[keys.indexOf(key)]!]!),
+      place: keys.map((key) => distinct.indexOf(key)),
+    };
+  });
+}
+
 function episode(batch: Batch, how: Normalisation, machine: Machine): Float64Array {
   const f = machine.round;
-  const score = batch.tokenLevelRewardSum!;
   const advantage = new Float64Array(batch.rows);
-  for (const members of gather(batch.rows, (row) => String(batch.group[row]))) {
-    const values = members.map((row) => score[row]!);
-    const single = (x: number): number => (how.divided ? f(x / f(1 + f(how.epsilon))) : x);
+  for (const { rows, values, place } of groupsOf(batch)) {
+    const single = (x: number): number => (how.divided ? f(x / f(1 + f(how.epsilon))) : f(x));
     const own = values.length === 1 ? values.map(single) : normalise(values, how, machine);
-    members.forEach((row, i) => {
-      advantage[row] = own[i]!;
+    rows.forEach((row, i) => {
+      advantage[row] = own[place[i]!]!;
     });
   }
   return advantage;
@@ -170,24 +268,40 @@ function stateTerm(batch: Batch, how: Normalisation, machine: Machine): Float64A
 }
 
 function leaveOneOut(batch: Batch, machine: Machine): Float64Array {
-  const f = machine.round;
-  const score = batch.tokenLevelRewardSum!;
   const advantage = new Float64Array(batch.rows);
-  for (const members of gather(batch.rows, (row) => String(batch.group[row]))) {
-    const n = members.length;
-    const mean = meanOf(
-      members.map((row) => score[row]!),
-      machine.sum,
-      f,
-    );
-    for (const row of members) {
-      const x = score[row]!;
-      const times = (v: number): number => f(f(v * n) / (n - 1));
-      advantage[row] =
-        n === 1 ? x : machine.fused ? f(times(x) - f(mean * f(n / (n - 1)))) : f(times(x) - times(mean));
-    }
+  for (const { rows, values, place } of groupsOf(batch)) {
+    rows.forEach((row, i) => {
+      advantage[row] = lessTheOthers(values, place[i]!, machine);
+    });
   }
   return advantage;
+}
+
+function lessTheOthers(values: readonly number[], at: number, machine: Machine): number {
+  const f = machine.round;
+  const n = values.length;
+  const x = values[at]!;
+  if (n === 1) return f(x);
+  const by = (v: number, d: number): number => (machine.reciprocal ? f(v * f(1 / d)) : f(v / d));
+  const others = values.filter((_, i) => i !== at);
+  const mean = (): number => meanOf(values, machine.sum, machine);
+  switch (machine.leaveOneOut) {
+    case 'terms':
+      if (machine.fused) return f(f(f(x * n) / (n - 1)) - f(mean() * f(n / (n - 1))));
+      return f(f(f(x * n) / (n - 1)) - f(f(mean() * n) / (n - 1)));
+    case 'scaled':
+      return machine.fused ? f(f(x - mean()) * f(n / (n - 1))) : by(f(f(x - mean()) * n), n - 1);
+    case 'sum':
+      return by(f((machine.fused ? n * x : f(n * x)) - machine.sum(values)), n - 1);
+    case 'others':
+      return f(x - meanOf(others, machine.sum, machine));
+    case 'others-of-sum':
+      return f(x - by(f(machine.sum(values) - x), n - 1));
+    case 'others-of-mean':
+      return f(x - by(f(f(mean() * n) - x), n - 1));
+    case 'share':
+      return by(f(x - mean()), f(1 - f(1 / n)));
+  }
 }
 
 function hgpo32(batch: Batch, machine: Machine): Float64Array {

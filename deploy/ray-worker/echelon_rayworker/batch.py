@@ -43,7 +43,7 @@ _PROVENANCE_FIELDS = {
 _ESTIMATOR_FIELDS = {
     "name": 1, "history_length": 2, "mode": 3, "length_weight_alpha": 4, "base_group": 5,
     "step_advantage_weight": 6, "normalize_by_std": 7, "gamma": 8, "invalid_action_penalty": 9, "epsilon": 10,
-    "deviation": 11, "precision": 12,
+    "deviation": 11, "precision": 12, "statistics": 13, "forms": 14,
 }  # fmt: skip
 _DOUBLES = frozenset(("length_weight_alpha", "step_advantage_weight", "gamma", "invalid_action_penalty", "epsilon"))
 # What the recipe does where a trainer's configuration says nothing.

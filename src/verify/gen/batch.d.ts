@@ -323,6 +323,12 @@ export namespace echelon {
                 /** Estimator precision. */
                 precision: string;
 
+                /** Estimator statistics. */
+                statistics: string;
+
+                /** Estimator forms. */
+                forms: string;
+
                 /**
                  * Encodes the specified Estimator message. Does not implicitly {@link echelon.batch.v1.Estimator.verify|verify} messages.
                  * @param message Estimator message or plain object to encode
@@ -382,6 +388,12 @@ export namespace echelon {
 
                     /** Estimator precision */
                     precision?: (string|null);
+
+                    /** Estimator statistics */
+                    statistics?: (string|null);
+
+                    /** Estimator forms */
+                    forms?: (string|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];

@@ -488,6 +488,8 @@ export const echelon = $root.echelon = (() => {
                 Estimator.prototype.epsilon = 0;
                 Estimator.prototype.deviation = "";
                 Estimator.prototype.precision = "";
+                Estimator.prototype.statistics = "";
+                Estimator.prototype.forms = "";
 
                 Estimator.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -520,6 +522,10 @@ export const echelon = $root.echelon = (() => {
                         writer.uint32(90).string(message.deviation);
                     if (message.precision != null && $Object.hasOwnProperty.call(message, "precision") && message.precision !== "")
                         writer.uint32(98).string(message.precision);
+                    if (message.statistics != null && $Object.hasOwnProperty.call(message, "statistics") && message.statistics !== "")
+                        writer.uint32(106).string(message.statistics);
+                    if (message.forms != null && $Object.hasOwnProperty.call(message, "forms") && message.forms !== "")
+                        writer.uint32(114).string(message.forms);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (let i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -659,6 +665,24 @@ export const echelon = $root.echelon = (() => {
                                     message.precision = value;
                                 else
                                     delete message.precision;
+                                continue;
+                            }
+                        case 13: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.statistics = value;
+                                else
+                                    delete message.statistics;
+                                continue;
+                            }
+                        case 14: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.forms = value;
+                                else
+                                    delete message.forms;
                                 continue;
                             }
                         }

@@ -1,6 +1,7 @@
+import type { Forms } from '../../../src/verify/batch.ts';
 import type { BatchReport } from '../../../src/verify/report.ts';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
-import { goldenBatch } from '../golden-batches.ts';
+import { goldenBatch, inForms } from '../golden-batches.ts';
 import { GROUP_MUTANTS } from './groups.ts';
 import { LEVEL_MUTANTS } from './levels.ts';
 import { ROW_MUTANTS } from './rows.ts';
@@ -18,9 +19,12 @@ export interface Catch {
   readonly caught: boolean;
 }
 
-/** Plants one bug and verifies what comes out. */
-export function tryMutant(mutant: Mutant): Catch {
-  const report = verifyBatch(mutant.plant(goldenBatch(mutant.base)));
+/**
+ * Plants one bug and verifies what comes out. The golden batches were computed in the recipe's forms, and say so here;
+ * with `forms: 'any'` they leave it open, as their files do.
+ */
+export function tryMutant(mutant: Mutant, forms: Forms = 'recipe'): Catch {
+  const report = verifyBatch(mutant.plant(inForms(goldenBatch(mutant.base), forms)));
   const codes = report.findings.filter((f) => f.severity === 'error').map((f) => f.code);
   const errors = [...new Set(codes)].filter((code) => code !== 'wrong-rows');
   return { mutant, report, errors, caught: report.wrong > 0 || errors.length > 0 };

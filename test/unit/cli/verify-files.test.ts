@@ -8,7 +8,7 @@ import { writeBundle } from '../../../src/verify/bundle.ts';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { encodeBatch } from '../../../src/verify/wire.ts';
 import { captured } from '../../support/captured.ts';
-import { goldenBatch } from '../../support/golden-batches.ts';
+import { goldenBatch, inForms } from '../../support/golden-batches.ts';
 import { reportBy } from '../../support/mutants/tools.ts';
 
 const GOLDEN = 'test/golden/hgpo-large.json.gz';
@@ -22,7 +22,10 @@ describe('echelon verify', () => {
 
   async function wrongFile(): Promise<string> {
     const path = join(folder, 'wrong.pb');
-    await writeFile(path, encodeBatch(reportBy(goldenBatch('alfworld-scale'), { weightOffset: 1 })));
+    await writeFile(
+      path,
+      encodeBatch(reportBy(inForms(goldenBatch('alfworld-scale'), 'recipe'), { weightOffset: 1 })),
+    );
     return path;
   }
 

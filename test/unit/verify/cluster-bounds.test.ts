@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { FLOAT32 } from '../../../src/verify/arithmetic.ts';
-import { type ClusterBounds, clusterBounds } from '../../../src/verify/cluster-bounds.ts';
+import { FLOAT32, FLOAT64 } from '../../../src/verify/arithmetic.ts';
+import { type ClusterBounds, clusterBounds, largestPartialSums } from '../../../src/verify/cluster-bounds.ts';
 import { randomFrom } from '../../support/random-batch.ts';
 import { summations } from '../../support/recipe.ts';
 
@@ -38,6 +38,32 @@ describe('cluster bounds', () => {
           const deviation = Math.fround(Math.sqrt(Math.fround(sum(squares) / values.length)));
           assert.ok(deviation >= bounds.deviationLow[0]! && deviation <= bounds.deviationHigh[0]!);
         }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('the bounds hold around the exact mean, though the reference is rounded itself', () => {
+    const exactly = (values: readonly number[]): number => {
+      // Multiples of 2^-40 below 2^60: their sum is an integer of that unit.
+      const sum = values.reduce((total, x) => total + BigInt(x * 2 ** 40), 0n);
+      return Number(sum / BigInt(values.length)) / 2 ** 40;
+    };
+    const value = fc
+      .tuple(fc.integer({ min: -(2 ** 20), max: 2 ** 20 }), fc.integer({ min: -40, max: 35 }))
+      .map(([m, e]) => m * 2 ** e);
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 3, maxLength: 60 }), (values) => {
+        const input = { cluster: new Int32Array(values.length), count: 1, value: Float64Array.from(values) };
+        const bounds = clusterBounds(input, 'population', FLOAT64);
+        if (bounds.pinned[0] === 1) return;
+        const sizes = values.map(Math.abs);
+        const total = sizes.reduce((sum, x) => sum + x, 0);
+        const largest = Math.max(...sizes);
+        const nonZero = sizes.filter((x) => x > 0).length;
+        const trainer = (2 ** -53 * largestPartialSums(nonZero, largest, total)) / values.length;
+        const off = Math.abs(bounds.trueMean[0]! - exactly(values));
+        assert.ok(bounds.meanError[0]! >= trainer + off, `reference off by ${off}, trainer by ${trainer}`);
       }),
       { numRuns: 500 },
     );

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Batch } from '../../../src/verify/batch.ts';
 import { explainRow } from '../../../src/verify/explain.ts';
 import { formatExplanation } from '../../../src/verify/explain-text.ts';
-import { allGoldenBatches, goldenBatch } from '../../support/golden-batches.ts';
+import { allGoldenBatches, goldenBatch, inForms } from '../../support/golden-batches.ts';
 import { handBatch } from '../../support/hand-batch.ts';
 import { report, reportBy } from '../../support/mutants/tools.ts';
 
@@ -11,7 +11,10 @@ const textOf = (batch: Batch, row: number): string => formatExplanation(explainR
 
 describe('an explanation in words', () => {
   test('of a wrong row: verdict, members, formulas, the sum', () => {
-    const wrong = textOf(reportBy(goldenBatch('alfworld-scale'), { deviation: 'sample' }), 45);
+    const wrong = textOf(
+      reportBy(inForms(goldenBatch('alfworld-scale'), 'recipe'), { deviation: 'sample' }),
+      45,
+    );
     for (const line of [
       'Row 45 of alfworld-scale is WRONG',
       '  reported  -1.028774',

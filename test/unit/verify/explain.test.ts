@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { explainRow, MAX_MEMBERS } from '../../../src/verify/explain.ts';
-import { goldenBatch } from '../../support/golden-batches.ts';
+import { goldenBatch, inForms } from '../../support/golden-batches.ts';
 import { handBatch } from '../../support/hand-batch.ts';
 import { reportBy } from '../../support/mutants/tools.ts';
 
@@ -61,7 +61,10 @@ describe('an explanation', () => {
   });
 
   test('a wrong row comes with the variant that gives it', () => {
-    const wrong = explainRow(reportBy(goldenBatch('alfworld-scale'), { deviation: 'sample' }), 45);
+    const wrong = explainRow(
+      reportBy(inForms(goldenBatch('alfworld-scale'), 'recipe'), { deviation: 'sample' }),
+      45,
+    );
     assert.equal(wrong.outcome, 'wrong');
     assert.match(wrong.likelyCause ?? '', /^the sample deviation .* \(it gives all 4,234 wrong rows\)$/);
   });

@@ -39,13 +39,19 @@ describe('inputs of the estimator', () => {
     assert.ok(other.stepReturn!.error![1]! > 0);
   });
 
-  test('scores that are no float32 numbers were rounded on their way in', () => {
+  test('scores that are no float32 numbers are rounded, and their distance to the stated ones is kept', () => {
     const { score } = chooseInputs(handBatch(ROWS));
-    assert.ok(score!.error![0]! > 0 && score!.error![0]! < 1e-7);
-    assert.equal(
-      chooseInputs(handBatch(ROWS.map((row) => ({ ...row, score: 0.5 })))).score!.error,
-      undefined,
-    );
+    assert.deepEqual([...score!.value], [f(0.4), f(0.4)]);
+    assert.deepEqual([...score!.stated!], [0.4, 0.4]);
+    assert.deepEqual([...score!.rounding!], [f(0.4) - 0.4, f(0.4) - 0.4]);
+    const representable = chooseInputs(handBatch(ROWS.map((row) => ({ ...row, score: 0.5 })))).score!;
+    assert.deepEqual([representable.stated, representable.rounding], [undefined, undefined]);
+  });
+
+  test('float64: scores stay as stated, and may have been float32 numbers', () => {
+    const { score } = chooseInputs(handBatch(ROWS, { estimator: { precision: 'float64' } }));
+    assert.equal(score!.value[0], 0.4);
+    assert.equal(score!.rounding![0], f(0.4) - 0.4);
   });
 
   test('nothing to compute from: nothing', () => {

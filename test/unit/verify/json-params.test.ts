@@ -28,6 +28,14 @@ test('each estimator must state what its numbers depend on, and no more', () => 
   assert.throws(() => readEstimator(place, { estimator: 'grpo' }, { returns: true }), /params.gamma/);
 });
 
+test('statistics over trajectories and the forms of the formula can be stated', () => {
+  const stated = { estimator: 'grpo', statistics: 'trajectories', forms: 'recipe' };
+  const { statistics, forms } = readEstimator(place, stated, none);
+  assert.deepEqual([statistics, forms], ['trajectories', 'recipe']);
+  assert.throws(() => readEstimator(place, { ...stated, statistics: 'tokens' }, none), /rows, trajectories/);
+  assert.throws(() => readEstimator(place, { ...stated, forms: 'mine' }, none), /recipe, any/);
+});
+
 test('numbers out of range and unknown keys are refused by their path', () => {
   const params = { historyLength: 2, mode: 'mean_norm' };
   for (const bent of [

@@ -47,6 +47,41 @@ test('names nothing where nothing fits, and zeros for what they are', () => {
   assert.equal(findLikelyCause(clean, []), undefined);
 });
 
+test('names no variant of a parameter that the estimator does not have, and none that is farther than the truth', () => {
+  const nudged = (name: string): Batch => {
+    const batch = goldenBatch(name);
+    return report(
+      batch,
+      batch.reportedAdvantage!.map((a) => a * (1 + 1e-5)),
+    );
+  };
+  for (const name of ['rloo-0', 'grpo-nostd-0', 'gigpo-mean_norm-w1.0-0']) {
+    const batch = nudged(name);
+    const rows = [...batch.reportedAdvantage!.keys()].filter((row) => batch.reportedAdvantage![row] !== 0);
+    assert.equal(findLikelyCause(batch, rows), undefined, name);
+  }
+});
+
+test('names rows for trajectories, and trajectories for rows', () => {
+  const golden = goldenBatch('grpo-std-0');
+  const first = new Map<number, number>();
+  golden.trajectory.forEach((t, row) => {
+    if (!first.has(t)) first.set(t, row);
+  });
+  const score = golden.tokenLevelRewardSum!.map(
+    (_, row) => golden.tokenLevelRewardSum![first.get(golden.trajectory[row]!)!]!,
+  );
+  for (const [stated, done] of [
+    ['rows', 'trajectories'],
+    ['trajectories', 'rows'],
+  ] as const) {
+    const estimator = { ...golden.estimator, statistics: stated };
+    const other = reportBy({ ...golden, tokenLevelRewardSum: score, estimator }, { statistics: done });
+    const cause = findLikelyCause(other, [...other.reportedAdvantage!.keys()]);
+    assert.equal(cause?.text, `statistics over ${done}, not ${stated}`);
+  }
+});
+
 test('of a large batch, some whole groups are enough', () => {
   const other = reportBy(clean, { historyLength: 1 });
   const copies = Math.ceil((1.5 * MAX_CAUSE_ROWS) / clean.rows);

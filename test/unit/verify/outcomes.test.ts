@@ -4,9 +4,12 @@ import fc from 'fast-check';
 import { ESTIMATOR_NAMES } from '../../../src/kernel/estimators.ts';
 import type { Batch } from '../../../src/verify/batch.ts';
 import { createJudge, isClose, type Judge } from '../../../src/verify/outcomes.ts';
-import { allGoldenBatches, goldenBatch } from '../../support/golden-batches.ts';
+import { allGoldenBatches, goldenBatch, inForms } from '../../support/golden-batches.ts';
 import { randomBatch, randomFrom } from '../../support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../../support/recipe.ts';
+
+/** Batches that each property is tried on. */
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 200);
 
 function judgeOf(batch: Batch): Judge {
   const judge = createJudge(batch);
@@ -15,19 +18,23 @@ function judgeOf(batch: Batch): Judge {
 }
 
 describe('row outcomes', () => {
-  for (const name of ESTIMATOR_NAMES) {
-    test(`no float32 evaluation of ${name} is called wrong, whatever the order of summation`, () => {
+  for (const [name, statistics, forms] of ESTIMATOR_NAMES.flatMap((n) =>
+    (['rows', 'trajectories'] as const).flatMap((s) =>
+      (['any', 'recipe'] as const).map((f) => [n, s, f] as const),
+    ),
+  )) {
+    test(`no float32 evaluation of ${name} over ${statistics} in ${forms} forms is called wrong, in any order`, () => {
       fc.assert(
         fc.property(fc.integer(), (seed) => {
           const random = randomFrom(seed);
-          const batch = randomBatch(random, { name });
-          const reported = advantagesOn(batch, randomMachine(random));
+          const batch = randomBatch(random, { name, statistics, forms });
+          const reported = advantagesOn(batch, randomMachine(random, Math.fround, forms));
           const judge = judgeOf(batch);
           for (let row = 0; row < batch.rows; row++) {
             assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
           }
         }),
-        { numRuns: 400 },
+        { numRuns: RUNS },
       );
     });
   }
@@ -48,7 +55,7 @@ describe('row outcomes', () => {
             assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
           }
         }),
-        { numRuns: 200 },
+        { numRuns: RUNS },
       );
     });
   }
@@ -82,7 +89,7 @@ describe('row outcomes', () => {
       let found = 0;
       let tried = 0;
       for (const batch of allGoldenBatches()) {
-        const judge = judgeOf(batch);
+        const judge = judgeOf(inForms(batch, 'recipe'));
         batch.reportedAdvantage!.forEach((value, row) => {
           const truth = judge.model.truth[row]!;
           if (truth === 0 || !Number.isFinite(truth)) return;
@@ -105,7 +112,7 @@ describe('row outcomes', () => {
   });
 
   test('a value that only rounding can give is rounding, the same value elsewhere is wrong', () => {
-    const batch = goldenBatch('late-n7');
+    const batch = inForms(goldenBatch('late-n7'), 'recipe');
     const judge = judgeOf(batch);
     const row = batch.reportedAdvantage!.findIndex((a, i) => a !== 0 && judge.model.truth[i] === 0);
     assert.equal(judge.judge(row, batch.reportedAdvantage![row]!), 'rounding');

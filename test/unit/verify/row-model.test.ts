@@ -71,6 +71,18 @@ describe('the row model', () => {
     assert.ok('model' in (missing([{ trajectory: 'a', score: 1 }], { name: 'rloo' }) as object));
   });
 
+  test('statistics over trajectories need one score for all rows of a trajectory', () => {
+    const estimator = { name: 'grpo', statistics: 'trajectories' } as const;
+    const model = modelOf(handBatch(ROWS, { estimator }));
+    const [part] = model.parts(5).parts;
+    assert.equal(part!.bounds.size[part!.cluster], 3);
+    assert.ok(Math.abs(model.truth[0]! - (10 - 10 / 3) / Math.sqrt(100 / 3)) < 1e-6);
+    const rows = ROWS.map((row, i) => (i === 1 ? { ...row, score: 9.5 } : row));
+    assert.deepEqual(createRowModel(handBatch(rows, { estimator })), {
+      missing: ['one tokenLevelRewardSum for all rows of a trajectory'],
+    });
+  });
+
   test('an answer without tokens has no base advantage', () => {
     const batch = handBatch(ROWS, { estimator: { baseGroup: true } });
     const silent = { ...batch, responseLength: new Int32Array(batch.rows) };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MAX_LISTED_ROWS } from '../../../src/verify/report.ts';
+import { type BatchReport, MAX_LISTED_ROWS } from '../../../src/verify/report.ts';
 import { unverifiedReport, verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../../support/golden-batches.ts';
 import { handBatch } from '../../support/hand-batch.ts';
@@ -29,6 +29,56 @@ describe('verifyBatch', () => {
     const report = verifyBatch(batch);
     assert.deepEqual(JSON.parse(JSON.stringify(report)), report);
     assert.deepEqual(verifyBatch(batch), report);
+  });
+
+  test('GRPO with statistics over trajectories is ok where it is stated, and unverifiable with several scores a trajectory', () => {
+    const scores = [10, 10, 10, 0, 0, 4];
+    const mean = 14 / 3;
+    const deviation = Math.sqrt(((10 - mean) ** 2 + mean ** 2 + (4 - mean) ** 2) / 2);
+    const rows = scores.map((score, i) => ({
+      trajectory: 'aaabbc'[i]!,
+      score,
+      advantage: Math.fround((score - mean) / (deviation + 1e-6)),
+    }));
+    const verified = (statistics: 'rows' | 'trajectories', changed = rows): BatchReport =>
+      verifyBatch(handBatch(changed, { estimator: { name: 'grpo', statistics } }));
+    const report = verified('trajectories');
+    assert.deepEqual([report.ok, report.exact], [true, 6]);
+    assert.match(report.fingerprint, /over=trajectories/);
+    assert.equal(verified('rows').wrong, 6);
+    const uneven = verified(
+      'trajectories',
+      rows.map((row, i) => (i === 1 ? { ...row, score: 9.5 } : row)),
+    );
+    assert.deepEqual([uneven.wrong, uneven.unverifiable], [0, 6]);
+    assert.match(
+      uneven.findings.find((f) => f.code === 'inputs-missing')!.message,
+      /for all rows of a trajectory/,
+    );
+  });
+
+  test('what only a one-pass deviation gives is rounding where no form is stated, and wrong where the recipe’s is', () => {
+    const scores = [3000.25, 3000.5, 3000.25, 3000.75].map(Math.fround);
+    const f = Math.fround;
+    const sum = scores.reduce((s, x) => f(s + x), 0);
+    const squares = scores.reduce((s, x) => f(s + f(x * x)), 0);
+    const deviation = f(Math.sqrt(Math.max(0, f(f(squares - f(f(sum * sum) / 4)) / 3))));
+    const rows = scores.map((score, i) => ({
+      trajectory: `t${i}`,
+      score,
+      advantage: f(f(score - f(sum / 4)) / f(deviation + f(1e-6))),
+    }));
+    const verified = (forms?: 'recipe'): BatchReport =>
+      verifyBatch(
+        handBatch(rows, { estimator: { name: 'grpo', ...(forms === undefined ? {} : { forms }) } }),
+      );
+    const open = verified();
+    assert.deepEqual([open.ok, open.wrong, open.rounding], [true, 0, 4]);
+    assert.match(
+      open.findings.find((f) => f.code === 'rounding-rows')!.message,
+      /All need a one-pass or running/,
+    );
+    assert.equal(verified('recipe').wrong, 4);
   });
 
   test('rounding alone is ok, with a warning', () => {

@@ -44,6 +44,12 @@ describe('the wire', () => {
     assert.ok(!('reward' in back) && !('reportedAdvantage' in back) && !('step' in back));
   });
 
+  test('keeps what statistics run over, and the stated forms', () => {
+    const params = { estimator: 'grpo', statistics: 'trajectories', forms: 'recipe' };
+    const { estimator } = decodeBatch(encodeBatch(sample({ params, reward: undefined })));
+    assert.deepEqual([estimator.statistics, estimator.forms], ['trajectories', 'recipe']);
+  });
+
   test('without texts an observation is called by its digest: half of the SHA-256 of its canonical text', () => {
     const back = decodeBatch(encodeBatch(sample(), { texts: false }));
     const digest = createHash('sha256').update('"end"').digest('hex').slice(0, 32);

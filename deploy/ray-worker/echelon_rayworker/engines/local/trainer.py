@@ -110,7 +110,7 @@ class Trainer:
         settings = self._settings
         return {
             "name": f"step {step}",
-            "estimator": {**asdict(settings.estimator), "epsilon": 1e-6},
+            "estimator": {**asdict(settings.estimator), "epsilon": 1e-6, "forms": "recipe"},
             "provenance": {
                 "experiment": os.environ.get("ECHELON_EXPERIMENT", ""),
                 "attempt": int(os.environ.get("ECHELON_ATTEMPT") or 0),

@@ -58,6 +58,8 @@ def estimator_facts(name: str, call: Mapping[str, Any], config: Any) -> dict[str
         "gamma": float(config.algorithm.gamma),
         "invalid_action_penalty": penalty,
         "epsilon": 1e-6,
+        # The recipe's code, run by torch on the CPU: its advantages are computed in the trainer's main process.
+        "forms": "recipe",
     }
     if name == "hgpo":
         facts["history_length"] = int(call.get("history_length", 2))

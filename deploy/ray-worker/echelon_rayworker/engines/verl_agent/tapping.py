@@ -89,7 +89,7 @@ class Tap:
             replaced = self.guarded(lambda: replace_advantages(result, columns, facts))
             if replaced is not None:
                 columns["step_reward"] = replaced
-                facts["precision"] = "float64"
+                facts.update(precision="float64", forms="any")
         reason = "" if "precision" in facts else capture.not_verifiable_on(name, result)
         if reason:
             self.reporter.gap(step, rows, f"not verifiable: {reason}")

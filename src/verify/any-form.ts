@@ -1,0 +1,108 @@
+/**
+ * What the other algebraic forms of a mean and a deviation can give, of those that libraries use: a mean by
+ * multiplication with 1/n or updated value by value, a deviation updated value by value (Welford, Chan) or in one pass
+ * from the sums of values and squares. The recipe's own forms (cluster-bounds.ts) lie inside.
+ */
+
+import type { ClusterBounds } from './cluster-bounds.ts';
+import { deviationRoundings, largestPartialSums } from './cluster-bounds.ts';
+
+/**
+ * Fills entry 0 of `into` with the bounds of cluster `c`, in any form. Everything follows from n, m and Q: the largest
+ * value M <= |m| + sqrt(Q), the range R <= sqrt(2 Q), and the sum of squares T = Q + n m^2.
+ */
+export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBounds): void {
+  const n = bounds.size[c]!;
+  const rounding = bounds.rounding?.[c] ?? 0;
+  const error = bounds.inputError[c]! + rounding;
+  const equal = bounds.equal[c]! === 1 && error === 0;
+  const of: Spread = {
+    n,
+    unit: bounds.arithmetic.unit,
+    mean: Math.abs(bounds.trueMean[c]!) + error,
+    squares: bounds.squares[c]! * (1 + (2 * n + 6) * 2 ** -53),
+    blur: error,
+  };
+  const summed = summedMeanError(bounds, c, of) + rounding;
+  const updated = equal ? 0 : updatedMeanError(of);
+  const most = Math.max(summed, updated + error) * (1 + 1e-9);
+  into.size[0] = n;
+  into.equal[0] = bounds.equal[c]!;
+  into.pinned[0] = 0;
+  into.trueMean[0] = bounds.trueMean[c]!;
+  into.mean[0] = bounds.trueMean[c]!;
+  into.meanError[0] = most;
+  into.squares[0] = bounds.squares[c]!;
+  into.divisor[0] = bounds.divisor[c]!;
+  into.deviation[0] = bounds.deviation[c]!;
+  into.overflow[0] = bounds.overflow[c]!;
+  into.inputError[0] = error;
+  const off = Math.max(
+    n * most * most,
+    equal ? 0 : updatedSquaresError(of, updated),
+    onePassSquaresError(of, summed),
+  );
+  const relative = deviationRoundings(n + 4, of.unit);
+  const blur = error * Math.sqrt(n / bounds.divisor[c]!) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
+  const low = Math.sqrt(Math.max(0, of.squares * (1 - (4 * n + 12) * 2 ** -53) - off) / bounds.divisor[c]!);
+  into.deviationLow[0] = Math.max(0, low * (1 - relative) - blur);
+  into.deviationHigh[0] = Math.sqrt((of.squares + off) / bounds.divisor[c]!) * (1 + relative) + blur;
+}
+
+/** A cluster as its bounds see it; `blur` is what is not known of its values. */
+interface Spread {
+  readonly n: number;
+  readonly unit: number;
+  /** Size of the mean. */
+  readonly mean: number;
+  /** Sum of squares about the mean, at most. */
+  readonly squares: number;
+  readonly blur: number;
+}
+
+/** A sum in any order, divided by n or multiplied with the rounded 1/n: two roundings instead of one. */
+function summedMeanError(bounds: ClusterBounds, c: number, { unit, mean }: Spread): number {
+  if (mean === 0 && bounds.squares[c] === 0) return 0;
+  return (bounds.meanError[c]! + 2.01 * unit * mean) * (1 + 3 * unit) + 2 ** -148;
+}
+
+/** The largest size of a value, and the largest distance of two. */
+function reach({ mean, squares, blur }: Spread): { largest: number; range: number } {
+  return { largest: mean + Math.sqrt(squares) + blur, range: Math.sqrt(2 * squares) + 2 * blur };
+}
+
+/**
+ * A mean that is updated, m_k = m_(k-1) + (x_k - m_(k-1))/k, or joined from two parts, m = m_a + (m_b - m_a) n_b/n.
+ * A step rounds by u M for its result and 4 u R n_b/n for the difference, the quotient or reciprocal, the product; what
+ * the parts carry comes in by their shares. So n e_n <= n_a e_a + n_b e_b + n u M + 4 u R n_b, over any tree of steps at
+ * most u (M + 4 R) n (n + 1)/2.
+ */
+function updatedMeanError(of: Spread): number {
+  const { n, unit } = of;
+  const { largest, range } = reach(of);
+  return unit * (largest + 4 * range) * ((n + 1) / 2) * (1 + 4 * n * unit);
+}
+
+/**
+ * A sum of squares that is updated by (x_k - m_(k-1))(x_k - m_k), or joined by d^2 n_a n_b/n with d = m_b - m_a. The
+ * exact steps add up to Q. With means off by e at most, a step is off by (4 |d| e + 4 e^2) n_a n_b/n and its own
+ * roundings, 6 u of it; by Cauchy's inequality the steps' |d| n_a n_b/n add up to sqrt(Q W) at most, W the sum of
+ * n_a n_b/n <= min(n_a, n_b), which over any tree is at most n (1 + log2 n). The n additions round by n u Q.
+ */
+function updatedSquaresError({ n, unit, squares }: Spread, e: number): number {
+  const w = n * (1 + Math.log2(Math.max(1, n)));
+  return (4 * e * Math.sqrt(squares * w) + 4 * e * e * w + (n + 8) * unit * squares) * (1 + 4 * n * unit);
+}
+
+/**
+ * One pass: sum of x^2 less n m^2 (or S^2/n, or both divided by n). The squares round by u T, their sum as any sum, and
+ * the square of a mean that is off by e by n (2 |m| e + e^2); products, quotients and the difference by 6 u of T and of
+ * n m^2. A negative difference is taken as 0, as libraries do.
+ */
+function onePassSquaresError(of: Spread, e: number): number {
+  const { n, unit, mean, squares } = of;
+  const total = squares + n * mean * mean;
+  const { largest } = reach(of);
+  const partial = largestPartialSums(n, largest * largest, total) * (1 + 2 * n * unit);
+  return 1.01 * (unit * (partial + 6 * total + 6 * n * mean * mean) + n * (2 * mean * e + e * e));
+}
