@@ -264,21 +264,25 @@ class Checks:
         import torch
         from verl_agent_support import Reports, verify
 
-        known = len(Reports(self.spool).batches)
+        before = Reports(self.spool)
         self.tap.exact = exact
         for step, (name, *overrides) in enumerate(SETTINGS, start=1):
             config = merged(self.home, [f"algorithm.adv_estimator={name}", *SIZES, *overrides])
             one_step(self.modules, self.tap, config, Rollout(torch, np, 4, 8, 20, 16, step), step, device)
         self.tap.exact = False
         assert self.tap.reporter.flush(60) and not self.tap.failures and not self.tap.reporter.failures
-        batches = Reports(self.spool).batches[known:]
-        assert len(batches) == len(SETTINGS), f"{len(batches)} batches of {len(SETTINGS)}"
+        after = Reports(self.spool)
+        # A GPU's rounding of HGPO's means and deviations is beyond the bounds, and said to be.
+        settings = [one for one in SETTINGS if exact or device == "cpu" or one[0] != "hgpo"]
+        batches, gaps = after.batches[len(before.batches) :], after.of("gap")[len(before.of("gap")) :]
+        assert len(batches) == len(settings), f"{len(batches)} batches of {len(settings)}"
+        assert len(gaps) == len(SETTINGS) - len(settings) and all(device in gap.reason for gap in gaps), gaps
         verdicts = verify(batches, self.directory / "batches.json.gz")["batches"]
         total = {key: sum(one[key] for one in verdicts) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
-        bad = [(SETTINGS[place], one["wrong"], one["findings"]) for place, one in enumerate(verdicts) if not one["ok"]]
+        bad = [(settings[place], one["wrong"], one["findings"]) for place, one in enumerate(verdicts) if not one["ok"]]
         assert total["wrong"] == total["unverifiable"] == 0 and not bad, f"{total}, {bad}"
         if exact:
-            assert all(one["rounding"] == 0 for one, (name, *_) in zip(verdicts, SETTINGS) if name == "hgpo"), total
+            assert all(one["rounding"] == 0 for one, (name, *_) in zip(verdicts, settings) if name == "hgpo"), total
         return f"{len(batches)} batches on {device}: " + ", ".join(f"{value} {key}" for key, value in total.items())
 
     def others(self) -> str:
@@ -305,13 +309,15 @@ class Checks:
         assert "text" not in values
         return "Tracking.log at full precision, keys with spaces"
 
-    def overhead(self) -> str:
+    def overhead(self, device: str) -> str:
         import numpy as np
         import torch
 
         from echelon_rayworker.engines.verl_agent import tapping
 
-        config = merged(self.home, ["algorithm.adv_estimator=hgpo", "data.train_batch_size=16", "env.rollout.n=8"])
+        # Of a GPU the tap records no batch of HGPO.
+        name = "hgpo" if device == "cpu" else "gigpo"
+        config = merged(self.home, [f"algorithm.adv_estimator={name}", "data.train_batch_size=16", "env.rollout.n=8"])
         rollout = Rollout(torch, np, 16, 8, 50, 512, 1)
         rows = int(sum(rollout.lengths))
         behind, serialize = [], tapping.capture.serialize
@@ -328,7 +334,7 @@ class Checks:
             steps = []
             for step in range(100, 103):
                 self.tap._seconds, start = 0.0, time.perf_counter()
-                one_step(self.modules, self.tap, config, rollout, step, "cpu")
+                one_step(self.modules, self.tap, config, rollout, step, device)
                 steps.append((self.tap._seconds, time.perf_counter() - start))
                 assert self.tap.reporter.flush(120)
             waited, took = min(steps)
@@ -357,13 +363,15 @@ def main() -> int:
         check("exact advantages", lambda: checks.advantages("cpu", exact=True))
         check("estimators without a kernel", checks.others)
         check("metrics", checks.metrics)
-        check("the tap's cost", checks.overhead)
+        check("the tap's cost", lambda: checks.overhead("cpu"))
         for name in RECIPES:
             check(f"plan {name}", lambda name=name: check_plan(home, options.node, name))
         for name, specs in preset_specs(options.node).items():
             check(f"preset {name}", lambda specs=specs: check_preset(home, options.node, specs))
         if options.gpu:
             check("advantages on the GPU", lambda: checks.advantages(gpu_device()))
+            check("exact advantages on the GPU", lambda: checks.advantages(gpu_device(), exact=True))
+            check("the tap's cost on the GPU", lambda: checks.overhead(gpu_device()))
     print(", ".join(f"{value} {key}" for key, value in COUNTS.items()))
     return int(COUNTS["failed"] > 0)
 

@@ -1,6 +1,7 @@
-// `npm run check:verl-agent -- --home DIR [--gpu] [--python PATH]`: proves on a real verl-agent checkout that the
-// engine fits it. The Python given (default: the project's own environment) needs torch, hydra-core and pyarrow, and
-// what the checkout's recipe imports; docs/verl-agent-check.md says which and records an output.
+// `npm run check:verl-agent -- --home DIR [--gpu | --training] [--python PATH]`: proves on a real verl-agent checkout
+// that the engine fits it; with --training by real trainings on the CPU. The Python given (default: the project's own
+// environment) needs torch, hydra-core and pyarrow, and what the checkout's recipe imports; docs/verl-agent-check.md
+// says which and records an output.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,12 @@ import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
-  options: { home: { type: 'string' }, gpu: { type: 'boolean' }, python: { type: 'string' } },
+  options: {
+    home: { type: 'string' },
+    gpu: { type: 'boolean' },
+    training: { type: 'boolean' },
+    python: { type: 'string' },
+  },
 });
 if (values.home === undefined) {
   console.error('error: --home DIR is missing: a verl-agent checkout with recipe/hgpo');
@@ -17,7 +23,7 @@ if (values.home === undefined) {
 const { status, error } = spawnSync(
   values.python ?? join(root, '.venv/bin/python'),
   [
-    join(root, 'scripts/check-verl-agent.py'),
+    join(root, `scripts/check-verl-agent${values.training ? '-training' : ''}.py`),
     `--home=${values.home}`,
     `--node=${process.execPath}`,
     ...(values.gpu ? ['--gpu'] : []),

@@ -15,7 +15,7 @@ const TASKS = {
   'test:full': { program: 'scripts/test.ts', args: ['--full'], isolated: true },
   bench: { program: 'test/bench/main.ts', isolated: true },
   check: { program: 'scripts/check.ts', isolated: false },
-  'check:verl-agent': { program: 'scripts/check-verl-agent.ts', isolated: false },
+  'check:verl-agent': { program: 'scripts/check-verl-agent.ts', isolated: true },
   build: { program: 'scripts/build.ts', isolated: false },
   package: { program: 'scripts/package.ts', isolated: false },
   generate: { program: 'scripts/generate.ts', isolated: false },
