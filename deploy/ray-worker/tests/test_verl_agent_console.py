@@ -82,6 +82,8 @@ def test_missing_games_are_said():
         ("KeyError: 'old_log_probs'", "use_kl_in_reward"),
         ("Key 'hgpoo' is not in struct", "hgpoo: "),
         ("ModuleNotFoundError: No module named 'alfworld'", "alfworld: "),
+        ("HFValidationError: Repo id must be in the form 'repo_name' or 'namespace/repo_name': '/m'.", "model cannot be"),
+        ("OSError: Incorrect path_or_model_id: '/m'. Please provide either the path to", "model cannot be"),
         ("TimeoutError: Failed to get register_center_actor x_register_center in list_named_actors", "workers did not"),
     ],
 )

@@ -53,7 +53,9 @@ _ENDS = (
         "a Python package is missing on the node where the trainer ran: install it there",
     ),
     (
-        r"(?:is not a local folder and is not a valid model identifier|Can't load tokenizer for|LocalEntryNotFoundError)",
+        # A path that is not there is read as a name on the Hub.
+        r"is not a local folder and is not a valid model identifier|Can't load tokenizer for|LocalEntryNotFoundError"
+        r"|Repo id must be in the form|Incorrect path_or_model_id",
         "the model cannot be reached from the trainer's node: give a path on the shared file system, or fill HF_HOME",
     ),
     (
