@@ -32,11 +32,16 @@ export function admitted(
     case 'draining':
       throw queueDraining(reply[1]);
     case 'line-full':
-      throw new EchelonError(
-        'line-full',
-        `No more than ${mostWaiting.toLocaleString('en')} experiments of a project may wait; go on when some have started, or cancel some.`,
-      );
+      throw lineFull(mostWaiting);
   }
+}
+
+/** EchelonError `line-full`. Children that sweeps will make count too. */
+export function lineFull(mostWaiting: number): EchelonError {
+  return new EchelonError(
+    'line-full',
+    `No more than ${mostWaiting.toLocaleString('en')} experiments of a project may wait, children of its sweeps included; go on when some have started, or cancel some.`,
+  );
 }
 
 /** EchelonError `queue-draining`. `note`: who drains the queue, as the store keeps it (JSON of a `Pause`). */

@@ -117,8 +117,8 @@ export interface SweepStore {
   /** Cancels children of a cancelled sweep from `from` on; returns where to go on, null after the last one. */
   cancelSweepChildren(id: string, from: number): Promise<number | null>;
   /**
-   * Runs the failed ones among these children again. Throws EchelonError `already-final` where the sweep is
-   * cancelled, `store-full`.
+   * Runs the failed ones among these children again, all or none of each 100. Throws EchelonError `already-final` where
+   * the sweep is cancelled, `store-full`, `line-full` where too many experiments of its project would wait.
    */
   rerunSweepChildren(
     sweep: SweepRecord,

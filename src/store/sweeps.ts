@@ -2,7 +2,7 @@ import { EchelonError } from '../core/errors.ts';
 import { childId, MOST_RUNS } from '../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../schemas/sweep.ts';
-import { type Admission, admitted, queueDraining, storeFull } from './admission.ts';
+import { type Admission, admitted, lineFull, queueDraining, storeFull } from './admission.ts';
 import type { StoreContext } from './context.ts';
 import type { CancelOutcome } from './experiment-store.ts';
 import type { createPressure } from './fitness.ts';
@@ -199,11 +199,12 @@ async function rerun(
   { context, pressure }: Deps,
   { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
 ): Promise<SweptExperiment[]> {
+  const mostWaiting = context.limits.waitingOfProject;
   const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MOST_RUNS);
   const all: SweptExperiment[] = [];
   for (let at = 0; at < failed.length; at += MADE_AT_ONCE) {
     const { accepting } = await pressure.recent();
-    const args: ScriptArgument[] = [record.id, accepting ? '1' : '0', RECORD_VERSION];
+    const args: ScriptArgument[] = [record.id, accepting ? '1' : '0', RECORD_VERSION, mostWaiting];
     const priorities = new Map<string, number>();
     for (const child of failed.slice(at, at + MADE_AT_ONCE)) {
       const input = make(record, child.entry);
@@ -222,6 +223,7 @@ async function rerun(
     }
     if (outcome === 'full') throw storeFull();
     if (outcome === 'draining') throw queueDraining(made[0]!);
+    if (outcome === 'line-full') throw lineFull(mostWaiting);
     all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
   }
   return all;

@@ -275,7 +275,7 @@ export const cancelSweep = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Run the failed children of a sweep again
  *
- * Each as a new experiment in the place of the failed one. Repeated, it runs what has failed since. Takes no body.
+ * Each as a new experiment in the place of the failed one. Repeated, it runs what has failed since, and continues where the limit of waiting experiments ended it. Takes no body.
  */
 export const rerunFailed = <ThrowOnError extends boolean = false>(options: Options<RerunFailedData, ThrowOnError>): RequestResult<RerunFailedResponses, RerunFailedErrors, ThrowOnError> => (options.client ?? client).post<RerunFailedResponses, RerunFailedErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -4694,7 +4694,7 @@ export type RerunFailedErrors = {
      */
     415: Problem;
     /**
-     * `rate-limited`: Too many requests
+     * `rate-limited`: Too many requests; `line-full`: The project has as many experiments waiting as it may
      */
     429: Problem;
     /**

@@ -253,12 +253,12 @@ function addRerun(app: App, deps: RouteDeps): void {
         operationId: 'rerunFailed',
         summary: 'Run the failed children of a sweep again',
         description:
-          'Each as a new experiment in the place of the failed one. Repeated, it runs what has failed since. Takes no body.',
+          'Each as a new experiment in the place of the failed one. Repeated, it runs what has failed since, and continues where the limit of waiting experiments ended it. Takes no body.',
         tags: ['sweeps'],
         params: SweepParams,
         response: {
           202: { $ref: 'SweepRerun#' },
-          ...problems('not-found', 'already-final', 'queue-draining', 'store-full'),
+          ...problems('not-found', 'already-final', 'queue-draining', 'line-full', 'store-full'),
         },
       },
     },

@@ -7,6 +7,7 @@
 -- Returns   'cancelled' (also where it was already) | 'already-final': every child has ended | 'not-found'
 -- Events    PUBLISH wake 'sweep'
 -- include time
+-- include to-come
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
@@ -15,6 +16,7 @@ if not record[1] then return 'not-found' end
 if record[1] == 'cancelled' then return 'cancelled' end
 if record[1] == 'done' then return 'already-final' end
 redis.call('HSET', s, 'state', 'cancelled', 'reason', ARGV[2])
+countToCome(root, s)
 -- What is no experiment yet never ends.
 if redis.call('HINCRBY', s, 'open', int(record[3] + (record[5] or 0) + (record[6] or 0) - record[2])) <= 0 then
   redis.call('HSET', s, 'endedAt', int(nowMs()))

@@ -18,6 +18,7 @@
 -- include time
 -- include idempotency
 -- include admit
+-- include to-come
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
@@ -29,8 +30,7 @@ end
 if redis.call('EXISTS', s) == 1 then return { 'ok', id, '1' } end
 local first = 16
 local count = #ARGV - first + 1
-local refusal = refused(root, { project = ARGV[2], count = count + childrenToCome(root, ARGV[2]), accepting = ARGV[11],
-  most = ARGV[15] })
+local refusal = refused(root, { project = ARGV[2], count = count, accepting = ARGV[11], most = ARGV[15] })
 if refusal then return refusal end
 
 local seq = int(redis.call('INCR', root .. ':seq'))
@@ -50,6 +50,7 @@ end
 for from = first, #ARGV, 1000 do
   redis.call('RPUSH', s .. ':children', unpack(ARGV, from, math.min(from + 999, #ARGV)))
 end
+countToCome(root, s)
 rememberRequest(root, ARGV[9], ARGV[10], id)
 redis.call('ZADD', root .. ':sweeps', seq, id)
 redis.call('ZADD', root .. ':sweeps:' .. ARGV[2], seq, id)

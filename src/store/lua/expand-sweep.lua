@@ -24,6 +24,7 @@ for at = 5, #ARGV, CHILD_SIZE do
   index = index + 1
 end
 redis.call('HSET', s, 'expanded', int(index))
+countToCome(root, s)
 -- Where children wait for others, whoever settles them says when nothing is left to do.
 if not record[5] and index >= tonumber(record[3]) then redis.call('ZREM', root .. ':sweep-work', id) end
 redis.call('PUBLISH', root .. ':wake', 'line')

@@ -40,9 +40,10 @@ for at = 5, #ARGV, CHILD_SIZE + 3 do
     redis.call('HSET', s .. ':settled', index, 'child ' .. after .. ', which it waits for, is ' .. state)
     redis.call('HINCRBY', s, 'held', -1)
     redis.call('HINCRBY', s, 'skipped', 1)
-    closeChild(s, now)
+    closeChild(root, s, now)
   end
 end
+countToCome(root, s)
 if ARGV[4] ~= '' and (record[5] or '0') == ARGV[4] and tonumber(record[3]) >= tonumber(record[4]) then
   redis.call('ZREM', root .. ':sweep-work', id)
 end

@@ -3,10 +3,12 @@
 -- fail, or were run again already, are passed over.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 sweep, 2 '1' where new work is accepted, 3 version of a record's layout, then for each child: index,
---           number of the new run, id of the failed run, and its arguments (see include/create.lua)
+-- ARGV      1 sweep, 2 '1' where new work is accepted, 3 version of a record's layout, 4 experiments of a project that
+--           may wait, then for each child: index, number of the new run, id of the failed run, and its arguments (see
+--           include/create.lua)
 -- Returns   {'ok', ids of the new experiments…}
--- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}; {'draining', who drains its queue (JSON)}
+-- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}; {'draining', who drains its queue (JSON)};
+--           {'line-full'}: too many of its project would wait
 -- Events    state: null -> queued of each; PUBLISH wake 'line'
 -- include time
 -- include state
@@ -24,6 +26,13 @@ local function waitingFor(s)
     table.insert(waiting[index], after[at])
   end
   return waiting
+end
+
+-- How many of these children were given up.
+local function givenUp(s, children)
+  local count = 0
+  for _, child in ipairs(children) do count = count + redis.call('HEXISTS', s .. ':settled', child) end
+  return count
 end
 
 -- Children that were given up since the one that they wait for failed wait for it again.
@@ -44,24 +53,33 @@ if not record[1] or record[1] == 'cancelled' then return { 'cancelled' } end
 if ARGV[2] ~= '1' then return { 'full' } end
 local drained = drainedBy(root, record[2])
 if drained then return { 'draining', drained } end
-local now, answer, waiting = nowMs(), { 'ok' }, nil
-for at = 4, #ARGV, CHILD_SIZE + 3 do
-  local index, run = ARGV[at], ARGV[at + 1]
-  local latest = redis.call('HGET', s .. ':runs', index) or '0'
+
+-- Where those that failed begin in ARGV, and how many children would wait again with them.
+local failed, count, waiting = {}, 0, nil
+for at = 5, #ARGV, CHILD_SIZE + 3 do
+  local latest = redis.call('HGET', s .. ':runs', ARGV[at]) or '0'
   local state = redis.call('HGET', root .. ':x:' .. ARGV[at + 2], 'state')
-  if state == 'failed' and tonumber(latest) == run - 1 then
-    redis.call('HSET', s .. ':runs', index, run)
-    -- The failed run counts no longer: it is final, so nothing will move it again.
-    redis.call('HINCRBY', s, 'n:failed', -1)
-    redis.call('HINCRBY', s, 'open', 1)
-    redis.call('HSET', s, 'state', 'running', 'reason', 'failed children run again')
-    redis.call('HDEL', s, 'endedAt')
+  if state == 'failed' and tonumber(latest) == ARGV[at + 1] - 1 then
     waiting = waiting or waitingFor(s)
-    holdAgain(s, waiting[index] or {})
-    createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[3], now = now, sweep = id,
-      index = index, reason = 'run ' .. run .. ' of child ' .. index .. ' of ' .. id }))
-    answer[#answer + 1] = ARGV[at + 3]
+    failed[#failed + 1] = at
+    count = count + 1 + givenUp(s, waiting[ARGV[at]] or {})
   end
 end
+if #failed > 0 and not hasRoom(root, record[2], count, ARGV[4]) then return { 'line-full' } end
+local now, answer = nowMs(), { 'ok' }
+for _, at in ipairs(failed) do
+  local index, run = ARGV[at], ARGV[at + 1]
+  redis.call('HSET', s .. ':runs', index, run)
+  -- The failed run counts no longer: it is final, so nothing will move it again.
+  redis.call('HINCRBY', s, 'n:failed', -1)
+  redis.call('HINCRBY', s, 'open', 1)
+  redis.call('HSET', s, 'state', 'running', 'reason', 'failed children run again')
+  redis.call('HDEL', s, 'endedAt')
+  holdAgain(s, waiting[index] or {})
+  createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[3], now = now, sweep = id,
+    index = index, reason = 'run ' .. run .. ' of child ' .. index .. ' of ' .. id }))
+  answer[#answer + 1] = ARGV[at + 3]
+end
+countToCome(root, s)
 if #answer > 1 then redis.call('PUBLISH', root .. ':wake', 'line') end
 return answer

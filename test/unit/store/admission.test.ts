@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { admitted } from '../../../src/store/admission.ts';
 import { claimed, coded, storeFor, submitInput } from '../../support/store.ts';
-import { sweepInput, sweepRequest } from '../../support/sweep.ts';
+import { chainInput, expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 const told = { projectField: '/project', mostWaiting: 20_000 };
 
@@ -54,6 +54,47 @@ test('children of sweeps count however many sweeps of others wait to be made', a
   assert.ok((await sweep(4, 'flood')).created);
   // Fails where the sweeps of others are counted among those that are looked at.
   await assert.rejects(sweep(4, 'flood'), coded('line-full'));
+});
+
+test('children that are not made yet count however many sweeps they are of, for a submission too', async (t) => {
+  const { store } = await storeFor(t, { limits: { waitingOfProject: 130 } });
+  const sweep = () => store.createSweep(sweepInput(sweepRequest(1), { project: 'flood' }));
+  for (let at = 0; at < 130; at += 1) await sweep();
+  // Fails where only some of the sweeps are looked at.
+  await assert.rejects(sweep(), coded('line-full'));
+  // Fails where a submission counts only what stands in the line.
+  await assert.rejects(store.submit(submitInput({ project: 'flood' })), coded('line-full'));
+  assert.ok((await store.submit(submitInput({ project: 'other' }))).created);
+});
+
+test('the count follows what sweeps make, give up, run again and cancel', async (t) => {
+  const { store, redis } = await storeFor(t, { limits: { waitingOfProject: 4 } });
+  const toCome = async () => Number((await redis.hget('{echelon}:to-come', 'swept')) ?? 0);
+  const { id } = await store.createSweep(chainInput([undefined, 0, undefined, 2]));
+  assert.equal(await toCome(), 4);
+  const [first, third] = await expandAll(store, id);
+  assert.equal(await toCome(), 2);
+  await store.end(await claimed(store, first!), { to: 'failed', reason: '' });
+  await store.releaseSweep(id, makeChild);
+  assert.equal(await toCome(), 1, 'the child of the failed one is given up');
+  await store.submit(submitInput({ project: 'swept' }));
+  const rerun = async () => {
+    const sweep = (await store.sweep(id))!;
+    return store.rerunSweepChildren(sweep, await store.sweepChildren(sweep, 0, 4), makeChild);
+  };
+  // Two wait in the line, one is to come; the failed child and the one that waits for it would be five.
+  const before = await store.sweep(id);
+  // Fails where a re-run is not counted.
+  await assert.rejects(rerun(), coded('line-full'));
+  assert.deepEqual(await store.sweep(id), before);
+  const lease = await claimed(store, third!);
+  await store.confirm(lease);
+  await store.end(lease, { to: 'succeeded', reason: '' });
+  assert.equal((await rerun()).length, 1);
+  assert.equal(await toCome(), 2);
+  await store.cancelSweep(id, 'enough');
+  assert.equal(await toCome(), 0);
+  assert.equal(await redis.exists('{echelon}:to-come'), 0);
 });
 
 // Fails where what takes work in does not look at drains.

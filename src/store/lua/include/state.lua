@@ -1,6 +1,7 @@
 -- Needs time.
 -- include feed
 -- include line
+-- include to-come
 local HELD = { launching = true, running = true, cancelling = true }
 
 -- True where the record at `x` is held, in that attempt, under that token.
@@ -24,12 +25,13 @@ local function tellSweep(root, project, sweep, now)
 end
 
 -- One child less that may still end; with the last one the sweep is over.
-local function closeChild(s, now)
+local function closeChild(root, s, now)
   if redis.call('HINCRBY', s, 'open', -1) > 0 then return end
   redis.call('HSET', s, 'endedAt', int(now))
   if redis.call('HGET', s, 'state') == 'running' then
     redis.call('HSET', s, 'state', 'done', 'reason', 'every child has ended')
   end
+  countToCome(root, s)
 end
 
 -- Counts a child's move in its sweep; the end of the last child is the sweep's. `open`: children that are not final;
@@ -46,7 +48,7 @@ local function countInSweep(root, sweep, change)
     redis.call('ZADD', root .. ':sweep-work', held[2], sweep)
     redis.call('PUBLISH', root .. ':wake', 'sweep')
   end
-  closeChild(s, change.now)
+  closeChild(root, s, change.now)
 end
 
 -- Moves an experiment between states: record, indexes, its sweep's counts, event, notice to followers.
