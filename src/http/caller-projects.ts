@@ -1,6 +1,6 @@
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { type Caller, hasScope } from '../core/scopes.ts';
-import { resolveSpec } from '../plan/resolve-spec.ts';
+import { type Permissions, resolveSpec } from '../plan/resolve-spec.ts';
 import type { ClusterView } from '../schemas/api.ts';
 import { nearestName } from '../schemas/nearest.ts';
 import { DEFAULT_PROJECT } from '../schemas/project.ts';
@@ -46,15 +46,31 @@ export async function projectProblem(
  * EchelonError `invalid-spec`, also for a project that is not there for the caller.
  */
 export async function resolveFor(
-  store: Pick<Store, 'projects'>,
+  store: Pick<Store, 'projects' | 'clusters'>,
   caller: Caller,
   spec: ExperimentSpec,
 ): Promise<ResolvedSpec> {
   const placed = inOwnProject(caller, spec);
-  const resolved = resolveSpec(placed, { customCode: hasScope(caller, 'custom-code') });
+  const resolved = resolveSpec(placed, await permissionsOf(store, caller, spec.cluster ?? null));
   const problem = await projectProblem(store, caller, resolved.spec.project);
   if (problem) throw invalidSpec([problem]);
   return placed === spec ? resolved : { ...resolved, defaults: ['/project', ...resolved.defaults] };
+}
+
+/**
+ * What the caller's specs may load code from: everything with the scope `custom-code`, else the directories that are
+ * allowed on `cluster`, or, where any cluster may take it (null), on every one.
+ */
+export async function permissionsOf(
+  store: Pick<Store, 'clusters'>,
+  caller: Caller,
+  cluster: string | null,
+): Promise<Permissions> {
+  if (hasScope(caller, 'custom-code')) return { customCode: true };
+  const clusters = await store.clusters(cluster === null ? undefined : [cluster]);
+  const [first, ...others] = clusters.map(({ codePaths = [] }) => codePaths);
+  const codePaths = (first ?? []).filter((path) => others.every((paths) => paths.includes(path)));
+  return { customCode: false, codePaths };
 }
 
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */

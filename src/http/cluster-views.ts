@@ -41,6 +41,7 @@ export async function clusterView(
     answering: isAnswering(cluster, clock.now()),
     backfill: cluster.backfill,
     labels: { ...cluster.labels },
+    codePaths: [...(cluster.codePaths ?? [])],
     paused: pauses.clusters.get(cluster.name) ?? null,
     lastSeenAt: cluster.lastSeenAt,
     nodes: cluster.nodes.map((node) => {

@@ -7,12 +7,15 @@ import { completeEstimator, unusedFields } from './estimator-fields.ts';
 import { resolveRules, ruleProblems } from './rules.ts';
 import { merge, missingFrom, type Tree } from './trees.ts';
 import { type CheckInput, checkExperiment } from './verl-agent/checks.ts';
+import { codePathProblems } from './verl-agent/code-paths.ts';
 import { resolveVerlAgent, verlAgentContradictions } from './verl-agent/resolve.ts';
 
 /** What this installation allows beyond the ordinary. */
 export interface Permissions {
   /** Whether a spec may name code that is loaded on the cluster; refused where it is left out. */
   customCode?: boolean;
+  /** Directories of the cluster from which code may be loaded without that; none where it is left out. */
+  codePaths?: readonly string[];
 }
 
 /**
@@ -66,7 +69,10 @@ function resolveReplay(spec: Extract<ExperimentSpec, { engine: 'replay' }>): Res
   return merge({ ...COMMON_DEFAULTS, ...REPLAY_DEFAULTS }, spec) as unknown as ResolvedReplay;
 }
 
-function contradictions(spec: ExperimentSpec, { customCode = false }: Permissions): FieldProblem[] {
+function contradictions(
+  spec: ExperimentSpec,
+  { customCode = false, codePaths = [] }: Permissions,
+): FieldProblem[] {
   const gpus = spec.resources?.gpus ?? 0;
   switch (spec.engine) {
     case 'local':
@@ -79,6 +85,7 @@ function contradictions(spec: ExperimentSpec, { customCode = false }: Permission
     case 'verl-agent':
       return [
         ...verlAgentContradictions(spec),
+        ...(customCode ? [] : codePathProblems(spec, codePaths)),
         ...(spec.allowCustomCode && !customCode
           ? [
               {

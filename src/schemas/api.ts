@@ -197,6 +197,9 @@ export const ClusterView = Type.Object(
       description: 'Others may overtake one that does not fit, where they do not delay its estimated start',
     }),
     labels: Type.Record(Type.String(), Type.String(), { description: 'What experiments choose it by' }),
+    codePaths: Type.Array(Type.String(), {
+      description: 'Directories from which specs may load code with a key that lacks the scope custom-code',
+    }),
     paused: nullable(PauseView),
     lastSeenAt: nullable(
       Type.Integer({ description: 'When its ray-worker last answered a dispatcher; ms since 1970' }),

@@ -78,11 +78,20 @@ export const AddCluster = Type.Object(
 /** See {@link AddCluster}. */
 export type AddCluster = Static<typeof AddCluster>;
 
+/** Directories of a cluster from which specs may load code without the scope `custom-code`. */
+export const CodePaths = Type.Array(Type.String({ pattern: '^/(?!.*\\.\\.)[A-Za-z0-9._/ -]{1,254}$' }), {
+  maxItems: 32,
+  uniqueItems: true,
+  description:
+    'Directories from which specs may load code (home, model.path) with a key that lacks the scope custom-code, and what is below them',
+});
+
 /** The body of PATCH /v1/clusters/:name: what people decide of a cluster. */
 export const ClusterChange = Type.Object(
   {
     labels: Type.Optional(Labels),
     backfill: Type.Optional(Type.Boolean()),
+    codePaths: Type.Optional(CodePaths),
   },
   { ...strict, $id: 'ClusterChange', minProperties: 1 },
 );

@@ -21,6 +21,8 @@ export interface Cluster {
   draining?: boolean;
   /** What experiments choose it by. Set by `setCluster` alone. */
   labels?: Readonly<Record<string, string>>;
+  /** Directories from which specs may load code without the scope `custom-code`. Set by `setCluster` alone. */
+  codePaths?: readonly string[];
 }
 
 /** A Ray cluster, and how its ray-worker is to run there. `token` and `tls` never leave through the API. */

@@ -10,7 +10,7 @@ export function createClusters(
 ): Pick<Store, 'putCluster' | 'seeCluster' | 'clusters' | 'setDraining' | 'removeCluster' | 'reservations'> {
   const { redis, keys, run } = context;
   return {
-    async putCluster({ draining: _drained, labels: _labels, ...cluster }) {
+    async putCluster({ draining: _drained, labels: _labels, codePaths: _paths, ...cluster }) {
       await run('put-cluster', [cluster.name, JSON.stringify(cluster)]);
     },
 
@@ -53,7 +53,7 @@ export function createClusters(
 /** Those of these names, without reading what belongs to others. */
 async function clustersNamed({ redis, keys }: StoreContext, names: readonly string[]): Promise<Cluster[]> {
   if (names.length === 0) return [];
-  const set = names.flatMap((name) => [`labels:${name}`, `backfill:${name}`]);
+  const set = names.flatMap((name) => [`labels:${name}`, `backfill:${name}`, `codePaths:${name}`]);
   const [all, seen, drained, values] = (await runAll(
     redis
       .pipeline()
@@ -104,9 +104,11 @@ function merge(cluster: Cluster, all: Beside): Cluster {
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen);
   const labels = all.set[`labels:${cluster.name}`];
   const backfill = all.set[`backfill:${cluster.name}`];
+  const codePaths = all.set[`codePaths:${cluster.name}`];
   return {
     ...cluster,
     ...(labels === undefined ? {} : { labels: JSON.parse(labels) as Record<string, string> }),
+    ...(codePaths === undefined ? {} : { codePaths: JSON.parse(codePaths) as string[] }),
     ...(backfill === undefined ? {} : { backfill: backfill === 'true' }),
     ...(seen?.address === cluster.address ? seen : {}),
     ...(all.draining.includes(cluster.name) ? { draining: true } : {}),

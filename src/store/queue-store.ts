@@ -109,7 +109,11 @@ export interface QueueStore {
    */
   setCluster(
     name: string,
-    change: { labels?: Readonly<Record<string, string>>; backfill?: boolean | null },
+    change: {
+      labels?: Readonly<Record<string, string>>;
+      backfill?: boolean | null;
+      codePaths?: readonly string[];
+    },
     version?: string,
   ): Promise<boolean>;
 }

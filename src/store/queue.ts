@@ -67,9 +67,10 @@ export function createQueue(context: StoreContext): QueueStore {
 
     paces: (ids) => readPaces(context, ids),
 
-    async setCluster(name, { labels, backfill }, version = '') {
+    async setCluster(name, { labels, backfill, codePaths }, version = '') {
       const set: ScriptArgument[] = [];
       if (labels !== undefined) set.push('labels', JSON.stringify(labels));
+      if (codePaths !== undefined) set.push('codePaths', JSON.stringify(codePaths));
       if (backfill !== undefined) set.push('backfill', backfill === null ? '' : JSON.stringify(backfill));
       return (await unlessChanged(run('set-cluster', [name, version, ...set]))) === 1;
     },

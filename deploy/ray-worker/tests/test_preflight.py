@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from conftest import Client, Server
 
 from echelon_rayworker import nodes
-from echelon_rayworker.engines.verl_agent import memory
+from echelon_rayworker.engines.verl_agent import memory, preflight
 from echelon_rayworker.engines.verl_agent.settings import settings_from
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.preflight import read_answers
@@ -78,6 +79,21 @@ def test_without_a_plan_the_cluster_is_looked_at(client: Client):
 def test_answers_are_found_behind_what_a_library_prints():
     assert read_answers('[notice] ray\n[\n {"a": 1}\n]\n') == [{"a": 1}]
     assert read_answers("no\n") is None
+
+
+def test_looking_at_a_checkout_runs_no_program_that_its_configuration_names(tmp_path: Path):
+    home, mark = tmp_path / "home", tmp_path / "ran"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(home)]
+    home.mkdir()
+    for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *arguments], check=True)
+    subprocess.run([*git, "config", "core.fsmonitor", str(program)], check=True)
+    # Fails where git takes the checkout's own configuration.
+    assert preflight.commit_of(str(home)).startswith("commit ")
+    assert not mark.exists()
 
 
 def test_nodes_that_differ_are_named():

@@ -827,9 +827,9 @@ export const getCluster = <ThrowOnError extends boolean = false>(options: Option
 });
 
 /**
- * Change the labels of a cluster, or whether it backfills
+ * Change the labels of a cluster, whether it backfills, or from where specs may load code
  *
- * Labels are replaced as a whole. What is left out stays as it is; what is set stays over the next `clusters add`.
+ * Labels and code paths are replaced as a whole. What is left out stays as it is; what is set stays over the next `clusters add`.
  */
 export const changeCluster = <ThrowOnError extends boolean = false>(options: Options<ChangeClusterData, ThrowOnError>): RequestResult<ChangeClusterResponses, ChangeClusterErrors, ThrowOnError> => (options.client ?? client).patch<ChangeClusterResponses, ChangeClusterErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

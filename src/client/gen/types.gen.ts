@@ -1269,6 +1269,10 @@ export type Cluster = {
     labels: {
         [key: string]: string;
     };
+    /**
+     * Directories from which specs may load code with a key that lacks the scope custom-code
+     */
+    codePaths: Array<string>;
     paused: {
         /**
          * Name of the caller
@@ -7113,6 +7117,10 @@ export type ChangeClusterData = {
             [key: string]: string;
         };
         backfill?: boolean;
+        /**
+         * Directories from which specs may load code (home, model.path) with a key that lacks the scope custom-code, and what is below them
+         */
+        codePaths?: Array<string>;
     };
     headers?: {
         /**
@@ -7177,7 +7185,7 @@ export type ChangeClusterError = ChangeClusterErrors[keyof ChangeClusterErrors];
 
 export type ChangeClusterResponses = {
     /**
-     * Change the labels of a cluster, or whether it backfills
+     * Change the labels of a cluster, whether it backfills, or from where specs may load code
      */
     200: Cluster;
 };

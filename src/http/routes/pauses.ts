@@ -166,9 +166,9 @@ function addClusterChange(app: App, deps: RouteDeps): void {
       config: { scope: 'admin' },
       schema: {
         operationId: 'changeCluster',
-        summary: 'Change the labels of a cluster, or whether it backfills',
+        summary: 'Change the labels of a cluster, whether it backfills, or from where specs may load code',
         description:
-          'Labels are replaced as a whole. What is left out stays as it is; what is set stays over the next `clusters add`.',
+          'Labels and code paths are replaced as a whole. What is left out stays as it is; what is set stays over the next `clusters add`.',
         tags: ['clusters'],
         params: ClusterParams,
         body: ClusterChange,

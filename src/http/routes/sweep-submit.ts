@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Caller, hasScope } from '../../core/scopes.ts';
+import type { Caller } from '../../core/scopes.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import {
@@ -15,7 +15,7 @@ import { canonicalJson } from '../../schemas/json.ts';
 import { nearestName } from '../../schemas/nearest.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
-import { inOwnProject, projectProblem } from '../caller-projects.ts';
+import { inOwnProject, permissionsOf, projectProblem } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
 import { labelProblem } from '../label-problem.ts';
@@ -109,7 +109,10 @@ function digestOf(body: SweepRequest): string {
 
 /** Checks every child as a single experiment would be. Throws EchelonError `invalid-spec` with what is wrong. */
 async function judge(store: Store, caller: Caller, draft: SweepDraft) {
-  const permissions = { customCode: hasScope(caller, 'custom-code') };
+  // Where children name clusters by themselves, only what is allowed on every one counts.
+  const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
+  const { cluster = null } = draft.spec as { cluster?: string | null };
+  const permissions = await permissionsOf(store, caller, anywhere ? null : cluster);
   const check = createSweepCheck(draft, (spec) => resolveSpec(spec, permissions));
   const fingerprints: (string | null)[] = [];
   const first: SweepChildSpec[] = [];

@@ -4,11 +4,13 @@ import { type Caller, sees } from '../../core/scopes.ts';
 import { MOST_CHILDREN, SWEEP_ID } from '../../core/sweep-ids.ts';
 import { childReference, referenceMetrics } from '../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../plan/sweep.ts';
+import { codePathProblems } from '../../plan/verl-agent/code-paths.ts';
+import type { ExperimentSpec } from '../../schemas/spec.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
 import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
 import type { Store } from '../../store/store.ts';
 import type { SweepChild, SweepRecord } from '../../store/sweep-store.ts';
-import { listedProject } from '../caller-projects.ts';
+import { listedProject, permissionsOf } from '../caller-projects.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { joinLine } from '../join-line.ts';
@@ -236,6 +238,25 @@ function addCancel(app: App, { store, clock }: RouteDeps): void {
   );
 }
 
+/** Throws EchelonError `forbidden` where a failed child loads code from a directory that the caller may not name. */
+async function requireCodePaths(
+  store: Store,
+  caller: Caller,
+  sweep: SweepRecord,
+  children: readonly SweepChild[],
+): Promise<void> {
+  const specs = children
+    .filter(({ state }) => state === 'failed')
+    .map(({ entry }) => childSpec(sweep, entry) as unknown as ExperimentSpec)
+    .filter((spec) => spec.engine === 'verl-agent');
+  for (const cluster of new Set(specs.map((spec) => spec.cluster ?? null))) {
+    const { customCode, codePaths = [] } = await permissionsOf(store, caller, cluster);
+    const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
+    if (!customCode && there.some((spec) => codePathProblems(spec, codePaths).length > 0))
+      requireScope(caller, 'custom-code');
+  }
+}
+
 const MOST_CANCEL_MS = 10_000;
 
 /** Running it again takes the scope that submitting it took. */
@@ -272,6 +293,7 @@ function addRerun(app: App, deps: RouteDeps): void {
       let rerun = 0;
       for (let from = 0; from < sweep.count; from += PAGE) {
         const children = await store.sweepChildren(sweep, from, PAGE);
+        await requireCodePaths(store, request.caller, sweep, children);
         const made = await store.rerunSweepChildren(sweep, children, makeChild);
         rerun += made.length;
         joinLine(deps, made);

@@ -10,7 +10,8 @@ local root, name = KEYS[1], ARGV[1]
 if redis.call('HLEN', root .. ':reserved:' .. name) > 0 then return -1 end
 redis.call('HINCRBY', root .. ':versions', name, 1)
 redis.call('HDEL', root .. ':clusters:seen', name)
-redis.call('HDEL', root .. ':clusters:set', 'labels:' .. name, 'backfill:' .. name)
+redis.call('HDEL', root .. ':clusters:set', 'labels:' .. name, 'backfill:' .. name,
+  'codePaths:' .. name)
 redis.call('HDEL', root .. ':paused', 'cluster:' .. name)
 local removed = redis.call('HDEL', root .. ':clusters', name)
 if removed == 1 then redis.call('SADD', root .. ':clusters:draining', name) end

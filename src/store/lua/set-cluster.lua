@@ -3,7 +3,7 @@
 -- is brought up to date.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, 2 the version that it must have, or '', then in turn what is set ('labels', 'backfill') and its
+-- ARGV      1 name, 2 the version that it must have, or '', then in turn what is set ('labels', 'backfill', 'codePaths') and its
 --           value (JSON); '' forgets it
 -- Returns   1, or 0 where there is no such cluster, or 'changed-since': nothing was changed
 -- Events    PUBLISH wake 'line'

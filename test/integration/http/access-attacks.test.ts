@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newExperimentId } from '../../../src/core/ids.ts';
 import { newKeyId, newKeyToken } from '../../../src/http/callers.ts';
+import { makeChild } from '../../../src/plan/sweep.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
 import { until } from '../../support/dispatch.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { appFor, LOCAL, REPLAY, TOKEN } from '../../support/http-app.ts';
-import { running, storeFor, submitInput } from '../../support/store.ts';
+import { claimed, running, storeFor, submitInput } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 /*
@@ -261,6 +262,48 @@ describe('custom code', () => {
     const rerun = (token: string) => call('POST', `/v1/sweeps/${id}/rerun-failed`, { token });
     assert.match((await rerun(without.token)).body, /needs the scope custom-code/);
     assert.equal((await rerun(having.token)).statusCode, 202);
+  });
+
+  test('from a directory of the cluster takes the scope, or a directory that is allowed for the cluster', async () => {
+    const { call } = await appOf();
+    const cluster = (name: string) => ({
+      ...{ name, address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
+      ...{ lastSeenAt: null, nodes: [] },
+    });
+    for (const name of ['allowing', 'strict']) await store.putCluster(cluster(name));
+    const without = await makeKey(store, { scopes: ['read', 'submit'] });
+    const having = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
+    const { overrides: _overrides, allowCustomCode: _allow, ...plain } = spec;
+    const named = { ...plain, home: '/srv/models/eve', cluster: 'allowing' };
+    const { name: _name, home: _home, ...base } = named;
+    const sweep = { name: 's', method: 'grid', spec: base, axes: { 'model.path': ['/srv/models/eve'] } };
+    const asked = async (body: object, token: string) => {
+      const path = 'axes' in body ? '/v1/sweeps/preview' : '/v1/preflight';
+      return (await call('POST', path, { token, body })).statusCode;
+    };
+    // Fails where only overrides are looked at: the preflight would import the recipe from there.
+    for (const body of [named, { ...named, home: undefined, model: { path: '/srv/models/eve' } }, sweep]) {
+      assert.equal(await asked(body, without.token), 400, JSON.stringify(body));
+      assert.ok((await asked(body, having.token)) < 300);
+    }
+    const change = (codePaths: string[]) => call('PATCH', '/v1/clusters/allowing', { body: { codePaths } });
+    assert.deepEqual((await change(['/srv/models'])).json().codePaths, ['/srv/models']);
+    for (const body of [named, sweep]) assert.ok((await asked(body, without.token)) < 300);
+    // Another cluster, or any, may take it.
+    for (const cluster of ['strict', undefined])
+      assert.equal(await asked({ ...named, cluster }, without.token), 400);
+    await change([]);
+    const { id } = (await call('POST', '/v1/sweeps', { token: having.token, body: sweep })).json();
+    const { made } = await store.expandSweep(id, makeChild);
+    const lease = await claimed(store, made[0]!.experiment);
+    await store.end(lease, { to: 'failed', reason: '' });
+    const rerun = (token: string) => call('POST', `/v1/sweeps/${id}/rerun-failed`, { token });
+    assert.match((await rerun(without.token)).body, /needs the scope custom-code/);
+    assert.equal((await rerun(having.token)).json().rerun, 1);
+    const again = (token: string) => call('POST', `/v1/experiments/${made[0]!.experiment}/rerun`, { token });
+    assert.equal((await again(without.token)).statusCode, 400);
+    assert.equal((await again(having.token)).statusCode, 202);
+    for (const name of ['allowing', 'strict']) await store.removeCluster(name);
   });
 });
 

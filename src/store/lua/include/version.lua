@@ -2,7 +2,7 @@
 -- was decided on is refused in its own step where the record has another by now.
 --   experiment  all fields of its record
 --   project     its entry; '' for `default` where nothing was ever set of it
---   cluster     what people decide of it: its place and secrets, labels, backfill, drain and pause; not what is reserved
+--   cluster     what people decide of it: its place and secrets, labels, backfill, code paths, drain and pause; not what is reserved
 --               there, nor what its ray-worker says every two seconds
 local CLUSTER_FIELDS = { 'address', 'token', 'ca', 'backfill' }
 local RAY_FIELDS = { 'address', 'token', 'sharedRoot', 'node', 'port', 'advertise' }
@@ -21,8 +21,9 @@ local function clusterParts(root, name)
   if not text then return parts end
   local record = addFields(parts, cjson.decode(text), CLUSTER_FIELDS)
   addFields(parts, addFields(parts, record.ray, RAY_FIELDS).tls, TLS_FIELDS)
-  local set = redis.call('HMGET', clusters .. ':set', 'labels:' .. name, 'backfill:' .. name)
-  parts[#parts + 1], parts[#parts + 2] = set[1], set[2]
+  local set = redis.call('HMGET', clusters .. ':set', 'labels:' .. name, 'backfill:' .. name,
+    'codePaths:' .. name)
+  parts[#parts + 1], parts[#parts + 2], parts[#parts + 3] = set[1], set[2], set[3]
   parts[#parts + 1] = redis.call('SISMEMBER', clusters .. ':draining', name)
   parts[#parts + 1] = redis.call('HGET', root .. ':paused', 'cluster:' .. name)
   return parts

@@ -122,7 +122,7 @@ test('the table counts nodes, what is free and what is handed out', () => {
       rayWorkerVersion: '0.1.0',
     },
     ...{ sharedRoot: '/s', draining: false, answering: true, backfill: false, lastSeenAt: 1000 },
-    ...{ labels: {}, paused: null },
+    ...{ labels: {}, codePaths: [], paused: null },
     nodes: [
       { id: 'n', ...node },
       { id: 'm', ...node, gpusUsed: 4 },

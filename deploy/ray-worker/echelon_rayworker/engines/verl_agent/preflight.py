@@ -33,6 +33,8 @@ PACKAGES = (
     ("pyarrow", "", ""),
     ("torchdata", "", ""),
 )
+# The configuration of a checkout may name programs that git would run, as whoever asks.
+GIT_RUNS_NOTHING = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 ENGINE_PACKAGES = {"vllm": ("vllm", "0.8.2", "0.11.1"), "sglang": ("sglang", "", "")}
 
 
@@ -79,7 +81,8 @@ def commit_of(home: str) -> str:
 
     def git(*arguments: str) -> str:
         done = subprocess.run(
-            ["git", "-c", f"safe.directory={home}", "-C", home, *arguments], capture_output=True, text=True, timeout=60
+            ["git", *GIT_RUNS_NOTHING, "-c", f"safe.directory={home}", "-C", home, *arguments],
+            capture_output=True, text=True, timeout=60,
         )
         return done.stdout.strip() if done.returncode == 0 else ""
 
