@@ -70,7 +70,7 @@ export interface RetentionStore {
    */
   seedArchiving(cursor: string | null, limit: number): Promise<{ added: number; next: string | null }>;
 
-  /** True while this dispatcher is the one that applies retention; to be asked again before `leaseMs` are over. */
+  /** True while this dispatcher is the one that applies retention; to be asked again before `leaseMs` are over. 0 lets go. */
   holdRetention(dispatcher: string, leaseMs: number): Promise<boolean>;
   /** Experiments of a project that ended before `endedBefore` and lose `stage` next, those that ended first. */
   due(

@@ -21,6 +21,8 @@ const LOOK_AGAIN_MS = DAY_MS;
 /** Of a deleted experiment every attempt is forgotten, wherever it ran. */
 const EVERY_ATTEMPT = 2 ** 32 - 1;
 const ANSWER_MS = 30_000;
+/** Experiments that are forgotten at a time. */
+const TOGETHER = 8;
 /** Experiments in one step, and for how long nobody else takes them. */
 const AT_ONCE = 50;
 const LEASE_MS = 10 * 60_000;
@@ -34,22 +36,26 @@ export interface ForgettingDeps extends Round {
   now: () => number;
 }
 
-/** Has the ray-workers forget the experiments whose time has come. One that does not answer is asked again later. */
+/**
+ * Has the ray-workers forget the experiments whose time has come. One that does not answer is not asked again in this
+ * round, so that it costs the experiments of other clusters no time; its own come back later.
+ */
 export async function forgetOld(deps: ForgettingDeps): Promise<void> {
   const { store, forgetAfterMs: afterMs = FORGET_MS, stopped } = deps;
   const known = (await store.clusters()).map(({ name }) => name);
   const everywhere = new Map(known.map((name) => [name, EVERY_ATTEMPT]));
   const isKept = await readPolicies(deps);
+  const silent = new Set<string>();
   for (let more = true; more && !stopped(); ) {
     const taken = await store.takeForgetting({ limit: AT_ONCE, leaseMs: LEASE_MS, afterMs });
     const later = taken.filter(isKept);
     const laterIds = later.map(({ id }) => id);
     await store.forgetLater(laterIds, { laterMs: LOOK_AGAIN_MS, afterMs });
     const due = new Map(taken.filter((one) => !later.includes(one)).map(({ id, record }) => [id, record]));
-    await each(deps, due.keys(), 'forgetting on the cluster', async (id) => {
+    await each({ ...deps, atOnce: TOGETHER }, due.keys(), 'forgetting on the cluster', async (id) => {
       const attempts = due.get(id)?.attempts ?? everywhere;
       await forget(
-        deps,
+        { ...deps, silent },
         id,
         [...attempts].filter(([cluster]) => known.includes(cluster)),
       );
@@ -76,19 +82,23 @@ async function readPolicies({
   };
 }
 
-/** Throws where a cluster that keeps something of it did not answer. */
+/** Throws where a cluster that keeps something of it did not answer, now or before in this round. */
 async function forget(
-  { rayWorkerOf }: Pick<ForgettingDeps, 'rayWorkerOf'>,
+  { rayWorkerOf, silent }: Pick<ForgettingDeps, 'rayWorkerOf'> & { silent: Set<string> },
   id: string,
   attempts: readonly (readonly [cluster: string, highest: number])[],
 ): Promise<void> {
+  const unanswered = attempts.find(([cluster]) => silent.has(cluster));
+  if (unanswered) throw new Error(`the ray-worker of ${unanswered[0]} does not answer`);
   for (const [cluster, attempt] of attempts) {
     try {
       const rayWorker = await rayWorkerOf(cluster);
       await rayWorker.forget(id, attempt, AbortSignal.timeout(ANSWER_MS));
     } catch (error) {
       // A ray-worker that does not know the call, or refuses it, will not do it later either.
-      if (!(error instanceof RayWorkerError) || error.retry) throw error;
+      if (error instanceof RayWorkerError && !error.retry) continue;
+      silent.add(cluster);
+      throw error;
     }
   }
 }

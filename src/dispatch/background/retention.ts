@@ -26,16 +26,17 @@ export interface RetentionDeps extends Omit<ForgettingDeps, 'store' | 'stopped'>
 }
 
 /**
- * Moves the streams of finished experiments into the archive (every dispatcher does), the oldest of what those that run
- * report, and deletes what its project does not keep any longer (one dispatcher at a time both). In bounded steps; what
- * fails for one experiment stops no other and is tried again.
+ * Moves the streams of finished experiments into the archive, and has ray-workers forget them (every dispatcher does); moves
+ * the oldest of what running experiments report there, and deletes what its project does not keep any longer (one
+ * dispatcher at a time both). Each is a loop of its own, in bounded steps: none waits for another, and what fails for one
+ * experiment stops no other and is tried again.
  */
 export function createRetention(deps: RetentionDeps): Loop {
   const { store, log, now, dispatcher, everyMs } = deps;
   let stopping = false;
   const stopped = () => stopping;
   const seed = createSeeding({ store, now, log, stopped });
-  const held = () => store.holdRetention(dispatcher, LEASE_MS);
+  const held = async () => !stopping && (await store.holdRetention(dispatcher, LEASE_MS));
 
   async function expire(project: string, stage: RetentionStage, endedBefore: number): Promise<void> {
     for (let more = true; more && !stopping && (await held()); ) {
@@ -69,26 +70,42 @@ export function createRetention(deps: RetentionDeps): Loop {
     }
   }
 
-  const loop = createLoop({
-    ...{ name: 'retention', everyMs, log },
-    async run() {
-      // Taken for a short time: one that waits for a report or its rules comes back soon.
-      await archiveEnded({ store, log, stopped }, { leaseMs: 4 * everyMs, afterMs: deps.archiveAfterMs });
-      if (stopping || !(await held())) return;
-      await rollLong({ store, log, stopped });
-      await seed();
-      await forgetOld({ ...deps, stopped });
-      await applyPolicies();
-      // Last: one that the archive cannot remove keeps no record from going.
-      while (!stopping && (await store.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
-    },
-  });
+  async function expireAll(): Promise<void> {
+    if (!(await held())) return;
+    await seed();
+    await applyPolicies();
+    // Last: one that the archive cannot remove keeps no record from going.
+    while (!stopping && (await store.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
+  }
+
+  const round = { store, log, stopped };
+  const loops = [
+    // Taken for a short time: one that waits for a report or its rules comes back soon.
+    loopOf('archiving', () => archiveEnded(round, { leaseMs: 4 * everyMs, afterMs: deps.archiveAfterMs })),
+    loopOf('rolling', async () => {
+      if (await held()) await rollLong(round);
+    }),
+    loopOf('forgetting', () => forgetOld({ ...deps, stopped })),
+    loopOf('expiring', expireAll),
+  ];
+  function loopOf(name: string, run: () => Promise<void>): Loop {
+    return createLoop({ name, everyMs, log, run });
+  }
   return {
-    start: loop.start,
-    poke: loop.poke,
+    start() {
+      for (const loop of loops) loop.start();
+    },
+    poke() {
+      for (const loop of loops) loop.poke();
+    },
     async stop() {
       stopping = true;
-      await loop.stop();
+      const ended = Promise.all(loops.map((loop) => loop.stop()));
+      // Not behind the loops: another dispatcher goes on with it though something of ours hangs.
+      await store.holdRetention(dispatcher, 0).catch((error) => {
+        log.warn({ err: error }, 'retention could not be let go; another dispatcher goes on later');
+      });
+      await ended;
     },
   };
 }

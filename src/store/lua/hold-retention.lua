@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Makes a dispatcher the one that applies retention, for a while.
+-- Makes a dispatcher the one that applies retention, for a while; with 0 ms no longer.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 dispatcher, 2 ms
@@ -8,5 +8,9 @@
 local key = KEYS[1] .. ':retention'
 local holder = redis.call('GET', key)
 if holder and holder ~= ARGV[1] then return 0 end
-redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+if ARGV[2] == '0' then
+  redis.call('DEL', key)
+else
+  redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+end
 return 1

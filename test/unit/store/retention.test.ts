@@ -234,6 +234,9 @@ describe('who applies retention', () => {
     assert.equal(await store.holdRetention('one', 60_000), true);
     await redis.del('{echelon}:retention'); // as the server does when the time is over
     assert.equal(await store.holdRetention('two', 60_000), true);
+    assert.equal(await store.holdRetention('one', 0), false, 'another one cannot let go of it');
+    await store.holdRetention('two', 0);
+    assert.equal(await store.holdRetention('one', 60_000), true);
   });
 });
 

@@ -92,3 +92,19 @@ test('all whose time has come are gone through', async () => {
   const many = Array.from({ length: 101 }, (_, at) => ended(`exp-${at}`, [['lab', 1]]));
   assert.equal((await forgetting(many)).length, 101);
 });
+
+/* Fails where each experiment waits for its own answer: a hung ray-worker then costs the time of all of them. */
+test('a cluster that does not answer is asked once in a round, and others go on', async () => {
+  const asked: string[] = [];
+  const away = Array.from({ length: 30 }, (_, at) => ended(`exp-a${at}`, [['away', 1]]));
+  const did = await forgetting([...away, ended('exp-l', [['lab', 1]])], async (cluster) => {
+    asked.push(cluster);
+    if (cluster === 'away') throw new Error('no answer');
+    return { forget: async () => ({ forgotten: 1 }) };
+  });
+  assert.deepEqual(
+    did.filter((one) => one.startsWith('forgotten')),
+    ['forgotten exp-l'],
+  );
+  assert.ok(asked.filter((cluster) => cluster === 'away').length <= 8, 'those under way, and no more');
+});
