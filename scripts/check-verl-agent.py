@@ -272,17 +272,14 @@ class Checks:
         self.tap.exact = False
         assert self.tap.reporter.flush(60) and not self.tap.failures and not self.tap.reporter.failures
         after = Reports(self.spool)
-        # A GPU's rounding of HGPO's means and deviations is beyond the bounds, and said to be.
-        settings = [one for one in SETTINGS if exact or device == "cpu" or one[0] != "hgpo"]
         batches, gaps = after.batches[len(before.batches) :], after.of("gap")[len(before.of("gap")) :]
-        assert len(batches) == len(settings), f"{len(batches)} batches of {len(settings)}"
-        assert len(gaps) == len(SETTINGS) - len(settings) and all(device in gap.reason for gap in gaps), gaps
+        assert len(batches) == len(SETTINGS) and not gaps, f"{len(batches)} batches of {len(SETTINGS)}, {gaps}"
         verdicts = verify(batches, self.directory / "batches.json.gz")["batches"]
         total = {key: sum(one[key] for one in verdicts) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
-        bad = [(settings[place], one["wrong"], one["findings"]) for place, one in enumerate(verdicts) if not one["ok"]]
+        bad = [(SETTINGS[place], one["wrong"], one["findings"]) for place, one in enumerate(verdicts) if not one["ok"]]
         assert total["wrong"] == total["unverifiable"] == 0 and not bad, f"{total}, {bad}"
         if exact:
-            assert all(one["rounding"] == 0 for one, (name, *_) in zip(verdicts, settings) if name == "hgpo"), total
+            assert all(one["rounding"] == 0 for one, (name, *_) in zip(verdicts, SETTINGS) if name == "hgpo"), total
         return f"{len(batches)} batches on {device}: " + ", ".join(f"{value} {key}" for key, value in total.items())
 
     def others(self) -> str:

@@ -230,40 +230,15 @@ def test_tensors_are_copied_and_rows_numbered_at_their_source():
     assert np.frombuffer(message.step, "<i4").tolist() == [0, 1, 2] and message.provenance.training_step == 9
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_hgpo_computed_elsewhere_than_on_the_cpu_is_not_held_against_the_cpus_bounds(monkeypatch, exact: bool):
+@pytest.mark.parametrize(
+    ("estimator", "device", "forms"),
+    [("hgpo", "cpu", "recipe"), ("hgpo", "meta", "any"), ("gigpo", "meta", "recipe")],
+)
+def test_hgpo_on_another_device_than_the_cpu_is_verified_against_all_forms(estimator: str, device: str, forms: str):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    mask = torch.ones(2, 3)
-    texts = np.array(["a", "b"], dtype=object)
-    data = types.SimpleNamespace(
-        batch={"step_rewards": torch.tensor([1.0, 2.0]), "token_level_rewards": mask, "response_mask": mask},
-        non_tensor_batch={"uid": texts, "traj_uid": texts, "anchor_obs": texts, "rewards": np.array([1.0, 2.0]),
-                          "is_action_valid": np.array([True, True])},
-    )  # fmt: skip
-
-    class Data(types.SimpleNamespace):
-        __len__ = lambda self: 2  # noqa: E731
-
-    def compute(data, adv_estimator, **_):
-        # A device without a GPU behind it: all that counts is that it is not the CPU.
-        return Data(batch={**data.batch, "advantages": torch.zeros(2, 3, device="meta")})
-
-    trainer, _ = recipe(monkeypatch, compute)
-    spool = Spool()
-    tap = tapping.install({}, spool)
-    tap.exact = exact
-    if exact:
-        # What replaces the values is computed on the CPU, in float64, wherever they were.
-        monkeypatch.setattr(capture, "copy_advantages", lambda _: [0.0, 0.0])
-        monkeypatch.setattr(tapping, "replace_advantages", lambda *_: np.array([1.0, 2.0], np.float32))
-    trainer.RayPPOTrainer().fit(lambda: trainer.compute_advantage(data, adv_estimator="hgpo"))
-    assert tap.failures == tap.reporter.failures == 0
-    if exact:
-        assert len(spool.batches) == 1 and not spool.gaps
-    else:
-        ((step, rows, reason),) = spool.gaps
-        assert (step, rows) == (5, 2) and reason.startswith("not verifiable: ") and " on meta" in reason
-        assert not spool.batches
+    # A device without a GPU behind it: all that counts is that it is not the CPU.
+    result = types.SimpleNamespace(batch={"advantages": torch.zeros(2, 3, device=device)})
+    assert capture.forms_of(estimator, result) == forms
 
 
 def test_a_reporters_thread_is_started_by_the_first_report_only():

@@ -31,17 +31,11 @@ def not_verifiable(name: str) -> str:
     return NOT_VERIFIABLE.get(name, f"there is no kernel for the estimator {name!r}")
 
 
-def not_verifiable_on(name: str, data: Any) -> str:
-    """The reason, in words, where the estimator computed on a device that rounds in other ways than the verifier's
-    bounds cover; empty where it did not. The other estimators take their means and deviations on the CPU, wherever
-    their tensors are."""
-    device = data.batch["advantages"].device.type
-    if name != "hgpo" or device == "cpu":
-        return ""
-    return (
-        f"hgpo took its means and deviations on {device}, which rounds otherwise than a CPU; with advantages: exact it "
-        "can be verified there too"
-    )
+def forms_of(name: str, data: Any) -> str:
+    """Which forms of the formula were evaluated: those of the recipe on a CPU, any on another device, where torch takes
+    means by a product with 1/n and deviations by running updates. The other estimators take means and deviations on the
+    CPU, wherever their tensors are."""
+    return "any" if name == "hgpo" and data.batch["advantages"].device.type != "cpu" else "recipe"
 
 
 def estimator_name(value: Any) -> str:
@@ -58,8 +52,6 @@ def estimator_facts(name: str, call: Mapping[str, Any], config: Any) -> dict[str
         "gamma": float(config.algorithm.gamma),
         "invalid_action_penalty": penalty,
         "epsilon": 1e-6,
-        # The recipe's code, run by torch on the CPU: its advantages are computed in the trainer's main process.
-        "forms": "recipe",
     }
     if name == "hgpo":
         facts["history_length"] = int(call.get("history_length", 2))

@@ -84,16 +84,12 @@ class Tap:
         if name not in capture.VERIFIABLE:
             self.reporter.gap(step, rows, f"not verifiable: {capture.not_verifiable(name)}")
             return
-        facts = capture.estimator_facts(name, call, config)
+        facts = {**capture.estimator_facts(name, call, config), "forms": capture.forms_of(name, result)}
         if self.exact and name == "hgpo":
             replaced = self.guarded(lambda: replace_advantages(result, columns, facts))
             if replaced is not None:
                 columns["step_reward"] = replaced
                 facts.update(precision="float64", forms="any")
-        reason = "" if "precision" in facts else capture.not_verifiable_on(name, result)
-        if reason:
-            self.reporter.gap(step, rows, f"not verifiable: {reason}")
-            return
         columns["advantage"] = capture.copy_advantages(result)
         provenance = capture.provenance_facts(config, step, self.experiment, self.attempt)
         source, texts = self.source, self.texts
