@@ -1,16 +1,19 @@
 // The door of every npm script: sets up what is missing, then runs the task on Node 24. Plain JavaScript, see setup.mjs.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { isolation } from './isolation.mjs';
 import { root, SetupError, setup } from './setup.mjs';
 
+const CLI = 'src/cli/main.ts';
+
 /** What each task runs, and whether it gets a network of its own with nothing but loopback. */
 const TASKS = {
   setup: undefined,
-  echelon: { program: 'src/cli/main.ts', isolated: false },
-  up: { program: 'src/cli/main.ts', args: ['up'], isolated: false },
-  demo: { program: 'src/cli/main.ts', args: ['demo'], isolated: true },
+  echelon: { program: CLI, isolated: false },
+  up: { program: CLI, args: ['up'], isolated: false },
+  demo: { program: CLI, args: ['demo'], isolated: true },
   test: { program: 'scripts/test.ts', isolated: true },
   'test:full': { program: 'scripts/test.ts', args: ['--full'], isolated: true },
   bench: { program: 'test/bench/main.ts', isolated: true },
@@ -34,17 +37,26 @@ function commandFor(task, args, { node, python }) {
   return command;
 }
 
+/** Files on the command line are the caller's: npm runs its scripts in the checkout, and says where it was called. */
+function directoryOf({ program }) {
+  const called = process.env.INIT_CWD;
+  return program === CLI && called && existsSync(called) ? called : root;
+}
+
 function main() {
   const [name, ...args] = process.argv.slice(2);
   if (!Object.hasOwn(TASKS, name))
     throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
   const ready = setup({ tests: name === 'test' || name === 'test:full' });
   const task = TASKS[name];
-  if (!task) return process.stderr.write('setup: everything is there\n');
+  if (!task) {
+    process.stderr.write('setup: everything is there; for the command `echelon` in this shell:\n');
+    return process.stdout.write(`export PATH="${join(root, 'bin')}:$PATH"\n`);
+  }
   const [program, ...rest] = commandFor(task, args, ready);
   const isolated = program === 'unshare';
   const env = { ...process.env, ECHELON_PYTHON: ready.python, ...(isolated && { ECHELON_ISOLATED: '1' }) };
-  const child = spawn(program, rest, { stdio: 'inherit', env });
+  const child = spawn(program, rest, { stdio: 'inherit', env, cwd: directoryOf(task) });
   // A terminal sends its signals to the whole group; one sent to this process alone must be handed on.
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   process.on('SIGINT', () => {});

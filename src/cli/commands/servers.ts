@@ -14,6 +14,7 @@ import {
   stateDirOption,
 } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { pathLine } from '../launcher.ts';
 import { withLifetime } from '../lifetime.ts';
 import { processIdentity } from '../local/process-identity.ts';
 import type { Output } from '../output.ts';
@@ -34,6 +35,8 @@ interface System {
   url: string;
   token: string;
   loginUrl: string;
+  /** PATH of this process. */
+  path: string;
   broken: Promise<string>;
 }
 
@@ -72,7 +75,11 @@ async function startSystem(options: {
     logFile: logFileOf(stateDir),
   });
   resources.defer(() => services.stop());
-  return { url: services.url!, token: services.token!, loginUrl: services.loginUrl!, broken: stack.broken };
+  return {
+    ...{ url: services.url!, token: services.token!, loginUrl: services.loginUrl! },
+    path: main.processEnvironment().PATH ?? '',
+    broken: stack.broken,
+  };
 }
 
 type Main = typeof import('../../main.ts');
@@ -120,7 +127,10 @@ function demo(output: Output): Command {
           output.line();
           const { runDemo } = await import('../demo/demo.ts');
           const work = runDemo({ client: createClient(system), output, reportFile });
-          return await Promise.race([work, broken]);
+          const done = await Promise.race([work, broken]);
+          output.line('\nNext: `echelon up` keeps it running.');
+          tellPath(output, system.path);
+          return done;
         },
         (why) => {
           if ('err' in why) throw why.err;
@@ -140,6 +150,12 @@ async function requireWritable(file: string): Promise<void> {
   });
 }
 
+/** What to type once, where `echelon` is no command of the shell yet. */
+function tellPath(output: Output, path: string): void {
+  const line = pathLine(path);
+  if (line !== undefined) output.line(`\nOnce in every shell, so that \`echelon\` is a command:\n  ${line}`);
+}
+
 function up(output: Output): Command {
   return new Command('up')
     .summary('start Echelon on this machine and keep it running')
@@ -147,7 +163,7 @@ function up(output: Output): Command {
     .addOption(stateDirOption())
     .addHelpText(
       'after',
-      '\nUses REDIS_URL where it is set and fit to keep what it accepts, else a Redis of its own below the state directory.\n\nExample:\n  echelon up',
+      '\nUses REDIS_URL where it is set and fit to keep what it accepts, else a Redis of its own below the state directory.\nThe API listens on port 7077 of 127.0.0.1; ECHELON_PORT and ECHELON_HOST change that (port 0: any free one).\n\nExamples:\n  echelon up\n  ECHELON_PORT=8077 echelon up',
     )
     .action(async (options: { stateDir: string }) => {
       const stateDir = resolve(options.stateDir);
@@ -173,7 +189,8 @@ Echelon is running.
   login      ${system.loginUrl}   (once)
   log        ${logFileOf(stateDir)}
 
-  echelon submit deploy/examples/hgpo.yaml --watch      (in a checkout: npm run -s echelon -- submit …)`);
+  echelon submit deploy/examples/hgpo.yaml --watch`);
+          tellPath(output, system.path);
           throw new CliError(EXIT.notOk, await system.broken);
         },
         (why) => {
