@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { ClientError } from './errors.ts';
 
 /** A message of an event stream: `id` resumes behind it, `data` is its JSON. */
 export interface StreamMessage<T> {
@@ -8,12 +9,12 @@ export interface StreamMessage<T> {
 }
 
 /** The server has ended a stream for good: the key was revoked or has expired. */
-export class StreamClosed extends Error {
+export class StreamClosed extends ClientError {
   /** Why, in the server's words. */
   readonly reason: string;
 
   constructor(reason: string) {
-    super(`The stream was closed: ${reason}.`);
+    super('unauthenticated', `The stream was closed: ${reason}.`);
     this.name = 'StreamClosed';
     this.reason = reason;
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
+  ApiError,
+  ClientError,
   cancelExperiment,
   connect,
   events,
@@ -41,10 +43,16 @@ test('the events of an experiment come in order, and end with it', async () => {
   assert.deepEqual(seen, ['queued', 'cancelled']);
 });
 
-test('a refusal is the problem document, returned or thrown', async () => {
+test('a refusal is an ApiError with the problem document, returned or thrown; no answer is a ClientError', async () => {
   const { error, response } = await getExperiment({ client, path: { id: 'none' } });
   assert.equal(response?.status, 404);
   assert.equal(error?.code, 'not-found');
+  assert.ok(error instanceof ApiError, String(error));
+  const nowhere = connect({ url: 'http://127.0.0.1:1', token: TOKEN });
+  await assert.rejects(
+    listExperiments({ client: nowhere, throwOnError: true }),
+    (thrown: unknown) => thrown instanceof ClientError && thrown.code === 'unreachable',
+  );
   await assert.rejects(getExperiment({ client, path: { id: 'none' }, throwOnError: true }), {
     code: 'not-found',
     retry: false,
@@ -54,7 +62,7 @@ test('a refusal is the problem document, returned or thrown', async () => {
     async () => {
       for await (const one of events(client, 'none')) assert.fail(JSON.stringify(one));
     },
-    { code: 'not-found' },
+    (thrown: unknown) => thrown instanceof ApiError && thrown.code === 'not-found',
   );
   const stranger = connect({ url, token: 'nobody' });
   assert.equal((await listExperiments({ client: stranger })).error?.code, 'unauthenticated');
