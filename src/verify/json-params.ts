@@ -47,7 +47,7 @@ export function readEstimator(place: Place, params: JsonObject, needs: Parameter
   const number = (key: string, range: NumberRange) => numberParameter(place, params, { key, ...range });
   const flag = (key: string, otherwise: boolean) => flagParameter(place, params, key, otherwise);
   const modes = ['mean_std_norm', 'mean_norm'] as const;
-  const stepwise = name === 'hgpo' || name === 'gigpo';
+  const stepwise = usesReturns(name);
   const deviation = choice(place, params, 'deviation', ['population', 'sample'] as const);
   const statistics = choice(place, params, 'statistics', ['rows', 'trajectories'] as const);
   const forms = choice(place, params, 'forms', ['recipe', 'any'] as const);
@@ -74,6 +74,11 @@ export function readEstimator(place: Place, params: JsonObject, needs: Parameter
     precision: choice(place, params, 'precision', ['float32', 'float64'] as const) ?? 'float32',
     ...(forms === undefined ? {} : { forms }),
   };
+}
+
+/** True where the estimator of this name starts from step returns. */
+export function usesReturns(name: unknown): boolean {
+  return name === 'hgpo' || name === 'gigpo';
 }
 
 /** What the batch states about where it comes from; `params.groupSize` counts too. */

@@ -1,4 +1,4 @@
-import type { Batch } from './batch.ts';
+import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_ROWS } from './batch.ts';
 import { closest } from './closest.ts';
 import { BatchFormatError, describeValue } from './format-error.ts';
@@ -16,7 +16,7 @@ import {
 } from './json-columns.ts';
 import { readObservations } from './json-observations.ts';
 import type { JsonObject } from './json-params.ts';
-import { isObject, readEstimator, readProvenance } from './json-params.ts';
+import { isObject, readEstimator, readProvenance, usesReturns } from './json-params.ts';
 import { parseJson } from './parse-json.ts';
 import { present } from './present.ts';
 
@@ -68,7 +68,7 @@ function readBatch(batch: unknown, unnamed: Place): Batch {
   }
   const reported = objectOf(place, batch, 'reported') ?? {};
   refuseSlips(place, 'reported.', reported, REPORTED_KEYS);
-  const estimator = readEstimator(place, params, { returns: needsReturns(params, batch, reported) });
+  const estimator = readEstimator(place, params, { returns: needsReturns(params, batch) });
   const group = namesOf(place, batch, 'group');
   const rows = group.ids.length;
   const trajectory = namesOf(place, batch, 'trajectory', rows);
@@ -82,17 +82,17 @@ function readBatch(batch: unknown, unnamed: Place): Batch {
     trajectory: trajectory.ids,
     trajectoryNames: trajectory.names,
     ...readObservations(place, batch, rows),
-    ...readColumns(place, { batch, reported, rows, float32: estimator.precision === 'float32' }),
+    ...readColumns(place, { batch, reported: usedOf(reported, params), rows, estimator }),
   };
 }
 
 function readColumns(
   place: Place,
-  from: { batch: JsonObject; reported: JsonObject; rows: number; float32: boolean },
+  from: { batch: JsonObject; reported: JsonObject; rows: number; estimator: BatchEstimator },
 ): Partial<Batch> {
   const { batch, reported, rows } = from;
   const counts = { rows, largest: LARGEST_INT32 };
-  const reportedColumn = from.float32 ? float32Column : numberColumn;
+  const reportedColumn = from.estimator.precision === 'float32' ? float32Column : numberColumn;
   return present({
     step: integerColumn(place, 'step', batch.step, counts),
     reward: numberColumn(place, 'reward', batch.reward, rows),
@@ -104,14 +104,16 @@ function readColumns(
   });
 }
 
-/** True where gamma and the penalty change something: returns to compute, or to compare with the rewards. */
-function needsReturns(params: JsonObject, batch: JsonObject, reported: JsonObject): boolean {
-  if (!Array.isArray(batch.reward)) return false;
-  return (
-    Array.isArray(reported.stepReward) ||
-    params.estimator === undefined ||
-    /^(hgpo|gigpo)$/.test(String(params.estimator))
-  );
+/** True where gamma and the penalty must be stated: the estimator uses returns, and there are rewards to make them of. */
+function needsReturns(params: JsonObject, batch: JsonObject): boolean {
+  return Array.isArray(batch.reward) && usesReturns(params.estimator ?? 'hgpo');
+}
+
+/** Returns that the estimator does not use can be checked only where gamma is stated: else they count as not there. */
+function usedOf(reported: JsonObject, { estimator, gamma }: JsonObject): JsonObject {
+  if (usesReturns(estimator ?? 'hgpo') || typeof gamma === 'number') return reported;
+  const { stepReward: _unused, ...used } = reported;
+  return used;
 }
 
 function namesOf(

@@ -5,7 +5,7 @@ import { BatchFormatError } from './format-error.ts';
 import { echelon } from './gen/batch.js';
 import type { Place } from './json-columns.ts';
 import { faultAt } from './json-columns.ts';
-import { readEstimator, readProvenance } from './json-params.ts';
+import { readEstimator, readProvenance, usesReturns } from './json-params.ts';
 import { labelOf } from './observation.ts';
 import { present } from './present.ts';
 import { toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from './wire-columns.ts';
@@ -134,7 +134,9 @@ const UNSTATED = {
 };
 
 function decodeColumns(place: Place, message: Message): Partial<Batch> {
-  const { rows } = message;
+  const { rows, estimator } = message;
+  // A gamma of 0 is not on the wire: returns that the estimator does not use are then not checked.
+  const checked = usesReturns(estimator?.name) || (estimator?.gamma ?? 0) !== 0;
   const column = (field: string, bytes: Uint8Array) => ({ field, bytes, rows });
   return present({
     step: wireInt32(place, column('step', message.step), 2 ** 31),
@@ -142,7 +144,9 @@ function decodeColumns(place: Place, message: Message): Partial<Batch> {
     actionValid: wireFlags(place, column('action_valid', message.actionValid)),
     tokenLevelRewardSum: wireFloat64(place, column('token_level_reward_sum', message.tokenLevelRewardSum)),
     responseLength: wireInt32(place, column('response_length', message.responseLength), 2 ** 31),
-    reportedStepReward: wireFloat32(place, column('reported_step_reward', message.reportedStepReward)),
+    reportedStepReward: checked
+      ? wireFloat32(place, column('reported_step_reward', message.reportedStepReward))
+      : undefined,
     reportedAdvantage: wireFloat32(place, column('reported_advantage', message.reportedAdvantage)),
   });
 }

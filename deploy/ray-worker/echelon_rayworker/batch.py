@@ -26,7 +26,7 @@ import sys
 from array import array
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Any, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Hashable, Iterable, Mapping, NamedTuple, Sequence
 
 FORMAT = "echelon-batch/1"
 
@@ -53,10 +53,26 @@ _ESTIMATOR_DEFAULTS = {
     "normalize_by_std": True,
     "epsilon": 1e-6,
 }
-_REQUIRED = {
-    "hgpo": ("history_length", "mode", "gamma", "invalid_action_penalty"),
-    "gigpo": ("mode", "gamma", "invalid_action_penalty"),
+
+
+class _Needs(NamedTuple):
+    """What an estimator's advantages are computed from. Of several columns in one entry, any is enough."""
+
+    parameters: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+
+
+_RETURNS = ("step_reward", "reward")
+_SCORES = ("token_level_reward_sum",)
+# Estimator → what must be there.
+_ESTIMATORS = {
+    "hgpo": _Needs(("history_length", "mode"), (("observation",), _RETURNS)),
+    "gigpo": _Needs(("mode",), (("observation",), _RETURNS, _SCORES)),
+    "grpo": _Needs((), (_SCORES,)),
+    "rloo": _Needs((), (_SCORES,)),
 }
+# What returns are made of, where they are computed from the rewards or compared with them.
+_OF_RETURNS = ("gamma", "invalid_action_penalty")
 
 # Column → its name in a file, array type code.
 _COLUMNS = {
@@ -80,6 +96,7 @@ def build_batch(
     provenance: Mapping[str, Any] | None = None,
     name: str = "",
     texts: bool = False,
+    incomplete: bool = False,
     **columns: Any,
 ) -> bytes:
     """A serialized `AdvantageBatch`.
@@ -88,8 +105,10 @@ def build_batch(
     lists, arrays or tensors; one that the trainer does not have is left out (`step` too: give it only from what
     numbers the steps, never from the rows' order). `observation` holds the anchor observations, equal as in Python;
     with `texts` they are part of the batch, else only their digests. `estimator` and `provenance` have the fields
-    of the messages of these names. Raises ValueError or TypeError, naming the field.
+    of the messages of these names. Raises ValueError or TypeError, naming the field; also where a column is missing that
+    the estimator needs, unless `incomplete` says that the trainer does not have it: then the rows are unverifiable.
     """
+    stated = _estimator(estimator, {**columns, "observation": observation}, incomplete)
     groups, group_names = _named(group)
     trajectories, trajectory_names = _named(trajectory)
     arrays = {"group": groups, "trajectory": trajectories, **_arrays(columns)}
@@ -102,7 +121,7 @@ def build_batch(
         "format": FORMAT,
         "name": name,
         "provenance": _message(_checked("provenance", provenance or {}, _PROVENANCE_FIELDS), _PROVENANCE_FIELDS),
-        "estimator": _message(_estimator(estimator), _ESTIMATOR_FIELDS),
+        "estimator": _message(stated, _ESTIMATOR_FIELDS),
         "rows": len(groups),
         "group_names": group_names,
         "trajectory_names": trajectory_names,
@@ -235,11 +254,29 @@ def _checked(kind: str, given: Mapping[str, Any], known: Iterable[str]) -> Mappi
     return given
 
 
-def _estimator(estimator: Mapping[str, Any]) -> dict[str, Any]:
+def _estimator(estimator: Mapping[str, Any], columns: Mapping[str, Any], incomplete: bool) -> dict[str, Any]:
+    """The estimator with its defaults, once everything that its advantages are computed from is there."""
     stated = {**_ESTIMATOR_DEFAULTS, **_checked("estimator", estimator, _ESTIMATOR_FIELDS)}
-    for key in ("name", *_REQUIRED.get(str(stated.get("name")), ())):
+    name = stated.get("name")
+    if name not in _ESTIMATORS:
+        raise ValueError(f"estimator.name is {name!r}, not one of {', '.join(_ESTIMATORS)}")
+    needs = _ESTIMATORS[name]
+    given = {column for column, values in columns.items() if values is not None}
+    wanted = list(needs.columns)
+    if name == "hgpo" and stated.get("base_group"):
+        wanted.append(_SCORES)
+    parameters = needs.parameters
+    if _RETURNS in wanted and "reward" in given:
+        parameters += _OF_RETURNS
+    for key in parameters:
         if key not in stated:
-            raise ValueError(f"estimator.{key} is missing: without it the advantages cannot be recomputed")
+            raise ValueError(f"estimator.{key} is missing: {name} needs it")
+    for either in wanted:
+        if not incomplete and given.isdisjoint(either):
+            raise ValueError(
+                f"the column {' or '.join(either)} is missing: {name} needs it; where the trainer does not have it, "
+                "pass incomplete=True, and the rows are unverifiable"
+            )
     return stated
 
 
@@ -298,9 +335,10 @@ def _short(value: float) -> float | None:
 
 
 def _json_batch(
-    *, estimator, group, trajectory, observation=None, provenance=None, name="", texts=False, **columns
+    *, estimator, group, trajectory, observation=None, provenance=None, name="", texts=False, incomplete=False, **columns
 ) -> dict[str, Any]:
-    params = {_camel(key): value for key, value in _estimator(estimator).items()}
+    stated = _estimator(estimator, {**columns, "observation": observation}, incomplete)
+    params = {_camel(key): value for key, value in stated.items()}
     params["estimator"] = params.pop("name")
     batch: dict[str, Any] = {"name": name, "params": params}
     if provenance:

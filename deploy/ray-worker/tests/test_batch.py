@@ -76,6 +76,49 @@ def test_every_field_is_read_back_by_protobuf():
     assert message.estimator.normalize_by_std and not message.estimator.base_group
 
 
+ROW = {"group": ["g"], "trajectory": ["t"], "advantage": [0.0]}
+NEEDED = {
+    "hgpo": {"observation": ["s"], "step_reward": [1.0]},
+    "gigpo": {"observation": ["s"], "step_reward": [1.0], "token_level_reward_sum": [1.0]},
+    "grpo": {"token_level_reward_sum": [1.0]},
+    "rloo": {"token_level_reward_sum": [1.0]},
+}
+PARAMETERS = {"hgpo": {"history_length": 2, "mode": "mean_norm"}, "gigpo": {"mode": "mean_norm"}}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_an_estimator_demands_its_own_columns_and_parameters_and_no_other(name, tmp_path):
+    estimator = {"name": name, **PARAMETERS.get(name, {})}
+    complete = {**ROW, **NEEDED[name], "estimator": estimator}
+    write = [build_batch, lambda **columns: write_batch_file(tmp_path / "batch.json", [columns])]
+    for written in write:
+        written(**complete)
+        for column in NEEDED[name]:
+            without = {key: value for key, value in complete.items() if key != column}
+            with pytest.raises(ValueError, match=f"the column {column}.* is missing: {name} needs it"):
+                written(**without)
+            written(**without, incomplete=True)
+        for key in PARAMETERS.get(name, {}):
+            fewer = {k: value for k, value in estimator.items() if k != key}
+            with pytest.raises(ValueError, match=f"estimator.{key} is missing: {name} needs it"):
+                written(**{**complete, "estimator": fewer})
+
+
+@pytest.mark.parametrize("name", ["hgpo", "gigpo"])
+def test_gamma_and_the_penalty_are_needed_where_returns_are_made_of_rewards(name):
+    estimator = {"name": name, **PARAMETERS[name]}
+    with pytest.raises(ValueError, match=f"estimator.gamma is missing: {name} needs it"):
+        build_batch(**ROW, **NEEDED[name], reward=[1.0], estimator=estimator)
+
+
+def test_the_base_group_needs_scores_and_an_unknown_estimator_is_named():
+    estimator = {"name": "hgpo", **PARAMETERS["hgpo"], "base_group": True}
+    with pytest.raises(ValueError, match="token_level_reward_sum is missing"):
+        build_batch(**ROW, **NEEDED["hgpo"], estimator=estimator)
+    with pytest.raises(ValueError, match="'gae', not one of hgpo, gigpo, grpo, rloo"):
+        build_batch(**ROW, estimator={"name": "gae"})
+
+
 def test_texts_stay_home_unless_asked_for():
     assert list(parsed().observation_texts) == []
     assert b"quoted" not in build_batch(**COLUMNS)
@@ -83,7 +126,7 @@ def test_texts_stay_home_unless_asked_for():
 
 def test_what_a_trainer_does_not_have_is_empty():
     message = batch_pb2.AdvantageBatch.FromString(
-        build_batch(estimator=ESTIMATOR, group=["a"], trajectory=["t"], advantage=None)
+        build_batch(estimator=ESTIMATOR, group=["a"], trajectory=["t"], advantage=None, incomplete=True)
     )
     assert message.observation == message.step == message.reported_advantage == message.reward == b""
 

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { BatchFault } from '../../../src/verify/format-error.ts';
 import { BatchFormatError } from '../../../src/verify/format-error.ts';
 import { readBatches } from '../../../src/verify/read-json.ts';
+import { decodeBatch, encodeBatch } from '../../../src/verify/wire.ts';
 import { sampleBatch, sampleFile } from './sample-batch.ts';
 
 const golden = (name: string) => readFileSync(new URL(`../../golden/${name}`, import.meta.url));
@@ -224,6 +225,17 @@ describe('readBatches: fuzz', () => {
       ),
       { numRuns: 1500 },
     );
+  });
+
+  test('GRPO and RLOO need no gamma: returns that they do not use are left unread without it', () => {
+    for (const estimator of ['grpo', 'rloo']) {
+      const [bare] = readBatches(sampleFile({ params: { estimator } }), 'f');
+      assert.equal(bare!.reportedStepReward, undefined);
+      assert.deepEqual(decodeBatch(encodeBatch(bare!)).reportedAdvantage, bare!.reportedAdvantage);
+      const stated = { estimator, gamma: 0.5, invalidActionPenalty: 0.25 };
+      const [checked] = readBatches(sampleFile({ params: stated }), 'f');
+      assert.equal(checked!.reportedStepReward!.length, 4);
+    }
   });
 });
 

@@ -85,7 +85,7 @@ def replay(values: dict[str, Value], spool: Any) -> None:
         columns = {**columns, "name": f"step {step}", "provenance": _provenance(columns, step)}
         print("".join(f"step {step}: line {line}\n" for line in range(1, values["log_lines"] + 1)), end="", flush=True)
         texts = columns.get("observation") is not None
-        spool.batch(step, build_batch(**columns, texts=texts), rows=len(columns["group"]))
+        spool.batch(step, build_batch(**columns, texts=texts, incomplete=True), rows=len(columns["group"]))
         spool.metrics(step, _metrics(columns, step))
 
 

@@ -204,6 +204,7 @@ def serialize(
         provenance={**provenance, "rows_collected": rows_collected(columns, source)},
         name=f"step {provenance['training_step']}",
         texts=texts,
+        incomplete=True,
     )
 
 
