@@ -48,12 +48,19 @@ export type AttemptEvent =
   | { type: 'started'; pid: number; nodeId: string; command: string[] }
   | { type: 'stage'; name: string; step: number; steps: number }
   | { type: 'log'; source: 'stdout' | 'stderr'; lines: string[]; cutBytes: number }
-  | { type: 'metrics'; step: number; values: Record<string, MetricValue> }
+  | {
+      type: 'metrics';
+      step: number;
+      values: Record<string, MetricValue>;
+      /** Values that were left out, because the event would have had too many. */
+      omitted?: number;
+    }
   | BatchPart
   | { type: 'checkpoint'; step: number; path: string }
   | {
       type: 'gap';
-      what: 'logs' | 'batch';
+      /** `reports`: neither lines nor a batch; the reason says what. */
+      what: 'logs' | 'batch' | 'reports';
       step: number;
       count: number;
       bytes: number;

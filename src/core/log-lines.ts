@@ -11,6 +11,9 @@ export function logTexts(event: ExperimentEvent): LogText[] {
   if (event.type === 'gap' && event.what === 'logs') {
     return [{ source: 'gap', text: `[${event.count} lines, ${event.bytes} bytes dropped: ${event.reason}]` }];
   }
+  if (event.type === 'gap' && event.what === 'reports') {
+    return [{ source: 'gap', text: `[${event.count > 0 ? `${event.count} ` : ''}dropped: ${event.reason}]` }];
+  }
   if (event.type !== 'log') return [];
   const texts = event.lines.map((text): LogText => ({ source: event.source, text }));
   if (event.cutBytes > 0) {

@@ -1,3 +1,4 @@
+import { boundEnded } from '../core/event-bounds.ts';
 import type { AttemptEvent, EndCause, Ended, MetricValue, NumberedEvent } from '../core/events.ts';
 import { echelon } from './gen/ray-worker.js';
 
@@ -12,6 +13,11 @@ const CAUSES: Readonly<Record<number, EndCause>> = {
   [v1.Ended.Cause.SUPERVISOR_LOST]: 'supervisor-lost',
   [v1.Ended.Cause.NOT_STARTED]: 'not-started',
   [v1.Ended.Cause.NODE_LOST]: 'node-lost',
+};
+
+const GAPS: Readonly<Record<number, 'logs' | 'batch'>> = {
+  [v1.Gap.What.LOGS]: 'logs',
+  [v1.Gap.What.BATCH]: 'batch',
 };
 
 /** A 64-bit field as a number: protobufjs yields an object for it where the `long` package is installed. */
@@ -31,14 +37,14 @@ function toMetrics(values: Readonly<Record<string, number>>): Record<string, Met
 
 /** How a driver ended. A cause that this version does not know counts as `failed`. */
 export function toEnded(message: echelon.rayworker.v1.Ended.$Properties): Ended {
-  return {
+  return boundEnded({
     type: 'ended',
     cause: CAUSES[message.cause ?? 0] ?? 'failed',
     exitCode: message.exitCode ?? 0,
     signal: message.signal ?? 0,
     message: message.message ?? '',
     lastLines: message.lastLines ?? [],
-  };
+  });
 }
 
 function toBatchPart(chunk: echelon.rayworker.v1.BatchChunk.$Properties): AttemptEvent {
@@ -84,7 +90,7 @@ function toBody(message: echelon.rayworker.v1.AttemptEvent): AttemptEvent {
   if (gap)
     return {
       type: 'gap',
-      what: gap.what === v1.Gap.What.BATCH ? 'batch' : 'logs',
+      what: GAPS[gap.what ?? 0] ?? 'reports',
       step: toNumber(gap.step),
       count: toNumber(gap.count),
       bytes: toNumber(gap.bytes),
@@ -95,7 +101,7 @@ function toBody(message: echelon.rayworker.v1.AttemptEvent): AttemptEvent {
   // A newer ray-worker's kind of event keeps its number, so that the sequence has no hole, and is seen as missing.
   return {
     type: 'gap',
-    what: 'logs',
+    what: 'reports',
     step: 0,
     count: 0,
     bytes: 0,

@@ -39,7 +39,14 @@ const log = Type.Object(
 );
 
 const metrics = Type.Object(
-  { type: Type.Literal('metrics'), step: Count, values: Type.Record(Type.String(), MetricValue) },
+  {
+    type: Type.Literal('metrics'),
+    step: Count,
+    values: Type.Record(Type.String(), MetricValue),
+    omitted: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Values that were left out because there were too many' }),
+    ),
+  },
   { ...open, description: 'What the trainer logged at a step, at full precision' },
 );
 
@@ -65,7 +72,7 @@ const checkpoint = Type.Object(
 const gap = Type.Object(
   {
     type: Type.Literal('gap'),
-    what: Type.Union([Type.Literal('logs'), Type.Literal('batch')]),
+    what: Type.Union([Type.Literal('logs'), Type.Literal('batch'), Type.Literal('reports')]),
     step: Count,
     count: Count,
     bytes: Count,

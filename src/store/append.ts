@@ -1,4 +1,5 @@
 import { EchelonError } from '../core/errors.ts';
+import { boundNumbered, whole } from '../core/event-bounds.ts';
 import type { AttemptEvent, NumberedEvent } from '../core/events.ts';
 import { logTexts } from '../core/log-lines.ts';
 import type { Artifact } from '../schemas/records.ts';
@@ -13,8 +14,6 @@ import type { Store } from './store.ts';
 
 /** Parts put into the archive at the same time. */
 const PUTS_AT_ONCE = 4;
-/** Larger numbers mean nothing; sums of any many of these stay exact. */
-const LARGEST_NUMBER = 2 ** 32 - 1;
 /** Above it an event's number times 2²⁰ does not fit into a stream id. */
 const LARGEST_SEQUENCE = 2 ** 44 - 1;
 
@@ -22,8 +21,9 @@ const LARGEST_SEQUENCE = 2 ** 44 - 1;
 export function createAppend(context: StoreContext): Pick<Store, 'append'> {
   const { run, limits } = context;
   return {
-    async append(lease, events) {
-      checkNumbers(events);
+    async append(lease, given) {
+      checkNumbers(given);
+      const events = given.map(boundNumbered);
       let last: number | undefined;
       for (const chunk of chunksOf(events, limits)) {
         await archiveLongParts(context, lease.experiment, chunk);
@@ -165,7 +165,7 @@ function effectOf(
       return [event.name, whole(event.step), whole(event.steps)];
     case 'metrics': {
       const step = whole(event.step);
-      const isWhole = step === event.step && Object.keys(event.values).every((name) => names.has(name));
+      const isWhole = !event.omitted && Object.keys(event.values).every((name) => names.has(name));
       const effect: ScriptArgument[] = [step, isWhole ? 1 : 0, packValues(event.values, names)];
       for (const [name, value] of Object.entries(event.values)) {
         if (told.has(name) || !names.has(name)) continue;
@@ -197,8 +197,4 @@ function effectOf(
 function linesOf(event: AttemptEvent): ScriptArgument[] {
   const texts = logTexts(event);
   return [texts.length, texts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)];
-}
-
-function whole(value: number): number {
-  return value >= 0 ? Math.min(Math.trunc(value), LARGEST_NUMBER) : 0;
 }

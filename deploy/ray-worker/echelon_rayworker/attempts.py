@@ -11,8 +11,10 @@ and a stop, of an attempt ends the lower ones first.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,19 +25,23 @@ from collections import defaultdict
 from typing import Mapping, Optional
 
 from echelon_rayworker import launch, recovery
+from echelon_rayworker.bounds import shortened
 from echelon_rayworker.eventlog import DataLoss, Progress, read_last_event, read_progress
 from echelon_rayworker.fence import Fence, read_fence, write_fence
-from echelon_rayworker.files import lock_file, make_directories, write_file
+from echelon_rayworker.files import is_regular, lock_file, make_directories, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.secretstore import SecretStore
-from echelon_rayworker.supervisor import DEFAULT_GRACE_MS, Hidden
+from echelon_rayworker.supervisor import MAX_GRACE_MS, Hidden
 
 POLL_SECONDS = 0.01
 START_SECONDS = 30.0
 # A stop that is not carried out this long after the grace period is carried out without the supervisor.
 STOP_MARGIN_SECONDS = 2.5
 STOP_LIMIT_SECONDS = 5.0
-MAX_GRACE_MS = 3_600_000
+MAX_ATTEMPT = 2**32 - 1
+# Of the message of an attempt's end in a list.
+MAX_MESSAGE_CHARACTERS = 1000
+_ATTEMPT = re.compile(r"[1-9][0-9]{0,9}")
 
 
 class Exhausted(Exception):
@@ -66,7 +72,7 @@ class AttemptStore:
         self._ended: dict[str, pb.Ended] = {}
         self._open: set[str] = set()
         make_directories(self._experiments)
-        for experiment in os.listdir(self._experiments):
+        for experiment in self._known_experiments():
             self._open.update(self._directory(experiment, attempt) for attempt in self._attempts(experiment))
         self.generation = _generation(os.path.join(os.path.abspath(state_dir), "generation"))
 
@@ -78,7 +84,10 @@ class AttemptStore:
     def find(self, experiment: str, attempt: int) -> Optional[str]:
         """The directory of an attempt that was launched here; None for any other."""
         directory = self._directory(experiment, attempt)
-        return directory if os.path.exists(os.path.join(directory, launch.LAUNCH_FILE)) else None
+        if is_regular(os.path.join(directory, launch.LAUNCH_FILE)):
+            return directory
+        # A training may have removed the file: one that runs is not unknown for that.
+        return directory if directory in self._open or recovery.is_supervised(directory) else None
 
     def launch(self, request: pb.LaunchRequest) -> pb.LaunchResponse:
         """Starts an attempt at most once. InvalidLaunch, UnusableSecret, Exhausted."""
@@ -146,20 +155,20 @@ class AttemptStore:
 
     def _directories_up_to(self, experiment: str, attempt: int) -> list[str]:
         """Also those whose deletion was cut short."""
-        try:
-            names = os.listdir(os.path.join(self._experiments, experiment, "attempts"))
-        except OSError:
-            return []
-        return [self._directory(experiment, int(name)) for name in names if name.isdigit() and int(name) <= attempt]
+        numbers = self._numbers(experiment)
+        return [self._directory(experiment, number) for number in numbers if number <= attempt]
 
     def list(self, experiment: str = "") -> list[pb.AttemptStatus]:
         """All attempts and tombstones, of one experiment or of all, newest first."""
-        experiments = [experiment] if experiment else sorted(os.listdir(self._experiments))
+        experiments = [experiment] if experiment else self._known_experiments()
         found: list[pb.AttemptStatus] = []
         for name in experiments:
             attempts = self._attempts(name)
             found += [self._status(name, attempt) for attempt in attempts]
-            fence = self._read_fence(name)
+            try:
+                fence = self._read_fence(name)
+            except DataLoss:
+                continue  # one experiment's damage must not hide the others
             # Not those of forgotten attempts: they were launched, and there is one for every experiment that ever ran.
             if fence.tombstone > fence.highest:
                 found.append(pb.AttemptStatus(experiment=name, attempt=fence.tombstone, tombstone=True))
@@ -177,11 +186,18 @@ class AttemptStore:
         return os.path.join(self._experiments, experiment, "attempts", str(attempt))
 
     def _attempts(self, experiment: str) -> list[int]:
+        return [number for number in self._numbers(experiment) if self.find(experiment, number)]
+
+    def _known_experiments(self) -> list[str]:
+        return sorted(name for name in os.listdir(self._experiments) if launch.is_experiment(name))
+
+    def _numbers(self, experiment: str) -> list[int]:
+        """Numbers of the attempts that have a directory. What a training puts beside them is ignored."""
         try:
             names = os.listdir(os.path.join(self._experiments, experiment, "attempts"))
         except OSError:
             return []
-        return sorted(int(name) for name in names if name.isdigit() and self.find(experiment, int(name)))
+        return sorted(int(name) for name in names if _ATTEMPT.fullmatch(name) and int(name) <= MAX_ATTEMPT)
 
     def _end_of(self, directory: str) -> Optional[pb.Ended]:
         """How an attempt ended; None while it runs. Recovers one whose supervisor died."""
@@ -211,17 +227,20 @@ class AttemptStore:
 
     def _status(self, experiment: str, attempt: int) -> pb.AttemptStatus:
         directory = self._directory(experiment, attempt)
-        ended = self._end_of(directory)
-        launched = os.stat(os.path.join(directory, launch.LAUNCH_FILE)).st_mtime_ns
-        brief = pb.Ended()
-        if ended is not None:
-            brief.CopyFrom(ended)
-            del brief.last_lines[:]  # a list of many failed attempts must fit into one message
-        return pb.AttemptStatus(
-            experiment=experiment, attempt=attempt, running=ended is None,
-            ended=None if ended is None else brief, launched_at_unix_ms=launched // 1_000_000,
-            last_sequence=read_progress(directory).last_sequence,
-        )
+        status = pb.AttemptStatus(experiment=experiment, attempt=attempt, running=True)
+        try:
+            ended = self._end_of(directory)
+            if ended is not None:
+                status.running = False
+                status.ended.CopyFrom(ended)
+                del status.ended.last_lines[:]  # a list of many failed attempts must fit into one message
+                status.ended.message = shortened(ended.message, MAX_MESSAGE_CHARACTERS)
+            status.launched_at_unix_ms = os.lstat(os.path.join(directory, launch.LAUNCH_FILE)).st_mtime_ns // 1_000_000
+            progress = _progress_or_none(directory)
+            status.last_sequence = progress.last_sequence if progress else 0
+        except Exception as error:  # noqa: BLE001 - one attempt's damage must not hide the others
+            print(f"{directory}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        return status
 
     def _start(self, request: pb.LaunchRequest, hidden: Hidden) -> None:
         directory = self._directory(request.experiment, request.attempt)
@@ -277,14 +296,14 @@ class AttemptStore:
         ended = self._end_of(directory)
         if ended is not None:
             return ended
-        with open(os.path.join(directory, launch.LAUNCH_FILE), "rb") as file:
-            planned_ms = pb.LaunchRequest.FromString(file.read()).plan.grace_period_ms
-        grace_ms = min(grace_ms or planned_ms or DEFAULT_GRACE_MS, MAX_GRACE_MS)
+        grace_ms = min(grace_ms or launch.planned_grace_ms(directory), MAX_GRACE_MS)
         try:
             stop = json.dumps({"graceMs": grace_ms, "reason": reason}).encode()
             write_file(os.path.join(directory, launch.STOP_FILE), stop)
         except OSError as error:
-            raise Exhausted(str(error)) from error
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise Exhausted(str(error)) from error
+            recovery.terminate_supervisor(directory)
         if not self._wait_for(directory, lambda progress: progress.ended, grace_ms / 1000 + STOP_MARGIN_SECONDS):
             recovery.kill_stuck_supervisor(directory)
             self._wait_for(directory, lambda progress: progress.ended, STOP_LIMIT_SECONDS - STOP_MARGIN_SECONDS)
@@ -298,7 +317,8 @@ class AttemptStore:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             supervised = recovery.is_supervised(directory)
-            if condition(read_progress(directory)):
+            progress = _progress_or_none(directory)
+            if progress is not None and condition(progress):
                 return True
             if not supervised:
                 return self._end_of(directory) is not None

@@ -14,18 +14,21 @@ event with sequence n is recorded once, and n+1 only after n.
 from __future__ import annotations
 
 import os
+import re
 import struct
 import time
 import zlib
 from dataclasses import dataclass
 from typing import Optional
 
-from echelon_rayworker.files import sync_directory
+from echelon_rayworker.files import create_file, open_regular, read_regular, remove, sync_directory
 from echelon_rayworker.framing import HEADER, HEADER_BYTES, MAX_PAYLOAD_BYTES, DamagedFrame, encode_frame, read_frames
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 SEGMENT_BYTES = 4 * 1024 * 1024
-_PREFIX, _SUFFIX = "events-", ".log"
+# A segment is begun below SEGMENT_BYTES and gets one frame more at most; what is behind that is not ours.
+MAX_SEGMENT_BYTES = SEGMENT_BYTES + HEADER_BYTES + MAX_PAYLOAD_BYTES
+_SEGMENT = re.compile(r"events-([0-9]{20})\.log")
 _PROGRESS_FILE = "events-progress"
 # Last sequence, first sequence of its segment, offset of its frame, 1 if it is Ended; then a checksum.
 _PROGRESS = struct.Struct("<QQQQI")
@@ -47,13 +50,13 @@ class Progress:
 
 def segment_path(directory: str, first: int) -> str:
     """The file whose first event has the sequence number ``first``."""
-    return os.path.join(directory, f"{_PREFIX}{first:020d}{_SUFFIX}")
+    return os.path.join(directory, f"events-{first:020d}.log")
 
 
 def list_segments(directory: str) -> list[int]:
     """First sequence numbers of a log's segment files, ascending."""
-    names = [name for name in os.listdir(directory) if name.startswith(_PREFIX) and name.endswith(_SUFFIX)]
-    return sorted(int(name[len(_PREFIX) : -len(_SUFFIX)]) for name in names)
+    found = (_SEGMENT.fullmatch(name) for name in os.listdir(directory))
+    return sorted(int(match.group(1)) for match in found if match)
 
 
 def read_progress(directory: str) -> Progress:
@@ -61,10 +64,11 @@ def read_progress(directory: str) -> Progress:
     path = os.path.join(directory, _PROGRESS_FILE)
     for attempt in range(5):
         try:
-            with open(path, "rb", buffering=0) as file:
-                record = file.read(_PROGRESS.size)
+            record = read_regular(path, _PROGRESS.size)
         except FileNotFoundError:
             return Progress()
+        except OSError as error:
+            raise DataLoss(f"{_PROGRESS_FILE}: {error.strerror}") from error
         if len(record) == 0:
             return Progress()
         if len(record) == _PROGRESS.size:
@@ -80,14 +84,17 @@ def read_last_event(directory: str, progress: Progress) -> Optional[pb.AttemptEv
     if progress.last_sequence == 0:
         return None
     try:
-        with open(segment_path(directory, progress.segment), "rb") as file:
+        with open(open_regular(segment_path(directory, progress.segment)), "rb") as file:
             file.seek(progress.offset)
             frame = next(read_frames(file.read(HEADER_BYTES + MAX_PAYLOAD_BYTES)), None)
-    except (OSError, DamagedFrame) as error:
+    except (OSError, OverflowError, DamagedFrame) as error:
         raise DataLoss(f"event {progress.last_sequence}: {error}") from error
     if frame is None:
         raise DataLoss(f"event {progress.last_sequence} is cut off")
-    return pb.AttemptEvent.FromString(frame.payload)
+    try:
+        return pb.AttemptEvent.FromString(frame.payload)
+    except Exception as error:  # its class differs between protobuf's releases
+        raise DataLoss(f"event {progress.last_sequence} is no event: {error}") from error
 
 
 class EventLogWriter:
@@ -174,8 +181,7 @@ class EventLogWriter:
 
     def _begin_segment(self, first: int) -> None:
         path = segment_path(self._directory, first)
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        os.ftruncate(fd, 0)
+        fd = create_file(path, os.O_WRONLY | os.O_APPEND)
         if self._fd >= 0:
             os.close(self._fd)
         self._closed_bytes += self._size
@@ -190,8 +196,7 @@ class EventLogWriter:
     def _repair(self) -> None:
         """Finds the last whole event, cuts off what is torn behind it and continues there."""
         self._closed_bytes = self._size = self._segment = 0
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
-        self._progress_fd = os.open(os.path.join(self._directory, _PROGRESS_FILE), flags, 0o600)
+        self._progress_fd = _open_progress(os.path.join(self._directory, _PROGRESS_FILE))
         segments = list_segments(self._directory)
         progress = Progress()
         while segments:
@@ -200,11 +205,11 @@ class EventLogWriter:
             if offsets:
                 progress = Progress(first + len(offsets) - 1, first, offsets[-1])
                 self._segment, self._size = first, end
-                self._fd = os.open(segment_path(self._directory, first), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+                self._fd = open_regular(segment_path(self._directory, first), os.O_WRONLY | os.O_APPEND)
                 os.ftruncate(self._fd, end)
                 os.fdatasync(self._fd)
                 break
-            os.unlink(segment_path(self._directory, first))
+            remove(segment_path(self._directory, first))
             segments.pop()
         self._closed_bytes = sum(os.path.getsize(segment_path(self._directory, first)) for first in segments[:-1])
         last = read_last_event(self._directory, progress)
@@ -212,11 +217,21 @@ class EventLogWriter:
         self._show(Progress(progress.last_sequence, progress.segment, progress.offset, self._ended))
 
 
+def _open_progress(path: str) -> int:
+    """The record of the progress, for writing; a new one in place of what is no file."""
+    try:
+        return open_regular(path, os.O_WRONLY)
+    except OSError:
+        return create_file(path, os.O_WRONLY)
+
+
 def _scan_segment(path: str) -> tuple[list[int], int]:
     """Offsets of a segment's events and the end of the last whole one. A damaged record counts as an event if
     a whole one follows right behind it (its reader is told), and as a torn tail otherwise."""
-    with open(path, "rb") as file:
-        data = file.read()
+    try:
+        data = read_regular(path, MAX_SEGMENT_BYTES)
+    except OSError:
+        data = b""
     offsets: list[int] = []
     end = 0
     while True:

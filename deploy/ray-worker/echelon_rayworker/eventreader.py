@@ -6,7 +6,8 @@ import errno
 import os
 import threading
 
-from echelon_rayworker.eventlog import DataLoss, list_segments, read_progress, segment_path
+from echelon_rayworker.eventlog import MAX_SEGMENT_BYTES, DataLoss, list_segments, read_progress, segment_path
+from echelon_rayworker.files import open_regular
 from echelon_rayworker.framing import HEADER, HEADER_BYTES, MAX_PAYLOAD_BYTES, DamagedFrame, read_frames
 
 READ_BYTES = 1024 * 1024
@@ -84,9 +85,9 @@ class EventLogReader:
         segments = [first for first in list_segments(self._directory) if first <= self._next]
         if not segments:
             raise DataLoss(f"the file of event {self._next} is missing")
-        self._fd = os.open(segment_path(self._directory, segments[-1]), os.O_RDONLY | os.O_CLOEXEC)
+        self._fd = open_regular(segment_path(self._directory, segments[-1]))
         skip = self._next - segments[-1]
-        size = os.fstat(self._fd).st_size
+        size = min(os.fstat(self._fd).st_size, MAX_SEGMENT_BYTES)
         data = os.pread(self._fd, size, 0) if skip else b""
         for index in range(skip):
             if self._offset + HEADER_BYTES > size:
@@ -102,5 +103,5 @@ class EventLogReader:
         if self._offset != os.fstat(self._fd).st_size or not os.path.exists(path):
             raise DataLoss(f"event {self._next} is missing or cut off")
         os.close(self._fd)
-        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._fd = open_regular(path)
         self._offset = 0

@@ -6,9 +6,12 @@ import json
 import os
 from dataclasses import dataclass
 
-from echelon_rayworker.files import make_directories, write_file
+from echelon_rayworker.eventlog import DataLoss
+from echelon_rayworker.files import make_directories, read_regular, write_file
 
 FENCE_FILE = "fence.json"
+_MAX_BYTES = 4096
+_MAX_ATTEMPT = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -20,13 +23,17 @@ class Fence:
 
 
 def read_fence(experiment_dir: str) -> Fence:
-    """The experiment's fence; an open one where nothing was launched or stopped."""
+    """The experiment's fence; an open one where nothing was launched or stopped. DataLoss where it is damaged."""
     try:
-        with open(os.path.join(experiment_dir, FENCE_FILE), encoding="utf-8") as file:
-            record = json.load(file)
+        record = json.loads(read_regular(os.path.join(experiment_dir, FENCE_FILE), _MAX_BYTES))
+        fence = Fence(int(record["highest"]), int(record["tombstone"]))
     except FileNotFoundError:
         return Fence()
-    return Fence(int(record["highest"]), int(record["tombstone"]))
+    except (OSError, ValueError, TypeError, KeyError, ArithmeticError, RecursionError) as error:
+        raise DataLoss(f"{FENCE_FILE} is damaged: {type(error).__name__}: {error}") from error
+    if not (0 <= fence.highest <= _MAX_ATTEMPT and 0 <= fence.tombstone <= _MAX_ATTEMPT):
+        raise DataLoss(f"{FENCE_FILE} is damaged: {fence}")
+    return fence
 
 
 def write_fence(experiment_dir: str, fence: Fence) -> None:

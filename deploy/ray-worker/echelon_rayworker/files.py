@@ -5,8 +5,57 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import secrets
+import shutil
+import stat
 import time
 from typing import Optional
+
+
+def open_regular(path: str, flags: int = os.O_RDONLY, dir_fd: Optional[int] = None) -> int:
+    """Opens a regular file that exists. It never waits (for the other end of a FIFO) and follows no link. OSError for
+    everything else that may have the name: a training can put anything into its directories."""
+    fd = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    os.close(fd)
+    raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
+def read_regular(path: str, max_bytes: int) -> bytes:
+    """A regular file's bytes; of a longer file the first ``max_bytes``. OSError as ``open_regular``."""
+    with open(open_regular(path), "rb") as file:
+        return file.read(max_bytes)
+
+
+def is_regular(path: str) -> bool:
+    """Whether a regular file, and no link to one, has this name."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def create_file(path: str, flags: int) -> int:
+    """Opens a new, empty file for the owner alone; what had its name before is removed, whatever it is."""
+    for last in (False, False, True):
+        try:
+            return os.open(path, flags | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            if last:
+                raise
+            remove(path)
+    raise AssertionError("not reached")
+
+
+def remove(path: str) -> None:
+    """Removes what has this name, a directory with all that is in it. OSError where that cannot be done."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except OSError:
+        shutil.rmtree(path)
 
 
 def sync_directory(directory: str) -> None:
@@ -32,12 +81,14 @@ def make_directories(path: str) -> None:
 
 def write_file(path: str, data: bytes) -> None:
     """Writes a file whole or not at all: beside it, flushed, renamed, the directory flushed. Mode 0600."""
-    temporary = f"{path}.{os.getpid()}.new"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    temporary = f"{path}.{secrets.token_hex(4)}.new"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(fd, "wb", closefd=False) as file:
             file.write(data)
         os.fsync(fd)
+        if os.path.isdir(path) and not os.path.islink(path):
+            remove(path)
         os.rename(temporary, path)
     except OSError:
         os.unlink(temporary)
@@ -50,7 +101,7 @@ def write_file(path: str, data: bytes) -> None:
 def lock_file(path: str, wait_seconds: float = 0.0) -> Optional[int]:
     """Takes a file's exclusive lock; returns the descriptor that holds it, or None where another holds it still
     after ``wait_seconds``. The lock belongs to the descriptor and to every process that inherits it."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     deadline = time.monotonic() + wait_seconds
     while True:
         try:
@@ -69,7 +120,7 @@ def lock_file(path: str, wait_seconds: float = 0.0) -> Optional[int]:
 def is_locked(path: str) -> bool:
     """Whether somebody holds the file's exclusive lock. False for a file that does not exist."""
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:

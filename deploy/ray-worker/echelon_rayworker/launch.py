@@ -8,10 +8,14 @@ import sys
 from dataclasses import dataclass
 from typing import Mapping
 
+from echelon_rayworker.files import read_regular
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 ENGINES = ("local", "replay", "verl-agent")
+DEFAULT_GRACE_MS = 10_000
+# Above any request that the server takes.
+MAX_LAUNCH_BYTES = 8 * 1024 * 1024
 # Files of the ray-worker in an attempt's directory; a plan's files have other names.
 LAUNCH_FILE = "launch.bin"
 SUPERVISOR_FILE = "supervisor.json"
@@ -53,9 +57,23 @@ class Directories:
     shared_root: str
 
 
+def is_experiment(name: str) -> bool:
+    """Whether this is the well-formed name of an experiment."""
+    return _EXPERIMENT.fullmatch(name) is not None
+
+
+def planned_grace_ms(attempt_dir: str) -> int:
+    """The grace period of an attempt's plan; the default one where its launch can no longer be read."""
+    try:
+        data = read_regular(os.path.join(attempt_dir, LAUNCH_FILE), MAX_LAUNCH_BYTES)
+        return pb.LaunchRequest.FromString(data).plan.grace_period_ms or DEFAULT_GRACE_MS
+    except Exception:  # noqa: BLE001 - a stop must not depend on what a training does to this file
+        return DEFAULT_GRACE_MS
+
+
 def check_id(experiment: str, attempt: int) -> None:
     """InvalidLaunch unless both are well-formed."""
-    if not _EXPERIMENT.fullmatch(experiment):
+    if not is_experiment(experiment):
         raise InvalidLaunch("experiment: lower-case letters, digits and hyphens, 1 to 64 characters")
     if attempt < 1:
         raise InvalidLaunch("attempt: from 1")

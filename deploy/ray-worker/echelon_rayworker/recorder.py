@@ -1,8 +1,9 @@
 """Decides what of an attempt's events goes into its log, and what is dropped with a marker.
 
 The dropping order: from half of the log's budget on lines are dropped, from nine tenths on batches. Everything
-else is small and always fits: the last tenth is its own. On a disk that is nearly full the same order holds,
-whatever the budget; where it is full, events wait in memory and are written when there is room again.
+else is small and fits: the last tenth is its own, and as much again as the budget on top of it; beyond that nothing
+is recorded but the end. On a disk that is nearly full the same order holds, whatever the budget; where it is full,
+events wait in memory, up to a bound, and are written when there is room again.
 
 When data is flushed: Started, stages, metrics, batches, checkpoints, gaps and Ended at the next ``commit`` (the
 supervisor calls it every few milliseconds), lines at most ``LINES_COMMIT_SECONDS`` after they were read. Readers
@@ -15,15 +16,20 @@ import os
 import time
 from dataclasses import dataclass
 
+from echelon_rayworker.bounds import CHUNK_BYTES
 from echelon_rayworker.drain import Run
 from echelon_rayworker.eventlog import EventLogWriter
 from echelon_rayworker.gen import rayworker_pb2 as pb
-from echelon_rayworker.spooltail import Report, SpooledBatch
+from echelon_rayworker.reports import Refused, Report, SpooledBatch
 
 DEFAULT_BUDGET_BYTES = 1024 * 1024 * 1024
 MIN_BUDGET_BYTES = 1024 * 1024
 LINES_SHARE = 0.5
 BATCHES_SHARE = 0.9
+REPORTS_SHARE = 2.0
+# What waits in memory for a disk that refuses it; and what of a batch waits for its flush.
+MAX_PENDING_BYTES = 64 * 1024 * 1024
+FLUSH_BYTES = 16 * 1024 * 1024
 LINES_COMMIT_SECONDS = 0.05
 RETRY_SECONDS = 1.0
 # A marker for lines that are being dropped is written this often, so that a reader learns of it before the end.
@@ -33,7 +39,7 @@ LOW_DISK_BYTES = 16 * 1024 * 1024
 
 
 @dataclass
-class _DroppedLines:
+class _Dropped:
     count: int = 0
     size: int = 0
     reason: str = ""
@@ -48,7 +54,8 @@ class Recorder:
         self._directory = directory
         self._budget = max(MIN_BUDGET_BYTES, budget_bytes or DEFAULT_BUDGET_BYTES)
         self._batches = 0
-        self._dropped = _DroppedLines()
+        self._dropped = _Dropped()
+        self._refused: dict[str, _Dropped] = {}
         self._urgent = False
         self._oldest = 0.0
         self._low_disk = False
@@ -66,13 +73,15 @@ class Recorder:
         self._urgent = True
 
     def report(self, report: Report) -> None:
-        """Records what came from the spool."""
-        if isinstance(report, SpooledBatch):
+        """Records what came from the spool, or counts it as dropped."""
+        if isinstance(report, Refused):
+            self._refuse(report)
+        elif isinstance(report, SpooledBatch):
             self._batch(report)
-        elif report.HasField("log"):
-            lines = list(report.log.lines)
-            size = sum(len(line) + 1 for line in lines)
-            self.lines(Run(report.log.source, lines, size, report.log.cut_bytes))
+        elif isinstance(report, Run):
+            self.lines(report)
+        elif reason := self._report_refusal(report.ByteSize()):
+            self._refuse(Refused(f"reports: {reason}", size=report.ByteSize()))
         else:
             self.event(report)
 
@@ -102,6 +111,10 @@ class Recorder:
         now = time.monotonic()
         if self._dropped.count and (everything or now - self._dropped.since > GAP_SECONDS):
             self._mark_gap()
+        for reason, refused in self._refused.items():
+            if refused.count and (everything or now - refused.since > GAP_SECONDS):
+                self.event(pb.AttemptEvent(gap=pb.Gap(count=refused.count, bytes=refused.size, reason=reason)))
+                refused.count, refused.size, refused.since = 0, 0, now
         if not self._log.pending_bytes:
             return True
         due = everything or self._urgent or now - self._oldest >= LINES_COMMIT_SECONDS
@@ -118,18 +131,36 @@ class Recorder:
         return True
 
     def _batch(self, batch: SpooledBatch) -> None:
-        first = batch.chunks[0].batch
-        reason = self._refusal(batch.size, BATCHES_SHARE)
+        size = len(batch.data)
+        reason = self._refusal(size, BATCHES_SHARE)
         if reason:
-            self.event(pb.AttemptEvent(time_unix_ms=batch.chunks[0].time_unix_ms, gap=pb.Gap(
-                what=pb.Gap.BATCH, step=first.step, count=1, bytes=batch.size, rows=first.rows, reason=reason,
+            self.report(pb.AttemptEvent(time_unix_ms=batch.time_unix_ms, gap=pb.Gap(
+                what=pb.Gap.BATCH, step=batch.step, count=1, bytes=size, rows=batch.rows, reason=reason,
             )))
             return
         self._batches += 1
-        for chunk in batch.chunks:
-            chunk.batch.batch = self._batches
-            self._append(chunk)
-        self._urgent = True
+        count = max(1, -(-size // CHUNK_BYTES))
+        for index in range(count):
+            data = bytes(batch.data[index * CHUNK_BYTES : (index + 1) * CHUNK_BYTES])
+            self._append(pb.AttemptEvent(time_unix_ms=batch.time_unix_ms, batch=pb.BatchChunk(
+                step=batch.step, batch=self._batches, index=index, count=count, data=data, digest=batch.digest,
+                rows=batch.rows,
+            )))
+            self._urgent = True
+            if self._log.pending_bytes > FLUSH_BYTES:
+                self.commit()
+
+    def _refuse(self, refused: Refused) -> None:
+        """Counts; the first of a reason is told at once, more of them now and then."""
+        known = self._refused.setdefault(refused.reason, _Dropped(since=-GAP_SECONDS))
+        known.count += refused.count
+        known.size += refused.size
+
+    def _report_refusal(self, size: int) -> str:
+        """Why a small report is not recorded; empty if it is."""
+        if self._log.used_bytes + size > REPORTS_SHARE * self._budget:
+            return "the log's budget is used up"
+        return "the disk is full" if self._log.pending_bytes > MAX_PENDING_BYTES else ""
 
     def _append(self, event: pb.AttemptEvent) -> None:
         if not self._log.pending_bytes:
@@ -140,7 +171,7 @@ class Recorder:
         dropped = self._dropped
         if not dropped.count:
             return
-        self._dropped = _DroppedLines()
+        self._dropped = _Dropped()
         gap = pb.Gap(what=pb.Gap.LOGS, count=dropped.count, bytes=dropped.size, reason=dropped.reason)
         self._append(pb.AttemptEvent(gap=gap))
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from dataclasses import dataclass
 from typing import Optional
 
 from echelon_rayworker import launch, processes
 from echelon_rayworker.eventlog import EventLogWriter
-from echelon_rayworker.files import is_locked, lock_file
+from echelon_rayworker.files import is_locked, lock_file, read_regular
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 LOCK_FILE = "supervisor.lock"
+_MAX_IDENTITY_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,13 @@ class Identity:
 def read_identity(attempt_dir: str) -> Optional[Identity]:
     """The attempt's supervisor; None where none has got as far as writing it down."""
     try:
-        with open(os.path.join(attempt_dir, launch.SUPERVISOR_FILE), encoding="utf-8") as file:
-            record = json.load(file)
-        driver = processes.ProcessId(record["driverPid"], record["driverStartTicks"]) if record["driverPid"] else None
+        record = json.loads(read_regular(os.path.join(attempt_dir, launch.SUPERVISOR_FILE), _MAX_IDENTITY_BYTES))
+        driver = processes.ProcessId(int(record["driverPid"]), int(record["driverStartTicks"]))
         return Identity(
-            processes.ProcessId(record["pid"], record["startTicks"]), driver, record["host"], record["bootId"]
+            processes.ProcessId(int(record["pid"]), int(record["startTicks"])), driver if driver.pid else None,
+            str(record["host"]), str(record["bootId"]),
         )
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
@@ -63,6 +65,13 @@ def kill_stuck_supervisor(attempt_dir: str) -> None:
     if driver_ended and not processes.is_suspended(identity.supervisor.pid):
         return
     kill_supervisor(attempt_dir)
+
+
+def terminate_supervisor(attempt_dir: str) -> None:
+    """Tells the attempt's supervisor by SIGTERM to end its driver: for when it cannot be told by a file."""
+    identity = read_identity(attempt_dir)
+    if identity is not None and identity.is_here and processes.is_alive(identity.supervisor):
+        processes.send_signal([identity.supervisor.pid], signal.SIGTERM)
 
 
 def kill_supervisor(attempt_dir: str) -> None:

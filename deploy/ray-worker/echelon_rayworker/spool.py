@@ -24,6 +24,9 @@ import uuid
 from collections import deque
 from typing import Mapping, Optional
 
+from echelon_rayworker.bounds import (
+    CHUNK_BYTES, MAX_BATCH_BYTES, MAX_PATH_CHARACTERS, MAX_REASON_CHARACTERS, MAX_STAGE_CHARACTERS, numbers, shortened,
+)
 from echelon_rayworker.framing import encode_frame
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.redaction import Redactor, secret_values
@@ -32,13 +35,10 @@ from echelon_rayworker.secretstore import NAMES_VARIABLE
 SPOOL_VARIABLE = "ECHELON_SPOOL"
 SEGMENT_SUFFIX = ".spool"
 SEGMENT_BYTES = 8 * 1024 * 1024
-# One chunk's data: with its fields around it, an event stays below 1 MiB.
-CHUNK_BYTES = 960 * 1024
 DEFAULT_BUDGET_BYTES = 256 * 1024 * 1024
 # What only small events may use of the budget.
 SMALL_EVENTS_RESERVE_BYTES = 16 * 1024 * 1024
 MAX_PENDING_EVENTS = 20_000
-MAX_NAME_CHARACTERS = 1024
 
 # File systems of one machine; all others are taken for shared ones, on which other nodes see an append only
 # after it has been flushed.
@@ -91,20 +91,33 @@ class Spool:
     def stage(self, name: str, step: int = 0, steps: int = 0) -> None:
         """Says where the training stands, in words; ``step`` and ``steps`` are 0 where it has none."""
         self._report(lambda: pb.AttemptEvent(
-            stage=pb.Stage(name=self._words(name)[:MAX_NAME_CHARACTERS], step=max(0, int(step)), steps=max(0, int(steps)))
+            stage=pb.Stage(
+                name=shortened(self._words(name), MAX_STAGE_CHARACTERS), step=max(0, int(step)), steps=max(0, int(steps))
+            )
         ))
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """The trainer's metrics of one step, under its own names, at full precision. What is no number is left
-        out."""
-        self._report(lambda: pb.AttemptEvent(metrics=pb.Metrics(
-            step=max(0, int(step)), values=_numbers({self._words(name): value for name, value in values.items()})
-        )))
+        out; of more than ``bounds.MAX_METRICS_PER_REPORT`` numbers the rest is a Gap."""
+        left: list[int] = []
+
+        def make() -> pb.AttemptEvent:
+            fitting, beyond = numbers({self._words(name): value for name, value in values.items()})
+            left.append(beyond)
+            return pb.AttemptEvent(metrics=pb.Metrics(step=max(0, int(step)), values=fitting))
+
+        self._report(make)
+        if any(left):
+            self._refused("metric values beyond the bounds of one report", left[0])
 
     def checkpoint(self, step: int, path: str) -> None:
         """A checkpoint is complete on disk at ``path``, relative to the experiment's directory."""
+        if len(str(path)) > MAX_PATH_CHARACTERS:
+            # A path that was cut would name another file.
+            self._refused(f"a checkpoint's path of more than {MAX_PATH_CHARACTERS} characters", 1)
+            return
         self._report(lambda: pb.AttemptEvent(
-            checkpoint=pb.Checkpoint(step=max(0, int(step)), path=self._words(path)[:MAX_NAME_CHARACTERS])
+            checkpoint=pb.Checkpoint(step=max(0, int(step)), path=self._words(path))
         ))
 
     def batch(self, step: int, batch: bytes, rows: int) -> None:
@@ -120,8 +133,12 @@ class Spool:
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Says that the batch of a step, of ``rows`` rows (0: unknown), is not among the reports, and why."""
         self._report(lambda: pb.AttemptEvent(gap=pb.Gap(
-            what=pb.Gap.BATCH, step=max(0, int(step)), count=1, rows=max(0, int(rows)), reason=self._words(reason)[:MAX_NAME_CHARACTERS]
+            what=pb.Gap.BATCH, step=max(0, int(step)), count=1, rows=max(0, int(rows)),
+            reason=shortened(self._words(reason), MAX_REASON_CHARACTERS),
         )))
+
+    def _refused(self, reason: str, count: int) -> None:
+        self._report(lambda: pb.AttemptEvent(gap=pb.Gap(count=count, reason=reason)))
 
     def close(self) -> None:
         """Writes what is still pending and closes the file. Reports after it open a new one."""
@@ -185,6 +202,8 @@ class Spool:
         reason = ""
         if not batch:
             reason = "empty batch"
+        elif len(batch) > MAX_BATCH_BYTES:
+            reason = f"the batch is larger than {MAX_BATCH_BYTES // 2**20} MiB"
         elif self._space_left() - self._reserve_bytes < len(batch):
             reason = "spool full"
         else:
@@ -280,13 +299,3 @@ class NullSpool(Spool):
 
 def _event(**body) -> bytes:
     return pb.AttemptEvent(time_unix_ms=time.time_ns() // 1_000_000, **body).SerializeToString()
-
-
-def _numbers(values: Mapping[str, float]) -> dict[str, float]:
-    numbers: dict[str, float] = {}
-    for name, value in values.items():
-        try:
-            numbers[str(name)[:MAX_NAME_CHARACTERS]] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            continue
-    return numbers

@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,20 +23,28 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from echelon_rayworker import launch, processes
+from echelon_rayworker.bounds import MAX_REASON_CHARACTERS, shortened
 from echelon_rayworker.drain import PipeDrain
 from echelon_rayworker.ending import Circumstances, describe_end
 from echelon_rayworker.eventlog import EventLogWriter
-from echelon_rayworker.files import write_file
+from echelon_rayworker.files import is_regular, read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.recorder import Recorder
 from echelon_rayworker.redaction import Redactor, secret_values
-from echelon_rayworker.spooltail import SpoolTail, redact_report
+from echelon_rayworker.reports import redact_report
+from echelon_rayworker.spooltail import SpoolTail
 
 TICK_SECONDS = 0.02
 IDLE_TICK_SECONDS = 0.05
 # What remains of a driver that ended by itself gets this long between SIGTERM and SIGKILL.
 REMNANT_SECONDS = 1.0
-DEFAULT_GRACE_MS = 10_000
+# Reading of reports between two looks at the driver, the log and a stop.
+POLL_SECONDS = 0.25
+# Reading of what is left when the driver has ended; a stop must not wait long.
+DRAIN_SECONDS = 60.0
+STOPPED_DRAIN_SECONDS = 2.0
+MAX_GRACE_MS = 3_600_000
+MAX_STOP_BYTES = 64 * 1024
 IGNORED_SIGNALS = (signal.SIGHUP, signal.SIGINT)
 
 
@@ -79,7 +88,7 @@ class Supervisor:
         self._oom_kills_before = processes.oom_kills()
         self._told_to_end = False
         self._stop_reason: Optional[str] = None
-        self._stop_file_time = 0
+        self._stop_file_seen = (0, 0)
         self._kill_at: Optional[float] = None
 
     def run(self) -> None:
@@ -119,10 +128,7 @@ class Supervisor:
         self._end_remnants(driver.pid)
         drain.join(2.0)
         self._take(drain)
-        while self._poll_spool():
-            self._recorder.commit()
-        for gap in self._spool.finish():
-            self._recorder.report(gap)
+        self._drain_spool()
         self._end(describe_end(status, Circumstances(
             stop_reason=self._stop_reason,
             told_to_end=self._told_to_end,
@@ -176,15 +182,28 @@ class Supervisor:
             self._recorder.lines(run)
         self._recorder.lines_dropped(*drain.take_dropped(), "printed faster than it could be recorded")
 
-    def _poll_spool(self) -> bool:
-        reports = self._spool.poll()
-        for report in reports:
-            try:
-                redact_report(report, self._reports)
-                self._recorder.report(report)
-            except ValueError as error:
-                self._recorder.event(pb.AttemptEvent(gap=pb.Gap(count=1, reason=f"a report was not recorded: {error}")))
-        return bool(reports)
+    def _poll_spool(self, seconds: float = POLL_SECONDS) -> bool:
+        """Records what has been reported, for so long at most; returns whether there may be more."""
+        until = time.monotonic() + seconds
+        found = False
+        for report in self._spool.poll():
+            found = True
+            redact_report(report, self._reports)
+            self._recorder.report(report)
+            if time.monotonic() >= until:
+                break
+        return found or not self._spool.idle
+
+    def _drain_spool(self) -> None:
+        """Records what was reported until the driver ended. What cannot be read in time is a gap: the end of an
+        attempt waits neither for a spool without end nor for a process elsewhere that still writes into it."""
+        until = time.monotonic() + DRAIN_SECONDS
+        while time.monotonic() < until and self._poll_spool():
+            self._recorder.commit()
+            if self._stop_reason is not None or self._read_stop() is not None:
+                until = min(until, time.monotonic() + STOPPED_DRAIN_SECONDS)
+        for report in self._spool.finish():
+            self._recorder.report(report)
 
     def _on_sigterm(self, _number: int, _frame: object) -> None:
         self._told_to_end = True
@@ -193,22 +212,23 @@ class Supervisor:
         """The grace period of a stop that was asked for since the last look, in milliseconds."""
         path = os.path.join(self._directories.attempt, launch.STOP_FILE)
         try:
-            modified = os.stat(path).st_mtime_ns
-            if modified == self._stop_file_time:
+            known = os.lstat(path)
+            seen = (known.st_ino, known.st_mtime_ns)
+            if seen == self._stop_file_seen:
                 return None
-            with open(path, encoding="utf-8") as file:
-                stop = json.load(file)
-        except (OSError, ValueError):
+            stop = json.loads(read_regular(path, MAX_STOP_BYTES))
+            grace_ms, reason = min(max(0, int(stop["graceMs"])), MAX_GRACE_MS), str(stop["reason"])
+        except Exception:  # noqa: BLE001 - what a training puts there must not end its supervisor
             return None
-        self._stop_file_time = modified
+        self._stop_file_seen = seen
         if self._stop_reason is None:
-            self._stop_reason = str(stop.get("reason", ""))
-        return int(stop.get("graceMs", 0))
+            self._stop_reason = shortened(reason, MAX_REASON_CHARACTERS)
+        return grace_ms
 
     def _carry_out_stop(self, driver: int) -> None:
         grace_ms = self._read_stop()
         if grace_ms is None and self._told_to_end and self._kill_at is None:
-            grace_ms = self._request.plan.grace_period_ms or DEFAULT_GRACE_MS
+            grace_ms = self._request.plan.grace_period_ms or launch.DEFAULT_GRACE_MS
         now = time.monotonic()
         if grace_ms is not None:
             if self._kill_at is None:
@@ -238,14 +258,23 @@ class Supervisor:
     def _end(self, ended: pb.Ended) -> None:
         """Records the end; on a disk that refuses it, waits for room as long as it takes."""
         self._recorder.commit(everything=True)
+        self._restore_launch()
         self._recorder.event(pb.AttemptEvent(ended=ended))
         while not self._recorder.commit(everything=True):
             time.sleep(0.2)
         launch.forget_hidden(self._directories.attempt)
         self._spool.close()
         self._log.close()
-        for name in os.listdir(self._spool_directory) if os.path.isdir(self._spool_directory) else []:
-            os.unlink(os.path.join(self._spool_directory, name))
+        shutil.rmtree(self._spool_directory, ignore_errors=True)
+
+    def _restore_launch(self) -> None:
+        """An attempt is known by its launch file, which a training can remove."""
+        path = os.path.join(self._directories.attempt, launch.LAUNCH_FILE)
+        try:
+            if not is_regular(path):
+                write_file(path, self._request.SerializeToString())
+        except OSError:
+            pass
 
     def _write_identity(self, driver: Optional[int]) -> None:
         """Who supervises, for the ray-worker to find again after a restart."""

@@ -162,7 +162,7 @@ def end_everything(server: Server) -> None:
     for directory in server.state_dir.glob("experiments/*/attempts/*"):
         left += processes.marked_by_environment(f"ECHELON_SPOOL={directory / 'spool'}".encode())
         identity = directory / "supervisor.json"
-        if identity.exists():
+        if identity.is_file():
             record = json.loads(identity.read_text())
             known = processes.ProcessId(record["pid"], record["startTicks"])
             until(lambda: not processes.is_alive(known))

@@ -8,7 +8,7 @@ from echelon_rayworker.drain import Run
 from echelon_rayworker.eventlog import EventLogWriter, read_progress
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.recorder import MIN_BUDGET_BYTES, Recorder
-from echelon_rayworker.spooltail import SpooledBatch
+from echelon_rayworker.reports import Refused, SpooledBatch
 
 MEBIBYTE = 1024 * 1024
 
@@ -18,11 +18,7 @@ def run(size: int, count: int = 1) -> Run:
 
 
 def batch(step: int, size: int, rows: int = 3) -> SpooledBatch:
-    half = size // 2
-    return SpooledBatch([
-        pb.AttemptEvent(batch=pb.BatchChunk(step=step, batch=77, index=i, count=2, data=bytes(half), rows=rows))
-        for i in range(2)
-    ])
+    return SpooledBatch(step, rows, bytes(size), bytes(32))
 
 
 def metric(step: int) -> pb.AttemptEvent:
@@ -48,9 +44,9 @@ def test_lines_go_first_then_batches_and_small_events_always_fit(tmp_path: Path)
         recorder.report(metric(step))
     assert recorder.commit(everything=True)
     events = read_all(tmp_path)
-    assert bodies(events[:4]) == ["log", "batch", "batch", "gap"]
-    gap = events[3].gap
-    assert (gap.what, gap.step, gap.count, gap.rows, gap.bytes) == (pb.Gap.BATCH, 2, 1, 9, MEBIBYTE // 10 // 2 * 2)
+    assert bodies(events[:4]) == ["log", "batch", "gap", "metrics"]
+    gap = events[2].gap
+    assert (gap.what, gap.step, gap.count, gap.rows, gap.bytes) == (pb.Gap.BATCH, 2, 1, 9, MEBIBYTE * 10 // 100)
     assert sum(event.HasField("metrics") for event in events) == 2000
     last = events[-1].gap
     assert (last.what, last.count, last.bytes) == (pb.Gap.LOGS, 4, MEBIBYTE // 10)
@@ -76,7 +72,7 @@ def test_batches_are_numbered_over_what_was_recorded(tmp_path: Path) -> None:
     recorder.report(batch(7, 100))
     recorder.commit(everything=True)
     numbers = [(e.batch.step, e.batch.batch) for e in read_all(tmp_path) if e.HasField("batch")]
-    assert numbers == [(5, 1), (5, 1), (7, 2), (7, 2)]
+    assert numbers == [(5, 1), (7, 2)]
 
 
 def test_small_events_are_on_disk_at_once_and_lines_a_little_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +112,37 @@ def test_a_refusing_disk_is_tried_again_and_the_order_kept(tmp_path: Path, monke
 
 def test_lines_from_the_spool_obey_the_same_order(tmp_path: Path) -> None:
     recorder, _ = make(tmp_path)
-    recorder.report(pb.AttemptEvent(log=pb.LogLines(source=pb.LogLines.STDERR, lines=["from a node"])))
+    recorder.report(Run(pb.LogLines.STDERR, ["from a node"], 12))
     recorder.lines(run(MEBIBYTE))
     recorder.commit(everything=True)
     assert bodies(read_all(tmp_path)) == ["log", "gap"]
+
+
+def test_reports_beyond_twice_the_budget_become_one_gap_and_the_end_is_recorded(tmp_path: Path) -> None:
+    recorder, log = make(tmp_path)
+    for step in range(1, 101):
+        recorder.report(pb.AttemptEvent(stage=pb.Stage(name="x" * 30_000, step=step)))
+    assert recorder.commit(everything=True)
+    recorder.event(pb.AttemptEvent(ended=pb.Ended(cause=pb.Ended.SUCCEEDED)))
+    assert recorder.commit(everything=True)
+    events = read_all(tmp_path)
+    stages = sum(event.HasField("stage") for event in events)
+    assert 60 <= stages <= 70 and bodies(events[stages:]) == ["gap", "ended"]
+    assert events[-2].gap.count == 100 - stages and "budget" in events[-2].gap.reason
+    assert log.used_bytes < 2.1 * MEBIBYTE
+
+
+def test_refusals_of_one_reason_are_told_at_once_and_then_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    recorder, _ = make(tmp_path)
+    recorder.report(Refused("a", count=2, size=10))
+    assert recorder.commit()
+    for _ in range(1000):
+        recorder.report(Refused("a", size=5))
+        recorder.report(Refused("b"))
+        recorder.commit()
+    now[0] += module.GAP_SECONDS * 1.01
+    assert recorder.commit()
+    gaps = [(event.gap.reason, event.gap.count, event.gap.bytes) for event in read_all(tmp_path)]
+    assert gaps == [("a", 2, 10), ("b", 1, 0), ("a", 1000, 5000), ("b", 999, 0)]

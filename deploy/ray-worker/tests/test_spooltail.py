@@ -9,28 +9,29 @@ from echelon_rayworker.framing import encode_frame
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.redaction import Redactor
 from echelon_rayworker.spool import CHUNK_BYTES, Spool
-from echelon_rayworker.spooltail import SpooledBatch, SpoolTail, redact_report
+from echelon_rayworker.reports import SpooledBatch, redact_report
+from echelon_rayworker.spooltail import SpoolTail
 
 
 def kinds(reports: list) -> list[str]:
-    return ["whole batch" if isinstance(r, SpooledBatch) else r.WhichOneof("body") for r in reports]
+    return [r.WhichOneof("body") if isinstance(r, pb.AttemptEvent) else type(r).__name__ for r in reports]
 
 
 def drain(tail: SpoolTail) -> list:
-    found = []
-    while reports := tail.poll():
-        found += reports
+    found = list(tail.poll())
+    while not tail.idle:
+        found += tail.poll()
     return found
 
 
 def test_reports_are_followed_as_they_are_written(tmp_path: Path) -> None:
     spool, tail = Spool(str(tmp_path)), SpoolTail(str(tmp_path))
-    assert tail.poll() == []
+    assert list(tail.poll()) == [] and tail.idle
     for step in range(1, 4):
         spool.stage(f"step {step}")
         spool.batch(step, os.urandom(CHUNK_BYTES + 1), rows=1)
         reports = drain(tail)
-        assert kinds(reports) == ["stage", "whole batch"] and len(reports[1].chunks) == 2
+        assert kinds(reports) == ["stage", "SpooledBatch"] and len(reports[1].data) == CHUNK_BYTES + 1
 
 
 def test_segments_are_removed_only_when_asked_and_only_complete_ones(
@@ -66,7 +67,7 @@ def test_batches_of_several_writers_do_not_mix(tmp_path: Path) -> None:
     first.batch(1, data[1], rows=1)
     second.batch(2, data[2], rows=1)
     for batch in drain(tail):
-        assert b"".join(chunk.batch.data for chunk in batch.chunks) == data[batch.chunks[0].batch.step]
+        assert batch.data == data[batch.step]
 
 
 def test_foreign_and_forbidden_events_are_not_taken_over(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_foreign_and_forbidden_events_are_not_taken_over(tmp_path: Path) -> None
     (tmp_path / "host-1-aa-000001.spool").write_bytes(frames)
     (tmp_path / "notes.txt").write_text("not a segment")
     reports = drain(SpoolTail(str(tmp_path)))
-    assert kinds(reports) == ["gap", "stage"] and reports[1].sequence == 0
+    assert kinds(reports) == ["Refused", "stage"] and reports[1].sequence == 0
 
 
 def test_a_damaged_segment_is_a_gap_and_the_next_is_read(tmp_path: Path) -> None:
@@ -85,18 +86,13 @@ def test_a_damaged_segment_is_a_gap_and_the_next_is_read(tmp_path: Path) -> None
     (tmp_path / "host-1-aa-000001.spool").write_bytes(fine + bytes(50))
     (tmp_path / "host-1-aa-000002.spool").write_bytes(fine)
     reports = drain(SpoolTail(str(tmp_path)))
-    assert kinds(reports) == ["stage", "gap", "stage"] and reports[1].gap.bytes == 50
+    assert kinds(reports) == ["stage", "Refused", "stage"] and reports[1].size == 50
 
 
 def test_a_batch_without_its_secrets_has_a_digest_of_its_own() -> None:
     secret = b"s3cret-value"
     data = b"before " + secret + b" after"
-    # The value lies across the chunks.
-    chunks = [
-        pb.AttemptEvent(batch=pb.BatchChunk(index=index, count=2, data=part, digest=b"old"))
-        for index, part in enumerate((data[:10], data[10:]))
-    ]
-    redact_report(SpooledBatch(chunks), Redactor([secret.decode()]).lines())
-    left = b"".join(chunk.batch.data for chunk in chunks)
-    assert len(left) == len(data) and secret not in left
-    assert {chunk.batch.digest for chunk in chunks} == {hashlib.sha256(left).digest()}
+    batch = SpooledBatch(1, 1, bytearray(data), b"old")
+    redact_report(batch, Redactor([secret.decode()]).lines())
+    assert len(batch.data) == len(data) and secret not in batch.data
+    assert batch.digest == hashlib.sha256(batch.data).digest()

@@ -13,7 +13,8 @@ from conftest import PACKAGE_ROOT
 from echelon_rayworker.batch import write_batch_file
 from echelon_rayworker.gen import batch_pb2
 from echelon_rayworker.gen import rayworker_pb2 as pb
-from echelon_rayworker.spooltail import SpooledBatch, SpoolTail
+from echelon_rayworker.reports import SpooledBatch
+from echelon_rayworker.spooltail import SpoolTail
 
 REPOSITORY = PACKAGE_ROOT.parents[1]
 STANDIN = Path(__file__).parent / "standin"
@@ -26,12 +27,12 @@ class Reports:
         tail = SpoolTail(str(directory))
         self.events: list[pb.AttemptEvent] = []
         self.batches: list[batch_pb2.AdvantageBatch] = []
-        while reports := tail.poll():
-            for report in reports:
+        while not tail.idle:
+            for report in tail.poll():
                 if isinstance(report, SpooledBatch):
-                    data = b"".join(chunk.batch.data for chunk in report.chunks)
-                    self.batches.append(batch_pb2.AdvantageBatch.FromString(data))
+                    self.batches.append(batch_pb2.AdvantageBatch.FromString(bytes(report.data)))
                 else:
+                    assert isinstance(report, pb.AttemptEvent), report
                     self.events.append(report)
         tail.close()
         self.events.sort(key=lambda event: event.time_unix_ms)

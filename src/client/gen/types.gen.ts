@@ -3284,6 +3284,10 @@ export type MetricsEvent = {
     values: {
         [key: string]: number | 'NaN' | 'Infinity' | '-Infinity';
     };
+    /**
+     * Values that were left out because there were too many
+     */
+    omitted?: number;
     [key: string]: unknown;
 };
 
@@ -3332,7 +3336,7 @@ export type CheckpointEvent = {
  */
 export type GapEvent = {
     type: 'gap';
-    what: 'logs' | 'batch';
+    what: 'logs' | 'batch' | 'reports';
     step: number;
     count: number;
     bytes: number;

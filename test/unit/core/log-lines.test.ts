@@ -16,6 +16,10 @@ test('an event adds its lines, and one where something is missing', () => {
   assert.deepEqual(logTexts({ ...gap, what: 'logs' }), [
     { source: 'gap', text: '[2 lines, 30 bytes dropped: full]' },
   ]);
+  assert.deepEqual(logTexts({ ...gap, what: 'reports' }), [{ source: 'gap', text: '[2 dropped: full]' }]);
+  assert.deepEqual(logTexts({ ...gap, what: 'reports', count: 0 }), [
+    { source: 'gap', text: '[dropped: full]' },
+  ]);
   assert.deepEqual(logTexts({ ...gap, what: 'batch' }), []);
   assert.deepEqual(logTexts({ type: 'metrics', step: 1, values: {} }), []);
 });

@@ -8,6 +8,7 @@ import type { AttemptEvent, NumberedEvent } from '../../../src/core/events.ts';
 import { chunksOf } from '../../../src/store/append.ts';
 import type { Archive } from '../../../src/store/archive.ts';
 import { createKeys } from '../../../src/store/keys.ts';
+import type { Lease } from '../../../src/store/lease-store.ts';
 import { coded, running, storeFor } from '../../support/store.ts';
 
 const limits = { appendEvents: 5, appendBytes: 100, inlineBytes: 40 };
@@ -167,5 +168,30 @@ describe('append', () => {
     for (const bad of [0, -1, 1.5, Number.NaN, 2 ** 44]) {
       await assert.rejects(store.append(lease, [part(bad, new Uint8Array(1))]), coded('invalid-request'));
     }
+  });
+
+  test('stores little of what an older ray-worker sends without bounds, and shows what is missing', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const leases: Lease[] = [];
+    for (let at = 0; at < 8; at += 1) leases.push(await running(store));
+    const values = Object.fromEntries(Array.from({ length: 150_000 }, (_v, at) => [`m${at}`, at]));
+    for (const lease of leases) {
+      await store.append(lease, [
+        { sequence: 1, at: 0, event: { type: 'stage', name: 's'.repeat(3_900_000), step: 1, steps: 1 } },
+        { sequence: 2, at: 0, event: { type: 'checkpoint', step: 1, path: 'c'.repeat(3_900_000) } },
+      ]);
+    }
+    await store.append(leases[0]!, [{ sequence: 3, at: 0, event: { type: 'metrics', step: 1, values } }]);
+    const list = await Promise.all(leases.map(({ experiment }) => store.get(experiment)));
+    assert.ok(JSON.stringify(list).length < 100_000);
+    const events = (await store.read(leases[0]!.experiment, '1-0', 10)).map(({ event }) => event);
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['state', 'stage', 'gap', 'metrics'],
+    );
+    const metrics = events.at(-1)!;
+    assert.ok(metrics.type === 'metrics' && metrics.omitted === 146_000);
+    const slow = (await redis.slowlog('GET', 100)) as [number, number, number][];
+    assert.ok(slow.every(([, , micros]) => micros < 1_000_000));
   });
 });

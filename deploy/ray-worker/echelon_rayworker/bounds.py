@@ -1,0 +1,45 @@
+"""Bounds of what an attempt may report. The supervisor applies them to everything that it reads, so that no log ever
+holds more; the writer of the spool applies them first, so that an honest training learns where it was cut."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+# Of one report, or one part of a batch, serialized.
+MAX_REPORT_BYTES = 1024 * 1024
+# Data of one part.
+CHUNK_BYTES = 960 * 1024
+# Of one serialized batch. A supervisor holds at most twice as much of batches that are not whole yet.
+MAX_BATCH_BYTES = 128 * 1024 * 1024
+MAX_UNFINISHED_BYTES = 2 * MAX_BATCH_BYTES
+# Names and values: of one report, and distinct names of an attempt.
+MAX_METRICS_PER_REPORT = 4_000
+MAX_METRIC_NAMES = 10_000
+MAX_METRIC_NAME_CHARACTERS = 1024
+MAX_STAGE_CHARACTERS = 1024
+MAX_PATH_CHARACTERS = 1024
+MAX_REASON_CHARACTERS = 1024
+DIGEST_BYTES = 32
+# Stands at the end of a text that was cut.
+CUT_MARK = "… [cut]"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text with at most ``most`` characters; one that was cut ends with ``CUT_MARK``."""
+    return text if len(text) <= most else text[: most - len(CUT_MARK)] + CUT_MARK
+
+
+def numbers(values: Mapping[str, object]) -> tuple[dict[str, float], int]:
+    """Those metrics that are numbers and fit the bounds of one report, and how many numbers do not fit."""
+    fitting: dict[str, float] = {}
+    left = 0
+    for name, value in values.items():
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            continue
+        if len(fitting) < MAX_METRICS_PER_REPORT and len(name) <= MAX_METRIC_NAME_CHARACTERS:
+            fitting[name] = number
+        else:
+            left += 1
+    return fitting, left

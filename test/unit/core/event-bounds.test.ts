@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  boundEnded,
+  boundEvent,
+  boundNumbered,
+  MAX_METRICS_PER_EVENT,
+} from '../../../src/core/event-bounds.ts';
+import type { AttemptEvent, NumberedEvent } from '../../../src/core/events.ts';
+
+const ordinary: AttemptEvent[] = [
+  { type: 'started', pid: 5, nodeId: 'n', command: ['python', '-m', 'x'] },
+  { type: 'stage', name: 'step 3 of 40', step: 3, steps: 40 },
+  { type: 'log', source: 'stderr', lines: ['a', ''], cutBytes: 9 },
+  { type: 'metrics', step: 2, values: { a: 0.1, b: 'NaN' } },
+  { type: 'batch', step: 1, batch: 1, index: 0, count: 1, rows: 2, digest: 'ab'.repeat(32), bytes: 3 },
+  { type: 'checkpoint', step: 4, path: 'checkpoints/step-4' },
+  { type: 'gap', what: 'batch', step: 1, count: 1, bytes: 2 ** 40, rows: 3, reason: 'full' },
+  { type: 'ended', cause: 'succeeded', exitCode: 0, signal: 0, message: 'exit code 0', lastLines: ['bye'] },
+];
+
+describe('bounds of events', () => {
+  test('an ordinary event of each kind stays as it is', () => {
+    for (const event of ordinary) assert.deepEqual(boundEvent(event), event);
+  });
+
+  test('texts of 4 MB are cut with a mark', () => {
+    const long = 'x'.repeat(4_000_000);
+    const cut: AttemptEvent[] = [
+      { type: 'started', pid: 5, nodeId: long, command: Array(10_000).fill(long.slice(0, 100_000)) },
+      { type: 'stage', name: long, step: 3, steps: 40 },
+      { type: 'gap', what: 'reports', step: 0, count: 1, bytes: 0, rows: 0, reason: long },
+    ];
+    const texts = cut.map(boundEvent).flatMap((event) => {
+      if (event.type === 'started') return [event.nodeId, event.command[0]!, event.command.at(-1)!];
+      if (event.type === 'stage') return [event.name];
+      return event.type === 'gap' ? [event.reason] : [];
+    });
+    assert.equal(texts.length, 5);
+    for (const text of texts) {
+      assert.ok(text.length <= 32 * 1024, `${text.length}`);
+      assert.ok(text.endsWith('… [cut]'));
+    }
+    const ended = boundEnded({
+      type: 'ended',
+      cause: 'failed',
+      exitCode: 1,
+      signal: 0,
+      message: long,
+      lastLines: Array(1000).fill(long.slice(0, 9000)),
+    });
+    assert.ok(JSON.stringify(ended).length < 300_000 && ended.lastLines.length === 50);
+  });
+
+  test('a checkpoint whose path is too long is a gap, not another path', () => {
+    const event = boundEvent({ type: 'checkpoint', step: 1, path: 'p'.repeat(2000) });
+    assert.deepEqual(event.type === 'gap' && { what: event.what, count: event.count, bytes: event.bytes }, {
+      what: 'reports',
+      count: 1,
+      bytes: 2000,
+    });
+  });
+
+  test('metrics beyond the bound are left out and counted', () => {
+    const values = Object.fromEntries(Array.from({ length: 150_000 }, (_v, at) => [`m${at}`, at]));
+    const event = boundEvent({ type: 'metrics', step: 1, values: { ['n'.repeat(2000)]: 1, ...values } });
+    assert.ok(event.type === 'metrics');
+    assert.equal(Object.keys(event.values).length, MAX_METRICS_PER_EVENT);
+    assert.equal(event.omitted, 150_001 - MAX_METRICS_PER_EVENT);
+  });
+
+  test('lines beyond the bound are counted as cut bytes', () => {
+    const many = boundEvent({ type: 'log', source: 'stdout', lines: Array(2_000_000).fill(''), cutBytes: 1 });
+    assert.ok(many.type === 'log' && many.lines.length === 65_536);
+    assert.equal(many.cutBytes, 1 + 2_000_000 - 65_536);
+    const long = boundEvent({ type: 'log', source: 'stdout', lines: ['y'.repeat(4_000_000)], cutBytes: 0 });
+    assert.ok(long.type === 'log' && long.lines[0]!.length + long.cutBytes === 4_000_000);
+    assert.ok(long.lines[0]!.length <= 32 * 1024);
+  });
+
+  test('numbers that nobody can mean become whole and finite', () => {
+    const event = boundEvent({ type: 'stage', name: '', step: 1e300, steps: -3 });
+    assert.deepEqual(event, { type: 'stage', name: '', step: 2 ** 32 - 1, steps: 0 });
+  });
+
+  test('number, time and bytes of a numbered event stay', () => {
+    const numbered: NumberedEvent = {
+      sequence: 7,
+      at: 8,
+      event: ordinary[4]!,
+      data: Uint8Array.of(1, 2, 3),
+    };
+    assert.deepEqual(boundNumbered(numbered), numbered);
+  });
+});
