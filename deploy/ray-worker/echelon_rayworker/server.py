@@ -33,6 +33,12 @@ from echelon_rayworker.service import ClusterView, RayWorkerService
 
 TOKEN_VARIABLE = "ECHELON_RAY_WORKER_TOKEN"
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+# Of all clients together, the streams of a dispatcher's attempts among them; and on one connection.
+MAX_CALLS = 8192
+MAX_STREAMS_OF_CONNECTION = 4096
+MAX_CONNECTIONS = 1024
+# What one connection may send before it is read.
+READ_AHEAD_BYTES = 64 * 1024
 BLOCKING_THREADS = 64
 SWEEP_SECONDS = 1.0
 # A predecessor that was just killed may hold the state directory and the port for a moment.
@@ -50,6 +56,11 @@ CHANNEL_OPTIONS = (
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_concurrent_streams", MAX_STREAMS_OF_CONNECTION),
+    # Of recent releases of grpcio; others pass over it.
+    ("grpc.max_allowed_incoming_connections", MAX_CONNECTIONS),
+    ("grpc.http2.bdp_probe", 0),
+    ("grpc.http2.lookahead_bytes", READ_AHEAD_BYTES),
     ("grpc.so_reuseport", 0),
 )
 
@@ -158,7 +169,7 @@ class RayWorkerServer:
         port = self._options.port or _read_port(port_path)
         deadline = asyncio.get_running_loop().time() + (TAKE_OVER_SECONDS if port else 0)
         while True:
-            server = grpc.aio.server(options=CHANNEL_OPTIONS)
+            server = grpc.aio.server(options=CHANNEL_OPTIONS, maximum_concurrent_rpcs=MAX_CALLS)
             server.add_generic_rpc_handlers((service,))
             try:
                 bound = self._add_port(server, f"{self._options.host}:{port}")

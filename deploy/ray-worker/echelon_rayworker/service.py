@@ -18,12 +18,12 @@ from echelon_rayworker import __version__
 from echelon_rayworker.attempts import AttemptStore, Exhausted, NotEnded
 from echelon_rayworker.eventlog import DataLoss, read_progress
 from echelon_rayworker.eventreader import EventLogReader, OutOfRange
-from echelon_rayworker.gen import health_pb2, rayworker_pb2 as pb
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.health import health_handlers
 from echelon_rayworker.launch import ENGINES, InvalidLaunch, check_id
 from echelon_rayworker.secretstore import UnusableSecret
 
 SERVICE = "echelon.rayworker.v1.RayWorker"
-HEALTH = "grpc.health.v1.Health"
 # A stream looks for new events this often; one that found none for a while looks less often.
 POLL_SECONDS = 0.01
 IDLE_POLL_SECONDS = 0.05
@@ -67,14 +67,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
                 self._attach, request_deserializer=pb.AttachRequest.FromString, response_serializer=None
             ),
         }
-        self._health = {
-            f"/{HEALTH}/Check": _unary(_check_health, health_pb2.HealthCheckRequest, health_pb2.HealthCheckResponse),
-            f"/{HEALTH}/Watch": grpc.unary_stream_rpc_method_handler(
-                _watch_health,
-                request_deserializer=health_pb2.HealthCheckRequest.FromString,
-                response_serializer=health_pb2.HealthCheckResponse.SerializeToString,
-            ),
-        }
+        self._health = health_handlers()
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Optional[grpc.RpcMethodHandler]:
         """The handler of one call; one that refuses it where the token is missing or another."""
@@ -184,23 +177,9 @@ def _unary(handler: Callable[..., Awaitable], request_type, response_type) -> gr
     )
 
 
-async def _refuse(_request: bytes, context: grpc.aio.ServicerContext) -> None:
+async def _refuse(_requests, context: grpc.aio.ServicerContext) -> None:
     await context.abort(grpc.StatusCode.UNAUTHENTICATED, "a bearer token is needed, and it must be the right one")
 
 
-_UNAUTHENTICATED = grpc.unary_unary_rpc_method_handler(_refuse)
-_SERVING = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
-
-
-async def _check_health(request, context: grpc.aio.ServicerContext):
-    if request.service not in ("", SERVICE):
-        await context.abort(grpc.StatusCode.NOT_FOUND, "no such service")
-    return _SERVING
-
-
-async def _watch_health(request, _context: grpc.aio.ServicerContext):
-    known = request.service in ("", SERVICE)
-    unknown = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
-    yield _SERVING if known else health_pb2.HealthCheckResponse(status=unknown)
-    # It serves as long as it answers at all: what changes is that the call breaks.
-    await asyncio.Event().wait()
+# As a stream of requests, none of which is read: what a caller without the token sends is never received.
+_UNAUTHENTICATED = grpc.stream_unary_rpc_method_handler(_refuse)
