@@ -50,7 +50,6 @@ export interface ClusterCommandsDeps {
     | 'wake'
   >;
   pack: () => RayWorkerPackage;
-  now: () => number;
   preflight: PreflightDeps;
   /** Parameters so that tests can reach them. */
   setUp?: typeof setUpCluster;
@@ -72,7 +71,7 @@ export function createClusterCommands(deps: ClusterCommandsDeps): RunCommand {
 }
 
 async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> {
-  const { store, now } = deps;
+  const { store } = deps;
   const { cluster: name, say, warn, signal } = work;
   const { backfill, repair = false, labels, ...place } = work.request as AddRequest;
   const secret = JSON.parse(work.secret ?? '{"token":null,"tls":null}') as AddSecret;
@@ -86,8 +85,8 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
   if (before) await refuseOther(before, description.generation, deps);
   signal.throwIfAborted();
   const record = { name, address, token, ca, ray, backfill: repair ? before!.backfill : backfill };
-  await store.putCluster({ ...record, generation: description.generation, lastSeenAt: now(), nodes: [] });
-  await store.seeCluster(name, toSeen(address, description, now()));
+  await store.putCluster({ ...record, generation: description.generation, lastSeenAt: null, nodes: [] });
+  await store.seeCluster(name, toSeen(address, description));
   if (!repair) {
     await store.setCluster(name, { backfill: null, ...(labels && { labels }) });
     await store.setDraining(name, false);

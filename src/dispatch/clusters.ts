@@ -20,11 +20,10 @@ export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
 }
 
 /** What the store keeps of a description. It counts for as long as the cluster is at `address`. */
-export function toSeen(address: string, description: RayWorkerDescription, now: number): Seen {
+export function toSeen(address: string, description: RayWorkerDescription): Seen {
   return {
     address,
     generation: description.generation,
-    lastSeenAt: now,
     nodes: toClusterNodes(description),
     rayVersion: description.rayVersion,
     rayWorkerVersion: description.version,
@@ -32,12 +31,9 @@ export function toSeen(address: string, description: RayWorkerDescription, now: 
   };
 }
 
-/** A stored cluster as the choice sees it: answering while it was seen within `staleMs` of `now`. */
-export function toChoiceCluster(
-  { name, backfill, nodes, lastSeenAt, draining = false, labels = {} }: Cluster,
-  { now, staleMs }: { now: number; staleMs: number },
-): ChoiceCluster {
-  const answering = lastSeenAt !== null && now - lastSeenAt <= staleMs;
+/** A stored cluster as the choice sees it. */
+export function toChoiceCluster(cluster: Cluster): ChoiceCluster {
+  const { name, backfill, nodes, answering = false, draining = false, labels = {} } = cluster;
   return { name, backfill, nodes, answering, draining, labels };
 }
 
@@ -90,7 +86,7 @@ export function createClusterRefresh(deps: {
           { cluster: cluster.name, generation: description.generation },
           "the ray-worker's state directory is a new one; attempts of the old one are lost",
         );
-      await store.seeCluster(cluster.name, toSeen(cluster.address, description, deps.now()));
+      await store.seeCluster(cluster.name, toSeen(cluster.address, description));
       repairs.delete(cluster.name);
       deps.onRefresh();
     } catch (error) {

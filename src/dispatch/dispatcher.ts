@@ -88,7 +88,6 @@ const PARK_MS = 3_600_000;
 const JOB_MS = 5_000;
 const NEW_MS = 500;
 const REST_MS = 750;
-const SILENT_ROUNDS = 5;
 
 /** An attempt that was just claimed. */
 const FRESH = {
@@ -177,7 +176,6 @@ function createParts(deps: DispatcherDeps) {
   });
   const placement = createPlacement({
     ...{ store, line, log, now, leaseMs, dispatcher: id, everyMs: lookMs },
-    staleMs: refreshMs * SILENT_ROUNDS + 5_000,
     onClaimed: (lease, { cluster }) => held.begin({ ...FRESH, lease, cluster }),
   });
   const refresh = createClusterRefresh({
@@ -195,7 +193,7 @@ function createParts(deps: DispatcherDeps) {
     createCommands({
       ...{ store, dispatcher: id, leaseMs, log },
       run: createClusterCommands({
-        ...{ store, pack: deps.pack, now },
+        ...{ store, pack: deps.pack },
         preflight: { rayWorkerOf: rayWorkers.of, compile },
       }),
       everyMs: deps.reconcileMs ?? RECONCILE_MS,

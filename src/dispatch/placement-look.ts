@@ -41,15 +41,7 @@ const PACES_MS = 1_000;
 const PACED = 512;
 
 /** Looks at the line and the clusters, and chooses. */
-export function createLook({
-  store,
-  now,
-  staleMs,
-}: {
-  store: LookStore;
-  now: () => number;
-  staleMs: number;
-}): () => Promise<Look> {
+export function createLook({ store, now }: { store: LookStore; now: () => number }): () => Promise<Look> {
   const paces = createPaces(store, now);
   let known = 1;
   let nearUntil = Number.NEGATIVE_INFINITY;
@@ -62,7 +54,7 @@ export function createLook({
     const at = now();
     const common = {
       clusters: clusters.map((cluster) => ({
-        ...toChoiceCluster(cluster, { now: at, staleMs }),
+        ...toChoiceCluster(cluster),
         paused: inWords(pauses.clusters.get(cluster.name)),
       })),
       ...{ reservations, now: at, paused: inWords(pauses.line) },

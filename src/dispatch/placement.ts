@@ -37,8 +37,6 @@ interface PlacementDeps {
   line: Pick<Line, 'leave'>;
   dispatcher: string;
   leaseMs: number;
-  /** A cluster that was not seen for longer is not answering. */
-  staleMs: number;
   /** Time between two rounds without a poke. */
   everyMs: number;
   now: () => number;
@@ -49,10 +47,10 @@ interface PlacementDeps {
 
 /** See {@link Placement}. */
 export function createPlacement(deps: PlacementDeps): Placement {
-  const { store, now, staleMs, everyMs, log } = deps;
+  const { store, now, everyMs, log } = deps;
   const requests = createRequests();
   let stopped = false;
-  const look = createLook({ store, now, staleMs });
+  const look = createLook({ store, now });
   const note = createNotes({ store, now });
   const claims: Claims = { ...deps, requests, stopped: () => stopped };
 

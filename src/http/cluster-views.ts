@@ -4,13 +4,9 @@ import type { Cluster } from '../store/cluster-store.ts';
 import type { Pauses } from '../store/queue-store.ts';
 import type { Store } from '../store/store.ts';
 
-/** A ray-worker that has been silent for longer does not answer. Dispatchers ask every two seconds. */
-const SILENT_MS = 15_000;
-
 /** What is needed to say how clusters are. */
 export interface ClusterViewDeps {
   store: Pick<Store, 'clusters' | 'reservations' | 'pauses'>;
-  clock: { now(): number };
 }
 
 /** All clusters, by name, as they are shown. */
@@ -23,7 +19,7 @@ export async function clusterViews(deps: ClusterViewDeps): Promise<ClusterView[]
 
 /** Names what is shown: a field that is added to the record later, such as a secret, is not. */
 export async function clusterView(
-  { store, clock }: ClusterViewDeps,
+  { store }: ClusterViewDeps,
   cluster: Cluster,
   known?: Pauses,
 ): Promise<ClusterView> {
@@ -38,7 +34,7 @@ export async function clusterView(
     rayWorkerVersion: cluster.rayWorkerVersion ?? null,
     sharedRoot: cluster.sharedRoot ?? null,
     draining: cluster.draining === true,
-    answering: isAnswering(cluster, clock.now()),
+    answering: cluster.answering === true,
     backfill: cluster.backfill,
     labels: { ...cluster.labels },
     codePaths: [...(cluster.codePaths ?? [])],
@@ -60,10 +56,6 @@ export async function clusterView(
   };
 }
 
-function isAnswering({ lastSeenAt }: Cluster, now: number): boolean {
-  return lastSeenAt !== null && now - lastSeenAt <= SILENT_MS;
-}
-
 const HELD: readonly string[] = ['launching', 'running', 'cancelling'];
 
 /**
@@ -71,7 +63,7 @@ const HELD: readonly string[] = ['launching', 'running', 'cancelling'];
  * written: once it answers, or has never been silent, the reason is the record's own.
  */
 export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster' | 'reason'>>(
-  { store, clock }: ClusterViewDeps,
+  { store }: ClusterViewDeps,
   experiments: readonly T[],
 ): Promise<T[]> {
   const isHeld = ({ state, cluster }: T) => cluster !== null && HELD.includes(state);
@@ -80,7 +72,7 @@ export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster'
   const clusters = new Map((await store.clusters(names)).map((cluster) => [cluster.name, cluster]));
   return experiments.map((experiment) => {
     const cluster = isHeld(experiment) ? clusters.get(experiment.cluster!) : undefined;
-    if (cluster === undefined || isAnswering(cluster, clock.now())) return experiment;
+    if (cluster === undefined || cluster.answering) return experiment;
     return { ...experiment, reason: `${silence(cluster)} (before: ${experiment.reason})` };
   });
 }

@@ -203,12 +203,14 @@ async function* readEvents(
   signal: AbortSignal,
 ): AsyncGenerator<NumberedEvent, void, undefined> {
   if (signal.aborted) return;
-  const call = open();
-  const abort = () => call.cancel();
+  let call: ReturnType<typeof open> | undefined;
+  const abort = () => call?.cancel();
   signal.addEventListener('abort', abort, { once: true });
-  // After cancel() grpc-js emits CANCELLED, perhaps when nobody iterates any more.
-  call.on('error', () => {});
   try {
+    // A client that was closed in the meantime throws here.
+    call = open();
+    // After cancel() grpc-js emits CANCELLED, perhaps when nobody iterates any more.
+    call.on('error', () => {});
     for await (const message of call) {
       const numbered = toNumberedEvent(message);
       yield numbered;
@@ -220,7 +222,7 @@ async function* readEvents(
     if (!signal.aborted) throw fromGrpc(error, what, signal);
   } finally {
     signal.removeEventListener('abort', abort);
-    call.cancel();
+    call?.cancel();
   }
 }
 

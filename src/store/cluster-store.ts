@@ -9,7 +9,10 @@ export interface Cluster {
   backfill: boolean;
   /** Generation of the ray-worker's state directory, as last seen. */
   generation: string | null;
+  /** When its ray-worker last answered, in ms since 1970, by the server's clock. Not to be compared with another clock. */
   lastSeenAt: number | null;
+  /** Whether that was lately when the record was read, by the server's clock. Set by reading alone. */
+  answering?: boolean;
   nodes: ClusterNode[];
   /** As last seen; absent: not yet. */
   rayVersion?: string;
@@ -45,7 +48,6 @@ export interface RayPlace {
 /** What a ray-worker said of its cluster. */
 export type Seen = Pick<Cluster, 'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot'> & {
   generation: string;
-  lastSeenAt: number;
 };
 
 /** A node's capacity: total, and what Ray itself counts as used. */
@@ -70,7 +72,7 @@ export interface Reservation {
 /** Clusters, and what is reserved on them. */
 export interface ClusterStore {
   putCluster(cluster: Cluster): Promise<void>;
-  /** Records what a cluster's ray-worker said; passed over where the cluster is gone or has moved since. */
+  /** Records what a cluster's ray-worker said just now; passed over where the cluster is gone or has moved since. */
   seeCluster(name: string, seen: Seen): Promise<void>;
   /** By name: those of these names that there are; all where none are given. */
   clusters(names?: readonly string[]): Promise<Cluster[]>;

@@ -4,13 +4,22 @@ import { migrated } from './migrate.ts';
 import { runAll } from './redis-errors.ts';
 import type { Store } from './store.ts';
 
+/** A ray-worker that has been silent for longer does not answer. Dispatchers ask it every two seconds. */
+const SILENT_MS = 15_000;
+
 /** Clusters, and what is reserved on them. */
 export function createClusters(
   context: StoreContext,
 ): Pick<Store, 'putCluster' | 'seeCluster' | 'clusters' | 'setDraining' | 'removeCluster' | 'reservations'> {
   const { redis, keys, run } = context;
   return {
-    async putCluster({ draining: _drained, labels: _labels, codePaths: _paths, ...cluster }) {
+    async putCluster({
+      draining: _drained,
+      labels: _labels,
+      codePaths: _paths,
+      answering: _answering,
+      ...cluster
+    }) {
       await run('put-cluster', [cluster.name, JSON.stringify(cluster)]);
     },
 
@@ -20,15 +29,16 @@ export function createClusters(
 
     async clusters(names) {
       if (names !== undefined) return clustersNamed(context, names);
-      const [all, seen, draining, set] = (await runAll(
+      const [time, all, seen, draining, set] = (await runAll(
         redis
           .pipeline()
+          .time()
           .hgetall(keys.clusters)
           .hgetall(keys.seen)
           .smembers(keys.draining)
           .hgetall(`${keys.clusters}:set`),
-      )) as [Record<string, string>, Record<string, string>, string[], Record<string, string>];
-      return toClusters(all, { seen, draining, set });
+      )) as [Time, Record<string, string>, Record<string, string>, string[], Record<string, string>];
+      return toClusters(all, { now: toMs(time), seen, draining, set });
     },
 
     async setDraining(name, draining) {
@@ -54,15 +64,17 @@ export function createClusters(
 async function clustersNamed({ redis, keys }: StoreContext, names: readonly string[]): Promise<Cluster[]> {
   if (names.length === 0) return [];
   const set = names.flatMap((name) => [`labels:${name}`, `backfill:${name}`, `codePaths:${name}`]);
-  const [all, seen, drained, values] = (await runAll(
+  const [time, all, seen, drained, values] = (await runAll(
     redis
       .pipeline()
+      .time()
       .hmget(keys.clusters, ...names)
       .hmget(keys.seen, ...names)
       .smismember(keys.draining, ...names)
       .hmget(`${keys.clusters}:set`, ...set),
-  )) as [(string | null)[], (string | null)[], number[], (string | null)[]];
+  )) as [Time, (string | null)[], (string | null)[], number[], (string | null)[]];
   return toClusters(hashOf(names, all), {
+    now: toMs(time),
     seen: hashOf(names, seen),
     draining: names.filter((_name, at) => drained[at] === 1),
     set: hashOf(set, values),
@@ -76,8 +88,17 @@ function hashOf(fields: readonly string[], values: readonly (string | null)[]): 
   );
 }
 
+/** The answer to TIME: seconds and microseconds. */
+type Time = [number | string, number | string];
+
+function toMs([seconds, micros]: Time): number {
+  return Number(seconds) * 1000 + Number(micros) / 1000;
+}
+
 /** What is kept beside the records of clusters: what was seen of them, which are drained, and what people set. */
 interface Beside {
+  /** When it was read, in ms since 1970, by the server's clock. */
+  now: number;
   seen: Record<string, string>;
   draining: string[];
   set: Record<string, string>;
@@ -101,16 +122,17 @@ export function toReservations(items: Record<string, string>): Reservation[] {
 /** The record with what was last seen of it, unless that was said at another address. */
 function merge(cluster: Cluster, all: Beside): Cluster {
   const text = all.seen[cluster.name];
-  const seen = text === undefined ? undefined : (JSON.parse(text) as Seen);
+  const seen = text === undefined ? undefined : (JSON.parse(text) as Seen & Pick<Cluster, 'lastSeenAt'>);
   const labels = all.set[`labels:${cluster.name}`];
   const backfill = all.set[`backfill:${cluster.name}`];
   const codePaths = all.set[`codePaths:${cluster.name}`];
+  const merged = { ...cluster, ...(seen?.address === cluster.address ? seen : {}) };
   return {
-    ...cluster,
+    ...merged,
+    answering: merged.lastSeenAt !== null && all.now - merged.lastSeenAt <= SILENT_MS,
     ...(labels === undefined ? {} : { labels: JSON.parse(labels) as Record<string, string> }),
     ...(codePaths === undefined ? {} : { codePaths: JSON.parse(codePaths) as string[] }),
     ...(backfill === undefined ? {} : { backfill: backfill === 'true' }),
-    ...(seen?.address === cluster.address ? seen : {}),
     ...(all.draining.includes(cluster.name) ? { draining: true } : {}),
   };
 }

@@ -32,10 +32,14 @@ export function createSituation(
   return {
     async situation(perProject): Promise<Situation> {
       const reply = (await run('situation', [perProject, ROWS_IN_ONE_STEP, ...WAITING_FIELDS])) as Reply;
-      const [, clusters, seen, draining, set, projects, pauses, versionList, reserved, tooLong] = reply;
+      const [seconds, clusters, seen, draining, set, projects, pauses, versionList, reserved, tooLong] =
+        reply;
       const versions = pairs(versionList);
       return {
-        clusters: toClusters(pairs(clusters), { seen: pairs(seen), draining, set: pairs(set) }),
+        clusters: toClusters(pairs(clusters), {
+          now: Number(seconds) * 1000,
+          ...{ seen: pairs(seen), draining, set: pairs(set) },
+        }),
         reservations: toHoldings(reserved, versions),
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),

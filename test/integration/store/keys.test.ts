@@ -44,7 +44,7 @@ async function setUp(store: Store): Promise<string> {
   await store.claimAnswer({ name: DIGEST, digest: DIGEST, leaseMs: 60_000 });
   await store.putCluster(CLUSTER);
   const nodes = [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }];
-  await store.seeCluster('local', { address: 'a:1', generation: 'g', lastSeenAt: 5, nodes });
+  await store.seeCluster('local', { address: 'a:1', generation: 'g', nodes });
   await store.setCluster('local', { labels: { zone: 'a' }, backfill: true });
   const pause = { by: 'ann', at: 5, reason: null };
   await store.setPaused({ kind: 'project', name: PROJECT }, pause);

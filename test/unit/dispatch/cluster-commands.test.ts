@@ -31,7 +31,6 @@ async function bench(scope: Scope) {
   const run = createClusterCommands({
     store,
     pack: () => ({ zip: new Uint8Array(), version: '0.1.0' }),
-    now: () => 1000,
     preflight: { rayWorkerOf: () => Promise.reject(new Error('not asked')), compile: () => assert.fail() },
     setUp: async (_name, place) => {
       state.given = place;
@@ -66,7 +65,7 @@ describe('add', () => {
       [cluster?.address, cluster?.token, cluster?.backfill],
       ['h:7400', 'worker-token', backfill],
     );
-    assert.deepEqual([cluster?.generation, cluster?.lastSeenAt, cluster?.nodes.length], ['g1', 1000, 1]);
+    assert.deepEqual([cluster?.generation, cluster?.answering, cluster?.nodes.length], ['g1', true, 1]);
     await run(work('drain'));
     await run(work('add'));
     assert.equal((await store.clusters())[0]!.draining, undefined);

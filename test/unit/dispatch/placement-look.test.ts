@@ -19,7 +19,16 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
   const store = {
     clusters: async () => [
       {
-        ...{ name: 'c', address: '', token: '', ca: null, backfill, generation: null, lastSeenAt: 0 },
+        ...{
+          name: 'c',
+          address: '',
+          token: '',
+          ca: null,
+          backfill,
+          generation: null,
+          lastSeenAt: 0,
+          answering: true,
+        },
         nodes: [node('n', gpus, 1000)],
       },
     ],
@@ -49,7 +58,7 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
     },
   };
   const all = { ...store, situation: situationFrom(store) };
-  const look = createLook({ store: all as unknown as LookStore, now: () => state.now, staleMs: 1e6 });
+  const look = createLook({ store: all as unknown as LookStore, now: () => state.now });
   return { look, asked, state };
 }
 

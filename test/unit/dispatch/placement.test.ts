@@ -17,6 +17,7 @@ const CLUSTER: Cluster = {
   backfill: false,
   generation: null,
   lastSeenAt: 0,
+  answering: true,
   nodes: [{ id: 'n', cpusTotal: 2, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }],
 };
 
@@ -101,7 +102,6 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
     },
     dispatcher: 'd',
     leaseMs: 100,
-    staleMs: 1e6,
     everyMs: 2 ** 30,
     now: () => state.now,
     log: QUIET,

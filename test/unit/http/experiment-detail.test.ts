@@ -8,7 +8,7 @@ test('one that waits is shown with its place, its reason and when it is expected
   const { id } = await store.submit(submitInput());
   const shown = async () => {
     const { position, waitReason, estimate, noEstimate } = await experimentDetail(
-      { store, clock: Date },
+      { store },
       (await store.get(id))!,
       { project: null },
     );

@@ -12,6 +12,7 @@ function cluster(name: string, changes: Partial<Cluster> = {}): Cluster {
     backfill: false,
     generation: null,
     lastSeenAt: null,
+    answering: false,
     nodes: [{ id: 'n', cpusTotal: 4.5, gpusTotal: 1, cpusUsed: 0, gpusUsed: 0 }],
     ...changes,
   };
@@ -34,7 +35,7 @@ test('clusters are read by their names with all that stands beside their records
   const { store } = await storeFor(t);
   for (const name of ['a', 'b', 'c']) await store.putCluster(cluster(name));
   const nodes = [{ id: 'm', cpusTotal: 2, gpusTotal: 0, cpusUsed: 1, gpusUsed: 0 }];
-  await store.seeCluster('b', { address: '127.0.0.1:1', generation: 'g', lastSeenAt: 7, nodes });
+  await store.seeCluster('b', { address: '127.0.0.1:1', generation: 'g', nodes });
   await store.setDraining('b', true);
   await store.setCluster('b', { labels: { gpu: 'h100' }, backfill: true });
   await store.setCluster('c', { labels: { gpu: 'a100' } });
@@ -64,14 +65,15 @@ test('the version of the reservations rises with each new one, and with the remo
 test('what was seen stands beside the record, and counts only at its address', async (t) => {
   const { store, redis } = await storeFor(t);
   const nodes = [{ id: 'm', cpusTotal: 2, gpusTotal: 0, cpusUsed: 1, gpusUsed: 0 }];
-  const seen = { address: '127.0.0.1:1', generation: 'g', lastSeenAt: 7, nodes, rayVersion: '2.60.0' };
+  const seen = { address: '127.0.0.1:1', generation: 'g', nodes, rayVersion: '2.60.0' };
   await store.seeCluster('a', seen);
   assert.deepEqual(await store.clusters(), [], 'it brought a cluster into being');
   // Fails without the look in see-cluster.lua: what a cluster said that is gone would stay for ever.
   assert.equal(await redis.exists('{echelon}:clusters:seen'), 0);
   await store.putCluster(cluster('a'));
   await store.seeCluster('a', seen);
-  assert.deepEqual(await store.clusters(), [{ ...cluster('a'), ...seen }]);
+  const [read] = await store.clusters();
+  assert.deepEqual(read, { ...cluster('a'), ...seen, lastSeenAt: read?.lastSeenAt, answering: true });
   await store.putCluster(cluster('a', { address: '127.0.0.1:2' }));
   assert.deepEqual(await store.clusters(), [cluster('a', { address: '127.0.0.1:2' })]);
   await store.seeCluster('a', seen);
@@ -120,4 +122,31 @@ test('a cluster is not removed while something is reserved; once removed, nothin
   assert.equal((await store.claim(late)).outcome, 'changed');
   await store.putCluster(cluster('local'));
   assert.equal((await store.claim(late)).outcome, 'claimed');
+});
+
+/* Fails where a time of one process is compared with the clock of another: a cluster would be silent for half of a fleet. */
+test('whether a cluster answers is judged by the clock of the server only', async (t) => {
+  const { store, redis } = await storeFor(t);
+  await store.putCluster(cluster('a'));
+  const trueNow = Date.now;
+  t.after(() => {
+    Date.now = trueNow;
+  });
+  const seen = { address: '127.0.0.1:1', generation: 'g', nodes: [] };
+  const answering = async () => [
+    (await store.clusters())[0]?.answering,
+    (await store.clusters(['a']))[0]?.answering,
+    (await store.situation(1)).clusters[0]?.answering,
+  ];
+  assert.deepEqual(await answering(), [false, false, false]);
+  for (const skewMs of [3_600_000, -3_600_000]) {
+    Date.now = () => trueNow() + skewMs;
+    await store.seeCluster('a', seen);
+    Date.now = () => trueNow() - skewMs;
+    assert.deepEqual(await answering(), [true, true, true]);
+    const [seconds] = (await redis.time()) as [number, number];
+    const lastSeenAt = Number(seconds) * 1000 - 17_000;
+    await redis.hset('{echelon}:clusters:seen', 'a', JSON.stringify({ ...seen, lastSeenAt }));
+    assert.deepEqual(await answering(), [false, false, false]);
+  }
 });

@@ -51,9 +51,9 @@ describe('a record', () => {
 
 describe('the ETag of a cluster', async () => {
   const path = '/v1/clusters/live';
-  const seen = (lastSeenAt: number) => ({
-    ...{ address: '127.0.0.1:1', generation: 'g', lastSeenAt, rayVersion: '2.60.0', rayWorkerVersion: '1' },
-    nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: lastSeenAt, gpusUsed: 0 }],
+  const seen = (cpusUsed: number) => ({
+    ...{ address: '127.0.0.1:1', generation: 'g', rayVersion: '2.60.0', rayWorkerVersion: '1' },
+    nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed, gpusUsed: 0 }],
   });
   await store.putCluster({
     ...{ name: 'live', address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
@@ -74,7 +74,7 @@ describe('the ETag of a cluster', async () => {
     });
     assert.equal(claim.outcome, 'claimed');
     const shown = await call('GET', path);
-    assert.deepEqual([shown.json().lastSeenAt, shown.json().experiments], [2, [started]]);
+    assert.deepEqual([shown.json().nodes[0].cpusUsed, shown.json().experiments], [2, [started]]);
     assert.equal(shown.headers.etag, before);
     // A dispatcher that is told of the cluster writes its record anew at its start, with what is known of it.
     const [known] = await store.clusters(['live']);
