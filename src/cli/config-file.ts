@@ -1,12 +1,10 @@
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
 import { stringify } from 'yaml';
-import { toFieldProblems } from '../schemas/field-problems.ts';
+import { createCheck } from '../schemas/check.ts';
 import { nearestName } from '../schemas/nearest.ts';
-import { STRICT_AJV } from '../schemas/validate-spec.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readSpecFile } from './spec-file.ts';
 
@@ -54,16 +52,14 @@ export const DEFAULT_CONFIG_FILE = join(homedir(), '.config', 'echelon', 'config
 /** The name that always means the private stack that runs here. */
 export const LOCAL_CONTEXT = 'local';
 
-const validate = new Ajv(STRICT_AJV).compile(ConfigFile);
+const check = createCheck(ConfigFile);
 
 /** The file's content, empty where there is none. Throws a {@link CliError} that names what is wrong in it. */
 export async function readConfig(file: string): Promise<ConfigFile> {
   if ((await stat(file).catch(() => undefined)) === undefined) return {};
   const content = (await readSpecFile(file)) ?? {};
-  if (validate(content)) return content as ConfigFile;
-  const problems = toFieldProblems(validate.errors ?? [], ConfigFile).map(
-    ({ field, message }) => `\n  ${field || 'the whole'}: ${message}`,
-  );
+  const problems = check(content).map(({ field, message }) => `\n  ${field || 'the whole'}: ${message}`);
+  if (problems.length === 0) return content as ConfigFile;
   throw new CliError(EXIT.usage, `${file} is not a configuration:${problems.join('')}`);
 }
 

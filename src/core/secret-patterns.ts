@@ -20,7 +20,8 @@ const KINDS: readonly { kind: string; form: RegExp }[] = [
   { kind: 'a signed token (JWT)', form: /(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/ },
   {
     kind: 'a private key',
-    form: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?/,
+    // Up to the dashes of its end, or as far as it is there: a text that was cut must not show half a key.
+    form: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?:-----(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?)?/,
   },
   { kind: 'an address with a password', form: /(?<=:\/\/)[^\s/:@"'\\]{0,128}:[^\s/@"'\\]{1,256}(?=@)/ },
 ];
@@ -31,15 +32,31 @@ const ANY = new RegExp(
   'g',
 );
 
-/** What kind of secret the text holds, in words; undefined where none is recognised. */
+/** A text with fewer characters holds no secret of a known form, unless it is an address. */
+const SHORTEST = 15;
+
+/** What kind of secret the text holds, in words; undefined where none is recognised. Linear in the text. */
 export function secretKind(text: string): string | undefined {
+  if (text.length < SHORTEST && !text.includes('://')) return undefined;
   if (BEARER.test(text)) return 'a bearer token';
   return KINDS.find(({ form }) => form.test(text))?.kind;
 }
 
-/** The text with every secret of a known form masked. */
+/** The text with every secret of a known form masked. Linear in the text. */
 export function maskSecrets(text: string): string {
   return text.replace(ANY, MASK);
+}
+
+/** Longest secret that is told from the beginning of another by what follows; private keys are masked as far as they are there. */
+const LOOK_AHEAD = 512;
+
+/**
+ * The first `most` characters of a text, with every secret in them masked, also one that the cut would halve. Costs what
+ * that much text costs, however long the whole one is.
+ */
+export function maskedStart(text: string, most: number): string {
+  const masked = maskSecrets(text.slice(0, most + LOOK_AHEAD));
+  return masked.length <= most && text.length <= most + LOOK_AHEAD ? masked : `${masked.slice(0, most).toWellFormed()}…`;
 }
 
 const NAME = /token|secret|passw|credential|api[_-]?key|access[_-]?key|private[_-]?key|(?:^|[_.-])key$/i;

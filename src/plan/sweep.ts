@@ -6,7 +6,7 @@ import { clip, escapePointer } from '../schemas/json.ts';
 import { plainSecretProblems } from '../schemas/secrets.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../schemas/spec.ts';
 import type { Sweep, SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
-import { invalidSpec, specProblems } from '../schemas/validate-spec.ts';
+import { countInWords, invalidSpec, specProblems } from '../schemas/validate-spec.ts';
 import { neverStops } from './early-stopping.ts';
 import { placeProblem, segmentsOf, toPointer, writeAt } from './pointer.ts';
 import { resolveSpec } from './resolve-spec.ts';
@@ -154,7 +154,7 @@ export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSp
 /** The error of a sweep with these problems (at least one). */
 export function invalidSweep(problems: FieldProblem[]): EchelonError {
   const { problems: kept, code } = invalidSpec(problems);
-  const count = kept.length === 1 ? 'one problem' : `${kept.length} problems`;
+  const count = countInWords(kept);
   return new EchelonError(code, `The sweep has ${count}; nothing was created.`, { problems: [...kept] });
 }
 

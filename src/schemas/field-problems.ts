@@ -1,52 +1,63 @@
 import type { ErrorObject } from 'ajv';
 import type { FieldProblem } from '../core/errors.ts';
-import { maskSecrets } from '../core/secret-patterns.ts';
+import { maskedStart } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';
 import { nearestName } from './nearest.ts';
 
-/** What is read of a schema to explain a mismatch. */
-interface Shape {
+/** A JSON schema, as far as it is read to explain a mismatch. */
+export interface Schema {
   type?: string;
   const?: unknown;
   enum?: unknown[];
-  anyOf?: Shape[];
+  anyOf?: Schema[];
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;
-  properties?: Record<string, Shape>;
-  patternProperties?: Record<string, Shape>;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
   required?: string[];
-  items?: Shape;
+  items?: Schema;
   description?: string;
 }
 
-/** Problems told at most; a body with more is no better understood by reading on. */
-const MOST = 20;
+/** Problems told at most; an input with more is no better understood by reading on. */
+export const MAX_PROBLEMS = 20;
+
+/** Characters of an input that a message shows. */
+const MAX_SHOWN = 60;
+/** Characters of a text or a key that are read to show so many: a secret among them is known by what follows. */
+const MAX_READ = 1000;
+/** Characters of a field; only keys that nobody would write are longer. */
+const MAX_FIELD = 500;
 
 /**
- * Ajv's errors (made with `verbose` and `allErrors`) as sentences for the person who wrote the input: what was
- * expected, what came, and the nearest valid name. `root` is the schema of the whole input, for keys that belong
- * elsewhere in it.
+ * Ajv's errors (made with `verbose`) as sentences for the person who wrote the input, {@link MAX_PROBLEMS} at most: what
+ * was expected, what came, and the nearest valid name. `root` is the schema of the whole input, for keys that belong
+ * elsewhere in it. Linear in the number of errors; of values and keys only the beginning is read.
  */
 export function toFieldProblems(errors: readonly ErrorObject[], root: object): FieldProblem[] {
-  const covered = errors.filter((error) => error.keyword === 'anyOf').map((error) => `${error.schemaPath}/`);
+  const choices = new Set(errors.filter(({ keyword }) => keyword === 'anyOf').map((one) => one.schemaPath));
   return errors
-    .filter((error) => !covered.some((path) => error.schemaPath.startsWith(path)))
-    .slice(0, MOST)
+    .filter(({ schemaPath }) => ![...placesAbove(schemaPath)].some((path) => choices.has(path)))
+    .slice(0, MAX_PROBLEMS)
     .map((error) => ({ field: fieldOf(error), message: messageOf(error, root) }));
 }
 
-function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
-  if (keyword === 'required') return `${instancePath}/${escapePointer(params.missingProperty)}`;
-  if (keyword === 'additionalProperties') {
-    return `${instancePath}/${escapePointer(clip(params.additionalProperty, 100))}`;
-  }
-  return instancePath;
+/** The paths that a path of a schema lies below. */
+function* placesAbove(path: string): Generator<string> {
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) yield path.slice(0, at);
 }
 
-function messageOf(error: ErrorObject, root: Shape): string {
+function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
+  const at = clip(instancePath, MAX_FIELD);
+  if (keyword === 'required') return `${at}/${escapePointer(params.missingProperty)}`;
+  if (keyword === 'additionalProperties') return `${at}/${escapePointer(clip(params.additionalProperty, 100))}`;
+  return at;
+}
+
+function messageOf(error: ErrorObject, root: Schema): string {
   const { keyword, params, data } = error;
-  const schema = (error.parentSchema ?? {}) as Shape;
+  const schema = (error.parentSchema ?? {}) as Schema;
   switch (keyword) {
     case 'required':
       return missing(schema.properties?.[params.missingProperty]);
@@ -92,14 +103,16 @@ function twice(one: number, other: number): string {
 /** The keys of an object that is none of those that are possible. */
 function keysIn(data: unknown): string {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return '';
-  return clip(maskSecrets(` {${Object.keys(data).join(', ')}}`));
+  const keys = Object.keys(data);
+  const first = keys.slice(0, MAX_SHOWN).map((key) => key.slice(0, MAX_READ));
+  return maskedStart(` {${first.join(', ')}}`, MAX_SHOWN);
 }
 
-function missing(schema: Shape | undefined): string {
+function missing(schema: Schema | undefined): string {
   return schema ? `is missing; it must be ${expected(schema)}` : 'is missing';
 }
 
-function unknownKey(input: { key: string; schema: Shape; path: string; root: Shape }): string {
+function unknownKey(input: { key: string; schema: Schema; path: string; root: Schema }): string {
   const { key, schema, path, root } = input;
   const known = Object.keys(schema.properties ?? {});
   const [pattern] = Object.keys(schema.patternProperties ?? {});
@@ -116,14 +129,14 @@ function unknownKey(input: { key: string; schema: Shape; path: string; root: Sha
 }
 
 /** JSON pointers of every key that a schema of nested objects knows. */
-function placesOf(schema: Shape, at: string): string[] {
+function placesOf(schema: Schema, at: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => [
     `${at}/${key}`,
     ...placesOf(inner, `${at}/${key}`),
   ]);
 }
 
-function notAmong(schema: Shape, data: unknown): string {
+function notAmong(schema: Schema, data: unknown): string {
   const values = valuesOf(schema);
   const names = values.filter((value) => typeof value === 'string');
   const near = typeof data === 'string' ? nearestName(data, names) : undefined;
@@ -131,14 +144,14 @@ function notAmong(schema: Shape, data: unknown): string {
   return `must be ${expected(schema)}, but ${came(data)}${keysIn(data)} came${hint}`;
 }
 
-function valuesOf(schema: Shape): unknown[] {
+function valuesOf(schema: Schema): unknown[] {
   if (schema.const !== undefined) return [schema.const];
   if (schema.enum) return schema.enum;
   return (schema.anyOf ?? []).flatMap(valuesOf);
 }
 
 /** What a schema asks for, in words: `an integer from 0 to 64`. */
-function expected(schema: Shape): string {
+function expected(schema: Schema): string {
   const values = valuesOf(schema);
   if (values.length > 0)
     return values.length === 1 ? shown(values[0]) : `one of ${values.map(shown).join(', ')}`;
@@ -156,12 +169,12 @@ function expected(schema: Shape): string {
 }
 
 /** What tells an object of a choice from the others, and from what came: ` {min, max, scale?}`. */
-function keysOf({ properties, required = [] }: Shape): string {
+function keysOf({ properties, required = [] }: Schema): string {
   const keys = Object.keys(properties ?? {}).map((key) => (required.includes(key) ? key : `${key}?`));
   return keys.length === 0 ? '' : ` {${keys.join(', ')}}`;
 }
 
-function range({ minimum, maximum, exclusiveMinimum }: Shape): string {
+function range({ minimum, maximum, exclusiveMinimum }: Schema): string {
   const low = exclusiveMinimum === undefined ? minimum : exclusiveMinimum;
   const above = exclusiveMinimum === undefined ? 'from' : 'above';
   if (low !== undefined && maximum !== undefined) return ` ${above} ${low} to ${maximum}`;
@@ -178,5 +191,6 @@ function came(data: unknown): string {
 }
 
 function shown(data: unknown): string {
-  return clip(maskSecrets(JSON.stringify(data) ?? String(data)));
+  const text = typeof data === 'string' ? data.slice(0, MAX_READ) : data;
+  return maskedStart(JSON.stringify(text) ?? String(text), MAX_SHOWN);
 }

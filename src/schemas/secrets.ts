@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { FieldProblem } from '../core/errors.ts';
 import { isSecretName, looksRandom, MASK, mayBeSecret, secretKind } from '../core/secret-patterns.ts';
-import { escapePointer } from './json.ts';
+import { clip, escapePointer } from './json.ts';
 
 /** Variables that change what is run, or that are ours: none of them holds a secret. */
 const VARIABLE = '^(?!(?:ECHELON_|RAY_|LD_|PYTHON)|(?:PATH|HOME|SHELL|USER)$)[A-Za-z_][A-Za-z0-9_]{0,127}$';
@@ -25,66 +25,124 @@ export type Secrets = Static<typeof Secrets>;
 const MEND =
   'a spec holds no secrets: store it on the cluster and name it under /secrets, e.g. {"HF_TOKEN": "hf-read"}';
 
-/** A field of `secrets`: of a spec, of a sweep's shared spec, or of one of its axes. */
-const REFERENCE = /(?:^|\/|~1)secrets(?:\/|\.|~1)[^/]+(?:\/\d+)?$/;
-
 /** Problems told at most. */
 const MOST = 20;
+/** Values in one another that are looked into. */
+const DEEPEST = 64;
+/** So much of the end of a key is read as a name. */
+const MOST_NAME = 200;
+/** So much of a value is read for its disorder: no generated key is longer. */
+const MOST_VALUE = 4096;
+/** So much of each key is shown in a field. */
+const MOST_SHOWN = 100;
 
 /**
  * Where an input, of any form, holds a secret in plain text: by its known form anywhere, and by its disorder under a
- * secret's name. What is told never contains the value. Ordinary hashes, names, paths and numbers pass.
+ * secret's name. What is told never contains the value. Ordinary hashes, names, paths and numbers pass. Linear in the
+ * input: what is known of a key is found once, and not again for each value below it.
  */
 export function plainSecretProblems(input: unknown): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const open: Place[] = [{ value: input, field: '', name: '', depth: 0 }];
+  const open: Place[] = [{ value: input, above: null, ...ROOT, depth: 0 }];
   for (let at = open.pop(); at !== undefined && problems.length < MOST; at = open.pop())
     look(at, open, problems);
   return problems.sort((a, b) => (a.field < b.field ? -1 : 1));
 }
 
-interface Place {
+/** What a key says of the value below it. */
+interface Key {
+  /** As it is shown: without a secret. */
+  shown: string;
+  /** The name that a secret may have; null: the key is no name of a secret. */
+  secretName: string | null;
+  /** Below it stand the names of secrets on the cluster. */
+  holdsReferences: boolean;
+  /** Its value is the name of a secret on the cluster. */
+  isReference: boolean;
+}
+
+interface Place extends Key {
   value: unknown;
-  field: string;
-  /** The last part of its key; of an item, that of its list. */
-  name: string;
+  /** Null: the input itself. */
+  above: Place | null;
   depth: number;
 }
 
-const DEEPEST = 64;
+const ROOT: Key = { shown: '', secretName: null, holdsReferences: false, isReference: false };
 
-function look({ value, field, name, depth }: Place, open: Place[], problems: FieldProblem[]): void {
+function look(place: Place, open: Place[], problems: FieldProblem[]): void {
+  const { value, depth } = place;
   if (typeof value === 'string') {
-    const what = whatIsHeld(value, name, field);
-    if (what !== undefined) problems.push({ field, message: `holds ${what}; ${MEND}` });
+    const what = whatIsHeld(value, place);
+    if (what !== undefined) problems.push({ field: fieldOf(place), message: `holds ${what}; ${MEND}` });
     return;
   }
   if (value === null || typeof value !== 'object' || depth > DEEPEST) return;
+  if (Array.isArray(value)) {
+    const item = { ...place, above: place, depth: depth + 1 };
+    value.forEach((inner: unknown, index) => {
+      if (mayHoldOne(inner)) open.push({ ...item, value: inner, shown: String(index) });
+    });
+    return;
+  }
   for (const [key, inner] of Object.entries(value)) {
     const kind = secretKind(key);
-    const below = `${field}/${kind === undefined ? escapePointer(key) : MASK}`;
-    if (kind !== undefined) problems.push({ field: below, message: `is named after ${kind}; ${MEND}` });
-    open.push({
-      value: inner,
-      field: below,
-      name: Array.isArray(value) ? name : (key.split(/[./]/).at(-1) ?? key),
-      depth: depth + 1,
-    });
+    const below = { ...read(key, kind !== undefined, place), value: inner, above: place, depth: depth + 1 };
+    if (kind !== undefined)
+      problems.push({ field: fieldOf(below), message: `is named after ${kind}; ${MEND}` });
+    if (mayHoldOne(inner)) open.push(below);
+    if (problems.length >= MOST) return;
   }
 }
 
-function whatIsHeld(value: string, name: string, field: string): string | undefined {
+function mayHoldOne(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null);
+}
+
+/** References stand below `secrets` of a spec or of a sweep's shared spec, or an axis names them: `secrets.HF_TOKEN`. */
+function read(key: string, isSecret: boolean, { holdsReferences }: Key): Key {
+  const name = key.slice(-MOST_NAME).split(/[./]/).at(-1) ?? '';
+  return {
+    shown: isSecret ? MASK : escapePointer(clip(key, MOST_SHOWN)),
+    secretName: isSecretName(name) ? name : null,
+    holdsReferences: key.length <= MOST_NAME && /(?:^|\/)secrets$/.test(key),
+    isReference: holdsReferences || (key.length <= 2 * MOST_NAME && /(?:^|\/)secrets[./]./.test(key)),
+  };
+}
+
+/** JSON pointer of a place. */
+function fieldOf(place: Place): string {
+  const parts: string[] = [];
+  for (let at = place; at.above !== null; at = at.above) parts.push(`/${at.shown}`);
+  return parts.reverse().join('');
+}
+
+function whatIsHeld(value: string, { secretName, isReference }: Key): string | undefined {
   const kind = secretKind(value);
   if (kind !== undefined) return `what looks like ${kind}`;
   // References have secret names and are no values; one that looks like a value is one.
-  if (REFERENCE.test(field))
-    return value.length >= 32 && looksRandom(value)
+  if (isReference)
+    return value.length >= 32 && looksRandom(value.slice(0, MOST_VALUE))
       ? 'what looks like the secret itself, not its name on the cluster'
       : undefined;
-  if (isSecretName(name) && mayBeSecret(name, value)) return 'what looks like a secret';
-  const assigned = /([\w.@/+~-]{1,200})=(\S+)/.exec(value);
-  const assignee = assigned?.[1]?.split('.').at(-1) ?? '';
-  if (assigned && isSecretName(assignee) && mayBeSecret(assignee, assigned[2] ?? ''))
+  if (secretName !== null && mayBeSecret(secretName, value.slice(0, MOST_VALUE)))
     return 'what looks like a secret';
-  return undefined;
+  return isAssigned(value) ? 'what looks like a secret' : undefined;
+}
+
+/** Whether a text assigns what may be a secret to a secret's name: `+trainer.wandb_api_key=…`. */
+function isAssigned(text: string): boolean {
+  const at = text.search(/[\w.@/+~-]=\S/);
+  if (at === -1) return false;
+  const name = nameAtEnd(text.slice(Math.max(0, at + 1 - MOST_NAME), at + 1));
+  if (!isSecretName(name)) return false;
+  const [value = ''] = /^\S*/.exec(text.slice(at + 2, at + 2 + MOST_VALUE)) ?? [];
+  return mayBeSecret(name, value);
+}
+
+/** The last part of a dotted name that a short text ends with. */
+function nameAtEnd(text: string): string {
+  let start = text.length;
+  while (start > 0 && /[\w@/+~-]/.test(text[start - 1]!)) start--;
+  return text.slice(start);
 }

@@ -1,6 +1,6 @@
-import { Ajv, type ValidateFunction } from 'ajv';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
-import { toFieldProblems } from './field-problems.ts';
+import { type Check, createCheck } from './check.ts';
+import { MAX_PROBLEMS } from './field-problems.ts';
 import { clip } from './json.ts';
 import { nearestName } from './nearest.ts';
 import { plainSecretProblems } from './secrets.ts';
@@ -10,18 +10,7 @@ type Engine = keyof typeof SPEC_BY_ENGINE;
 
 const ENGINES = Object.keys(SPEC_BY_ENGINE) as Engine[];
 
-/** Nothing is coerced, dropped or filled in: what does not fit is refused. */
-export const STRICT_AJV = {
-  strict: true,
-  allErrors: true,
-  verbose: true,
-  coerceTypes: false,
-  removeAdditional: false,
-  useDefaults: false,
-  ownProperties: true,
-} as const;
-
-const validators = new Map<Engine, ValidateFunction>();
+const checks = new Map<Engine, Check>();
 
 /**
  * What is wrong with a spec, each with a JSON pointer and the mend; empty where nothing is. The engine decides
@@ -36,8 +25,7 @@ export function specProblems(input: unknown): FieldProblem[] {
   if (secrets.length > 0) return secrets;
   const engine = Object.hasOwn(input, 'engine') ? (input as { engine: unknown }).engine : undefined;
   if (typeof engine !== 'string' || !isEngine(engine)) return [engineProblem(engine)];
-  const validate = validatorOf(engine);
-  return validate(input) ? [] : toFieldProblems(validate.errors ?? [], SPEC_BY_ENGINE[engine]);
+  return checkOf(engine)(input);
 }
 
 /** The input as a spec. Throws EchelonError `invalid-spec` with the problems of {@link specProblems}. */
@@ -49,8 +37,13 @@ export function validateSpec(input: unknown): ExperimentSpec {
 
 /** The error of a spec with these problems (at least one). */
 export function invalidSpec(problems: FieldProblem[]): EchelonError {
-  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
-  return new EchelonError('invalid-spec', `The experiment spec has ${count}.`, { problems });
+  return new EchelonError('invalid-spec', `The experiment spec has ${countInWords(problems)}.`, { problems });
+}
+
+/** `one problem`; at the limit of those that are told, that there may be more. */
+export function countInWords({ length }: readonly FieldProblem[]): string {
+  if (length === 1) return 'one problem';
+  return length < MAX_PROBLEMS ? `${length} problems` : `${length} problems or more; these are the first`;
 }
 
 function isEngine(name: string): name is Engine {
@@ -62,15 +55,20 @@ function engineProblem(engine: unknown): FieldProblem {
   if (engine === undefined) return { field: '/engine', message: `is missing; it must be ${list}` };
   const near = typeof engine === 'string' ? nearestName(engine, ENGINES) : undefined;
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  const came = clip(JSON.stringify(engine) ?? String(engine));
+  const came = shortened(engine);
   return { field: '/engine', message: `must be ${list}, but ${came} came${hint}` };
 }
 
-function validatorOf(engine: Engine): ValidateFunction {
-  let validate = validators.get(engine);
-  if (validate === undefined) {
-    validate = new Ajv(STRICT_AJV).compile(SPEC_BY_ENGINE[engine]);
-    validators.set(engine, validate);
+function shortened(engine: unknown): string {
+  if (typeof engine === 'object' && engine !== null) return Array.isArray(engine) ? 'an array' : 'an object';
+  return clip(JSON.stringify(typeof engine === 'string' ? engine.slice(0, 200) : engine));
+}
+
+function checkOf(engine: Engine): Check {
+  let check = checks.get(engine);
+  if (check === undefined) {
+    check = createCheck(SPEC_BY_ENGINE[engine]);
+    checks.set(engine, check);
   }
-  return validate;
+  return check;
 }

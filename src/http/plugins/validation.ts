@@ -1,12 +1,11 @@
-import { Ajv } from 'ajv';
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
-import { toFieldProblems } from '../../schemas/field-problems.ts';
-import { STRICT_AJV, validateSpec } from '../../schemas/validate-spec.ts';
+import { createCheck } from '../../schemas/check.ts';
+import type { Schema } from '../../schemas/field-problems.ts';
+import { validateSpec } from '../../schemas/validate-spec.ts';
 import type { App } from '../deps.ts';
 
-interface ObjectSchema {
+interface ObjectSchema extends Schema {
   $ref?: string;
-  properties?: Record<string, { type?: string }>;
 }
 
 /**
@@ -15,16 +14,15 @@ interface ObjectSchema {
  * written as they are; that they fit their schemas is a matter of tests.
  */
 export function addValidation(app: App): void {
-  const ajv = new Ajv(STRICT_AJV);
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
     if (schema.$ref?.startsWith('ExperimentSpec')) return specCheck;
-    const validate = ajv.compile(schema);
+    const check = createCheck(schema);
     const texts = httpPart !== 'body';
     const reads = texts && Object.values(schema.properties ?? {}).some(({ type }) => type !== 'string');
     return (input: unknown) => {
       const value = reads ? readTexts(schema, input) : (input ?? {});
-      if (validate(value)) return { value };
-      return { error: invalid(toFieldProblems(validate.errors ?? [], schema), texts) };
+      const problems = check(value);
+      return problems.length === 0 ? { value } : { error: invalid(problems, texts) };
     };
   });
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));

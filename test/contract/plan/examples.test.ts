@@ -9,7 +9,8 @@ import { createSweepCheck, draftSweep } from '../../../src/plan/sweep.ts';
 import { compileVerlAgent } from '../../../src/plan/verl-agent/compile.ts';
 import type { LocalSpec } from '../../../src/schemas/spec.ts';
 import { SweepRequest } from '../../../src/schemas/sweep.ts';
-import { STRICT_AJV, validateSpec } from '../../../src/schemas/validate-spec.ts';
+import { STRICT_AJV } from '../../../src/schemas/check.ts';
+import { validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 const folder = 'deploy/examples';
 const all = readdirSync(folder).filter((file) => file.endsWith('.yaml'));

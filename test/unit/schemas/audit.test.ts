@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { AuditEntry } from '../../../src/schemas/audit.ts';
-import { STRICT_AJV } from '../../../src/schemas/validate-spec.ts';
+import { STRICT_AJV } from '../../../src/schemas/check.ts';
 
 test('an entry has no place for a body', () => {
   const entry = {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import { toFieldProblems } from '../../../src/schemas/field-problems.ts';
-import { STRICT_AJV } from '../../../src/schemas/validate-spec.ts';
+import { STRICT_AJV } from '../../../src/schemas/check.ts';
 
 const strict = { additionalProperties: false } as const;
 const schema = Type.Object(
