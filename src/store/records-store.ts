@@ -65,10 +65,10 @@ export interface RecordsStore {
   ): Promise<{ items: Experiment[]; next: string | null }>;
 
   /**
-   * The version of an experiment (by id), project or cluster (by name): another one after every change, and one also
+   * The version of an experiment (by id), project or cluster (by name): another one after every change that a person
+   * decides, and the same after all others: of a state, a place in the queue, what a ray-worker reports. There is one also
    * where there is no such record. A write that is told it is refused in its own step, with EchelonError
-   * `precondition-failed`, where the record has another by then. Of a cluster it covers what people decide and what is
-   * reserved, not what its ray-worker reports.
+   * `precondition-failed`, where the record has another by then.
    */
   recordVersion(kind: VersionedKind, name: string): Promise<string>;
 

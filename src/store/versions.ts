@@ -1,4 +1,5 @@
 import { EchelonError } from '../core/errors.ts';
+import { EXPERIMENT_ID } from '../core/ids.ts';
 import type { StoreContext } from './context.ts';
 import type { RecordsStore } from './records-store.ts';
 
@@ -9,6 +10,8 @@ const CHANGED_SINCE = 'changed-since';
 export function createVersions({ run }: StoreContext): Pick<RecordsStore, 'recordVersion'> {
   return {
     async recordVersion(kind, name) {
+      // Before anything is asked: other keys than records begin with the same text.
+      if (kind === 'experiment' && !EXPERIMENT_ID.test(name)) return '';
       return (await run('record-version', [kind, name])) as string;
     },
   };

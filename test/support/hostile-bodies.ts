@@ -4,7 +4,7 @@
  */
 
 /** Pieces that expressions look for, and neighbours that make them look twice. */
-const PIECES = [
+export const PIECES: readonly string[] = [
   ...['a', 'A0', '0', ' ', '/', '~1', '.', '-', '=', '"', '\\', '\n', '}', 'é', '$' + '{', 'a=', 'a.', 'a/'],
   ...['/secrets', '/secrets/', 'secrets.', '~1secrets~1a', 'token=', 'password', 'bearer ', 'hf_', 'sk-', 'eyJ', 'eyJa.'],
   ...['://', '://a:', 'https://a:b', '-----BEGIN ', '-----BEGIN PRIVATE KEY', '-----END ', 'w.@/+~-'],

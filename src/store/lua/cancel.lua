@@ -8,6 +8,7 @@
 -- include time
 -- include state
 -- include cancel-waiting
+-- include version
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -17,10 +18,12 @@ if not from then return 'not-found' end
 if from == 'cancelling' then return 'cancelling' end
 local now = nowMs()
 if from == 'queued' then
+  raiseRevision(x)
   cancelWaiting(root, id, { attempt = record[2], reason = ARGV[2], now = now })
   return 'cancelled'
 end
 if not HELD[from] then return 'already-final' end
+raiseRevision(x)
 moveState(root, id, { from = from, to = 'cancelling', attempt = record[2], reason = ARGV[2], now = now })
 redis.call('PUBLISH', root .. ':wake', 'cancel')
 return 'cancelling'

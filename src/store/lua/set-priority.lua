@@ -16,6 +16,7 @@ if not hasVersion(root, 'experiment', id, ARGV[3]) then return 'changed-since' e
 if record[1] ~= 'queued' then return 'not-waiting' end
 local score = placeInLine(record[2], ARGV[2])
 redis.call('HSET', x, 'priority', ARGV[2])
+raiseRevision(x)
 redis.call('ZADD', root .. ':line', score, id)
 standInLine(root, id, record[3], score)
 redis.call('PUBLISH', root .. ':wake', 'line')

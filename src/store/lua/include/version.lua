@@ -1,6 +1,6 @@
--- The version of a record: another one after every change of it, whoever made it. A write that names the version it
+-- The version of a record: another one after every change that a person decides. A write that names the version it
 -- was decided on is refused in its own step where the record has another by now.
---   experiment  all fields of its record
+--   experiment  its revision: a number that each decision of a person raises (submit, priority, cancel), and nothing else
 --   project     its entry; '' for `default` where nothing was ever set of it
 --   cluster     what people decide of it: its place and secrets, labels, backfill, code paths, drain and pause; not what is reserved
 --               there, nor what its ray-worker says every two seconds
@@ -32,22 +32,18 @@ end
 local function versionOf(root, kind, name)
   local parts = {}
   if kind == 'experiment' then
-    local fields = redis.call('HGETALL', root .. ':x:' .. name)
-    -- The order of a hash is the server's, and may change while nothing is written.
-    local names, valueOf = {}, {}
-    for at = 1, #fields, 2 do
-      names[#names + 1], valueOf[fields[at]] = fields[at], fields[at + 1]
-    end
-    table.sort(names)
-    for _, field in ipairs(names) do
-      parts[#parts + 1], parts[#parts + 2] = field, valueOf[field]
-    end
+    return redis.call('HGET', root .. ':x:' .. name, 'revision') or '0'
   elseif kind == 'project' then
     parts[1] = redis.call('HGET', root .. ':projects', name)
   else
     parts = clusterParts(root, name)
   end
   return redis.sha1hex(cmsgpack.pack(parts))
+end
+
+-- A person decided something of the experiment at `x`.
+local function raiseRevision(x)
+  redis.call('HINCRBY', x, 'revision', 1)
 end
 
 -- True where no version was named ('' or nil), or the record has it still.
