@@ -41,6 +41,7 @@ export const ERRORS = {
   'line-full': { status: 429, retry: true, title: 'The project has as many experiments waiting as it may' },
   'headers-too-large': { status: 431, retry: false, title: 'The request headers are too large' },
   internal: { status: 500, retry: true, title: 'A fault of ours' },
+  'took-too-long': { status: 503, retry: true, title: 'The request took too long and was given up' },
   'store-unavailable': { status: 503, retry: true, title: 'The store does not answer' },
   'store-full': { status: 503, retry: true, title: 'The store is nearly full; no new work is accepted' },
   'record-too-new': {
@@ -59,7 +60,8 @@ export const ERRORS = {
   'rayworker-refused': { status: 502, retry: false, title: 'The ray-worker refused the call' },
   'cluster-not-found': { status: 404, retry: false, title: 'There is no cluster of that name' },
   'project-not-found': { status: 404, retry: false, title: 'There is no project of that name' },
-  'project-exists': { status: 409, retry: false, title: 'The project cannot be made' },
+  'project-exists': { status: 409, retry: false, title: 'There is a project of that name already' },
+  'limit-reached': { status: 409, retry: false, title: 'There are as many as there may be' },
   'project-busy': { status: 409, retry: true, title: 'Something belongs to the project still' },
   'cluster-busy': { status: 409, retry: true, title: 'The cluster is busy' },
   'not-verifiable': { status: 422, retry: false, title: 'The batch does not carry what this needs' },

@@ -16,7 +16,9 @@ export function createHiddenValues(): HiddenValues {
   return {
     hide(value) {
       if (value == null || value.length < LEAST_CHARACTERS) return;
-      const base64 = Buffer.from(value).toString('base64').replace(/={1,2}$/, '');
+      const base64 = Buffer.from(value)
+        .toString('base64')
+        .replace(/={1,2}$/, '');
       // The last character of base64 depends on what follows.
       for (const form of [
         value,

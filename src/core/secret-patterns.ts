@@ -56,7 +56,9 @@ const LOOK_AHEAD = 512;
  */
 export function maskedStart(text: string, most: number): string {
   const masked = maskSecrets(text.slice(0, most + LOOK_AHEAD));
-  return masked.length <= most && text.length <= most + LOOK_AHEAD ? masked : `${masked.slice(0, most).toWellFormed()}…`;
+  return masked.length <= most && text.length <= most + LOOK_AHEAD
+    ? masked
+    : `${masked.slice(0, most).toWellFormed()}…`;
 }
 
 const NAME = /token|secret|passw|credential|api[_-]?key|access[_-]?key|private[_-]?key|(?:^|[_.-])key$/i;

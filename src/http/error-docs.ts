@@ -21,7 +21,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'The first request with this key is not answered yet. Repeat it after a moment: it is then answered as the first one was.',
   'not-ended': 'Only what has ended is deleted. Cancel it first, and wait until its state is final.',
   'precondition-failed':
-    'The `ETag` that `If-Match` names is not that of the present record. Read it again, and decide anew. The ETag of a cluster changes only with what people decide of it.',
+    'The `ETag` that `If-Match` names is not that of the present record. Read it again, and decide anew. The ETag of an experiment, a project or a cluster changes only with what people decide of it.',
   'not-queued':
     'A priority counts while an experiment waits. This one has its place on a cluster already, or has ended.',
   'already-final': 'An experiment that has succeeded, failed or been cancelled stays so.',
@@ -40,6 +40,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'So many experiments of one project wait that no more are taken. Go on when some have started, or cancel some; other projects are not touched.',
   'headers-too-large': 'The request line and all headers together may have 16 kB.',
   internal: 'A fault of this program; its log has the details.',
+  'took-too-long':
+    'The server works on too much at once, or the request asks for too much. A write may have taken effect or not: repeat it with the same Idempotency-Key.',
   'store-unavailable':
     'Redis is away or too slow. A write may have taken effect or not: repeat it with the same Idempotency-Key. Running experiments go on.',
   'store-full':
@@ -54,7 +56,9 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'rayworker-refused': 'The ray-worker did not accept the call; the detail says why.',
   'cluster-not-found': 'GET /v1/clusters lists the clusters that are registered.',
   'project-not-found': 'GET /v1/projects lists the projects that your key sees.',
-  'project-exists': 'Its name is taken, or there are as many as there may be; the detail says which.',
+  'project-exists': 'Its name is taken. Choose another name.',
+  'limit-reached':
+    'The detail names the limit. Remove a project, or revoke a key, and send the request again.',
   'project-busy':
     'A project is removed only when nothing belongs to it: no experiments, no sweeps, no valid keys. `default` always stays.',
   'cluster-busy':

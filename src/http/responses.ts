@@ -9,7 +9,9 @@ const ALWAYS: readonly ErrorCode[] = [
   'forbidden',
   'unsupported-media-type',
   'rate-limited',
+  'headers-too-large',
   'internal',
+  'took-too-long',
   'store-unavailable',
   'record-too-new',
 ];

@@ -51,7 +51,8 @@ function* placesAbove(path: string): Generator<string> {
 function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
   const at = clip(instancePath, MAX_FIELD);
   if (keyword === 'required') return `${at}/${escapePointer(params.missingProperty)}`;
-  if (keyword === 'additionalProperties') return `${at}/${escapePointer(clip(params.additionalProperty, 100))}`;
+  if (keyword === 'additionalProperties')
+    return `${at}/${escapePointer(clip(params.additionalProperty, 100))}`;
   return at;
 }
 

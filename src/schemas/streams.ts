@@ -45,6 +45,12 @@ export const FeedMessage = Type.Object(
   { ...strict, $id: 'FeedMessage' },
 );
 
+/** `data` of the first event of a feed, `start`. */
+export const FeedStart = Type.Object(
+  { id: Type.String({ description: 'The place in the feed from which on it tells' }) },
+  { ...strict, $id: 'FeedStart' },
+);
+
 const MetricNumber = Type.Union([
   Type.Number(),
   Type.Enum(['NaN', 'Infinity', '-Infinity'], { type: 'string' }),

@@ -6,11 +6,24 @@
 /** Pieces that expressions look for, and neighbours that make them look twice. */
 export const PIECES: readonly string[] = [
   ...['a', 'A0', '0', ' ', '/', '~1', '.', '-', '=', '"', '\\', '\n', '}', 'é', '$' + '{', 'a=', 'a.', 'a/'],
-  ...['/secrets', '/secrets/', 'secrets.', '~1secrets~1a', 'token=', 'password', 'bearer ', 'hf_', 'sk-', 'eyJ', 'eyJa.'],
+  ...[
+    '/secrets',
+    '/secrets/',
+    'secrets.',
+    '~1secrets~1a',
+    'token=',
+    'password',
+    'bearer ',
+    'hf_',
+    'sk-',
+    'eyJ',
+    'eyJa.',
+  ],
   ...['://', '://a:', 'https://a:b', '-----BEGIN ', '-----BEGIN PRIVATE KEY', '-----END ', 'w.@/+~-'],
 ];
 
-const repeated = (piece: string, size: number): string => piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
+const repeated = (piece: string, size: number): string =>
+  piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
 
 /** Texts of `size` characters, each of one piece repeated, with an end that lets a match fail at the last moment. */
 export function hostileTexts(size: number, pieces: readonly string[] = PIECES): string[] {
@@ -19,9 +32,12 @@ export function hostileTexts(size: number, pieces: readonly string[] = PIECES): 
 
 /** Values of about `size` bytes of JSON whose shape is the attack: many members, long keys above many members. */
 export function hostileShapes(size: number): Record<string, unknown> {
-  const list = (one: string) => Array.from({ length: Math.floor(size / (one.length + 1)) }, () => JSON.parse(one));
+  const list = (one: string) =>
+    Array.from({ length: Math.floor(size / (one.length + 1)) }, () => JSON.parse(one));
   const keys = (most: number, start = '') =>
-    Object.fromEntries(Array.from({ length: Math.floor(most / (start.length + 15)) }, (_, at) => [`${start}${at}`, 'abcd']));
+    Object.fromEntries(
+      Array.from({ length: Math.floor(most / (start.length + 15)) }, (_, at) => [`${start}${at}`, 'abcd']),
+    );
   const long = repeated('/secrets', size / 2);
   return {
     'a list of empty objects': list('{}'),

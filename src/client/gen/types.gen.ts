@@ -1841,6 +1841,13 @@ export type FeedMessage = {
     };
 };
 
+export type FeedStart = {
+    /**
+     * The place in the feed from which on it tells
+     */
+    id: string;
+};
+
 export type LogPage = {
     lines: Array<{
         /**
@@ -3477,11 +3484,15 @@ export type ReadinessErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-unavailable`: The store does not answer
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-unavailable`: The store does not answer
      */
     503: Problem;
 };
@@ -3538,11 +3549,15 @@ export type SignInErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3591,11 +3606,15 @@ export type SignOutErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3668,11 +3687,15 @@ export type ListExperimentsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3731,11 +3754,15 @@ export type SubmitExperimentErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
      */
     503: Problem;
 };
@@ -3803,11 +3830,15 @@ export type RerunExperimentErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
      */
     503: Problem;
 };
@@ -3879,11 +3910,15 @@ export type DeleteExperimentErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -3903,7 +3938,7 @@ export type GetExperimentData = {
     body?: never;
     headers?: {
         /**
-         * ETags that are known: answered 304 where one fits
+         * Passed over: what it reports of itself changes without its ETag
          */
         'if-none-match'?: string;
     };
@@ -3943,11 +3978,15 @@ export type GetExperimentErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4024,11 +4063,15 @@ export type ChangeExperimentErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4101,11 +4144,15 @@ export type CancelExperimentErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -4163,11 +4210,15 @@ export type ListSweepsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4288,11 +4339,15 @@ export type SubmitSweepErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
      */
     503: Problem;
 };
@@ -4409,11 +4464,15 @@ export type PreviewSweepErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4482,11 +4541,15 @@ export type GetSweepErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4557,11 +4620,15 @@ export type CompareSweepErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4634,11 +4701,15 @@ export type CancelSweepErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -4706,11 +4777,15 @@ export type RerunFailedErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -4775,11 +4850,15 @@ export type StreamEventsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4852,11 +4931,15 @@ export type StreamProjectEventsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4865,9 +4948,9 @@ export type StreamProjectEventsError = StreamProjectEventsErrors[keyof StreamPro
 
 export type StreamProjectEventsResponses = {
     /**
-     * A stream of events; `data` of each is a FeedMessage, but that of `start`, which has only an id
+     * A stream of events; `data` of the first, `start`, is a FeedStart, and that of each other a FeedMessage
      */
-    200: FeedMessage;
+    200: FeedMessage | FeedStart;
 };
 
 export type StreamProjectEventsResponse = StreamProjectEventsResponses[keyof StreamProjectEventsResponses];
@@ -4916,11 +4999,15 @@ export type StreamAllEventsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -4929,9 +5016,9 @@ export type StreamAllEventsError = StreamAllEventsErrors[keyof StreamAllEventsEr
 
 export type StreamAllEventsResponses = {
     /**
-     * A stream of events; `data` of each is a FeedMessage, but that of `start`, which has only an id
+     * A stream of events; `data` of the first, `start`, is a FeedStart, and that of each other a FeedMessage
      */
-    200: FeedMessage;
+    200: FeedMessage | FeedStart;
 };
 
 export type StreamAllEventsResponse = StreamAllEventsResponses[keyof StreamAllEventsResponses];
@@ -4991,11 +5078,15 @@ export type GetMetricsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5065,11 +5156,15 @@ export type CompareMetricsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5123,11 +5218,15 @@ export type GetMetricNamesErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5190,11 +5289,15 @@ export type GetMetricPointsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5273,11 +5376,15 @@ export type GetLogsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5348,11 +5455,15 @@ export type DownloadLogsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5415,11 +5526,15 @@ export type GetVerificationErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5494,11 +5609,15 @@ export type ExplainRowErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5568,11 +5687,15 @@ export type GetBundleErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5626,11 +5749,15 @@ export type GetRulesErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5675,11 +5802,15 @@ export type ListRulePresetsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5733,11 +5864,15 @@ export type ListAttemptsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5800,11 +5935,15 @@ export type ListArtifactsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5867,11 +6006,15 @@ export type ListBatchesErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5939,11 +6082,15 @@ export type GetBatchErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -5988,11 +6135,15 @@ export type ListRecipesErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6052,11 +6203,15 @@ export type GetRecipeErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6111,11 +6266,15 @@ export type PlanExperimentErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6178,11 +6337,15 @@ export type PreflightErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6236,11 +6399,15 @@ export type GetPreflightErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6308,11 +6475,15 @@ export type PreflightClusterErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6357,11 +6528,15 @@ export type ListPresetsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6421,11 +6596,15 @@ export type GetPresetErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6519,11 +6698,15 @@ export type SubmitPresetErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted; `store-unfit`: The Redis server is not set up to keep what it accepts
      */
     503: Problem;
 };
@@ -6577,11 +6760,15 @@ export type GetQueueErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -6654,11 +6841,15 @@ export type PauseQueueErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6731,11 +6922,15 @@ export type DrainQueueErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6803,11 +6998,15 @@ export type ResumeQueueErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6880,11 +7079,15 @@ export type PauseClusterErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -6952,11 +7155,15 @@ export type ResumeClusterErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -7028,11 +7235,15 @@ export type RemoveClusterErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7092,11 +7303,15 @@ export type GetClusterErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7176,11 +7391,15 @@ export type ChangeClusterErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7234,11 +7453,15 @@ export type PreviewRetentionErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7283,11 +7506,15 @@ export type ListClustersErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7403,11 +7630,15 @@ export type AddClusterErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -7467,11 +7698,15 @@ export type GetCommandErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7539,11 +7774,15 @@ export type DrainClusterErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -7588,11 +7827,15 @@ export type ListProjectsErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7669,7 +7912,7 @@ export type CreateProjectErrors = {
      */
     403: Problem;
     /**
-     * `project-exists`: The project cannot be made; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     * `project-exists`: There is a project of that name already; `limit-reached`: There are as many as there may be; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
     /**
@@ -7685,11 +7928,15 @@ export type CreateProjectErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -7761,11 +8008,15 @@ export type RemoveProjectErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7785,7 +8036,7 @@ export type GetProjectData = {
     body?: never;
     headers?: {
         /**
-         * ETags that are known: answered 304 where one fits
+         * Passed over: what it reports of itself changes without its ETag
          */
         'if-none-match'?: string;
     };
@@ -7825,11 +8076,15 @@ export type GetProjectErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7927,11 +8182,15 @@ export type ChangeProjectErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -7985,11 +8244,15 @@ export type ListKeysErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -8049,7 +8312,7 @@ export type CreateKeyErrors = {
      */
     403: Problem;
     /**
-     * `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
+     * `limit-reached`: There are as many as there may be; `idempotency-conflict`: The Idempotency-Key was used with another request; `idempotency-in-progress`: A request with this Idempotency-Key is being carried out
      */
     409: Problem;
     /**
@@ -8065,11 +8328,15 @@ export type CreateKeyErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -8127,11 +8394,15 @@ export type RevokeKeyErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -8185,11 +8456,15 @@ export type GetKeyErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -8262,11 +8537,15 @@ export type RotateKeyErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `store-full`: The store is nearly full; no new work is accepted
      */
     503: Problem;
 };
@@ -8311,11 +8590,15 @@ export type GetCallerErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };
@@ -8389,11 +8672,15 @@ export type ListAuditErrors = {
      */
     429: Problem;
     /**
+     * `headers-too-large`: The request headers are too large
+     */
+    431: Problem;
+    /**
      * `internal`: A fault of ours
      */
     500: Problem;
     /**
-     * `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
      */
     503: Problem;
 };

@@ -61,7 +61,10 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
   });
 }
 
-function tokenOf({ headers }: FastifyRequest): string | undefined {
+function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
+  // Node takes the first of several, and a proxy perhaps the last: whoever sends two is known by neither.
+  const given = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
+  if (given.length > 1) return undefined;
   return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? '')?.[1];
 }
 

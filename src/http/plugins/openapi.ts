@@ -47,8 +47,9 @@ coerced, dropped or filled in; unknown and duplicate keys are errors. Every erro
 with a stable \`code\`, documented at \`/errors/{code}\`.
 
 Lists are pages: send \`next\` of one as \`cursor\` of the following one, with the same filters, until it is null. Every
-POST takes an \`Idempotency-Key\`, which belongs to its caller. One record answers an \`ETag\`: \`If-None-Match\` is
-answered 304, and PATCH and DELETE with an \`If-Match\` that no longer fits 412.
+POST takes an \`Idempotency-Key\`, which belongs to its caller. One record answers an \`ETag\`. PATCH and DELETE with an
+\`If-Match\` that no longer fits are answered 412; the ETag of what can be changed changes only with what people decide.
+Of other records \`If-None-Match\` is answered 304.
 
 Limits: a body of ${limits.bodyBytes / 1024} kB, headers of ${limits.headerBytes / 1024} kB, ${limits.requests} requests in ${limits.requestWindowMs / 1000} s and ${limits.streams} open
 event streams for each key or token, ${limits.failedSignIns} failed sign-ins in a minute for each address and for each key that is tried. A request must have arrived within

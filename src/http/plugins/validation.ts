@@ -1,5 +1,5 @@
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
-import { createCheck } from '../../schemas/check.ts';
+import { createCheck, createCompilers } from '../../schemas/check.ts';
 import type { Schema } from '../../schemas/field-problems.ts';
 import { validateSpec } from '../../schemas/validate-spec.ts';
 import type { App } from '../deps.ts';
@@ -14,9 +14,10 @@ interface ObjectSchema extends Schema {
  * written as they are; that they fit their schemas is a matter of tests.
  */
 export function addValidation(app: App): void {
+  const compilers = createCompilers();
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
     if (schema.$ref?.startsWith('ExperimentSpec')) return specCheck;
-    const check = createCheck(schema);
+    const check = createCheck(schema, compilers);
     const texts = httpPart !== 'body';
     const reads = texts && Object.values(schema.properties ?? {}).some(({ type }) => type !== 'string');
     return (input: unknown) => {

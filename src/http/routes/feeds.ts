@@ -27,8 +27,10 @@ const Headers = Type.Object({
 const response = {
   200: {
     description:
-      'A stream of events; `data` of each is a FeedMessage, but that of `start`, which has only an id',
-    content: { 'text/event-stream': { schema: { $ref: 'FeedMessage#' } } },
+      'A stream of events; `data` of the first, `start`, is a FeedStart, and that of each other a FeedMessage',
+    content: {
+      'text/event-stream': { schema: { anyOf: [{ $ref: 'FeedMessage#' }, { $ref: 'FeedStart#' }] } },
+    },
   },
 } as const;
 const DESCRIPTION =

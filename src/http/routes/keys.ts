@@ -120,7 +120,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
         body: ApiKeyInput,
         response: {
           201: { ...withSecret, headers: { Location: { type: 'string', description: 'Path of the key' } } },
-          ...problems(),
+          ...problems('limit-reached'),
         },
       },
     },
@@ -136,7 +136,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
       const now = clock.now();
       const live = (await store.keys()).filter((key) => isLive(key, now));
       if (live.length >= MOST_KEYS) {
-        throw new EchelonError('invalid-request', `There are ${MOST_KEYS} valid keys; revoke some first.`);
+        throw new EchelonError('limit-reached', `There are ${MOST_KEYS} valid keys; revoke some first.`);
       }
       const id = newKeyId();
       const { token, digest } = newKeyToken(id);

@@ -74,14 +74,17 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
             headers: { Location: { type: 'string', description: 'Path of the project' } },
             content: { 'application/json': { schema: { $ref: 'Project#' } } },
           },
-          ...problems('project-exists'),
+          ...problems('project-exists', 'limit-reached'),
         },
       },
     },
     async (request, reply) => {
       const project: Project = newProject(request.body, clock.now());
       if ((await store.projects()).length >= MOST_PROJECTS) {
-        throw new EchelonError('project-exists', `There are ${MOST_PROJECTS} projects, which is the most.`);
+        throw new EchelonError(
+          'limit-reached',
+          `There are ${MOST_PROJECTS} projects, the most; remove one first.`,
+        );
       }
       if (!(await store.createProject(project))) {
         throw new EchelonError('project-exists', `There is a project ${project.name} already.`);

@@ -34,7 +34,7 @@ export function readHydraText(text: string): HydraValue | null {
   if (/^true$/i.test(text)) return true;
   if (/^false$/i.test(text)) return false;
   if (text === 'null') return null;
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
+  if (/^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
   if (/^\[[\w,-]*\]$/.test(text))
     return text
       .slice(1, -1)

@@ -82,6 +82,9 @@ const ATTACKS: Attack[] = [
     '"field":"token"',
   ),
   attack('a wrong token', 401, () => get('/v1/queues', { authorization: 'Bearer nope' })),
+  attack('two tokens, the first of them valid', 401, () =>
+    send({ path: '/v1/queues', headers: { authorization: [`Bearer ${TOKEN}`, 'Bearer another'] } }),
+  ),
   attack('a token with bytes behind it', 401, () =>
     get('/v1/queues', { authorization: `Bearer ${TOKEN} x` }),
   ),

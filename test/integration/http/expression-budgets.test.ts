@@ -30,7 +30,9 @@ function expressionsOf(file: string): RegExp[] {
   const text = readFileSync(file, 'utf8').replaceAll(/^\s*(?:\*|\/[/*]).*$/gm, '');
   return [
     ...text.matchAll(LITERAL).map(([, source, flags]) => new RegExp(source!, flags!.replaceAll(/[gy]/g, ''))),
-    ...text.matchAll(PATTERN).map(([, source]) => new RegExp(JSON.parse(`"${source!.replaceAll('"', '\\"')}"`), 'u')),
+    ...text
+      .matchAll(PATTERN)
+      .map(([, source]) => new RegExp(JSON.parse(`"${source!.replaceAll('"', '\\"')}"`), 'u')),
   ];
 }
 

@@ -103,7 +103,10 @@ function bodyWith(base: object, place: Place, value: unknown): Buffer {
 async function costOf(method: string, url: string, raw: Buffer): Promise<number> {
   const once = () =>
     cpuTimeOf(async () => {
-      const { statusCode } = await call(method, url, { raw, headers: { 'content-type': 'application/json' } });
+      const { statusCode } = await call(method, url, {
+        raw,
+        headers: { 'content-type': 'application/json' },
+      });
       assert.ok(statusCode < 500, `${statusCode} from ${url}`);
     });
   const first = await once();

@@ -7,7 +7,7 @@ test('one answer for each status names the codes behind it', () => {
     string,
     { description: string }
   >;
-  assert.deepEqual(Object.keys(answers), ['400', '401', '403', '404', '415', '429', '500', '503']);
+  assert.deepEqual(Object.keys(answers), ['400', '401', '403', '404', '415', '429', '431', '500', '503']);
   assert.match(answers['400']!.description, /`invalid-request`.*`invalid-spec`/);
   assert.match(answers['503']!.description, /`store-unavailable`.*`record-too-new`.*`store-full`/);
 });

@@ -9,7 +9,9 @@ const check = createCheck(
     {
       items: Type.Optional(Type.Array(Type.Object({ id: Type.Integer() }, strict))),
       few: Type.Optional(Type.Array(Type.Integer(), { maxItems: 30 })),
-      map: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.Integer(), { ...strict, maxProperties: 2 })),
+      map: Type.Optional(
+        Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.Integer(), { ...strict, maxProperties: 2 }),
+      ),
       last: Type.Integer(),
     },
     strict,
@@ -22,7 +24,9 @@ describe('the check of an input', () => {
   });
 
   test('tells all problems of an ordinary input', () => {
-    const fields = check({ items: [{ id: 'a' }, {}, { id: 1, more: 1 }], map: { a: 1, b: 'x' } }).map(({ field }) => field);
+    const fields = check({ items: [{ id: 'a' }, {}, { id: 1, more: 1 }], map: { a: 1, b: 'x' } }).map(
+      ({ field }) => field,
+    );
     assert.deepEqual(fields, ['/last', '/items/0/id', '/items/1/id', '/items/2/more', '/map/b']);
   });
 
@@ -38,7 +42,10 @@ describe('the check of an input', () => {
     const junk = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`junk${at}`, 1]));
     const found = check({ ...junk, last: 1 });
     assert.equal(found.length, 20);
-    assert.ok(found.every(({ message }) => message.startsWith('is not a known key')), JSON.stringify(found));
+    assert.ok(
+      found.every(({ message }) => message.startsWith('is not a known key')),
+      JSON.stringify(found),
+    );
   });
 
   test('counts what came, not what it looked at', () => {

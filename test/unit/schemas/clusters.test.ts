@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
-import { AddCluster, COMMAND_STATES, isCommandOver } from '../../../src/schemas/clusters.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
+import { AddCluster, COMMAND_STATES, isCommandOver } from '../../../src/schemas/clusters.ts';
 
 const check = new Ajv(STRICT_AJV).compile(AddCluster);
 const LEAST = { name: 'a', address: 'ray://h:10001', sharedRoot: '/shared' };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import { toFieldProblems } from '../../../src/schemas/field-problems.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
+import { toFieldProblems } from '../../../src/schemas/field-problems.ts';
 
 const strict = { additionalProperties: false } as const;
 const schema = Type.Object(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
-import { ApiKeyInput, ApiKeyRotation, isLive } from '../../../src/schemas/key.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
+import { ApiKeyInput, ApiKeyRotation, isLive } from '../../../src/schemas/key.ts';
 
 const ajv = new Ajv(STRICT_AJV);
 

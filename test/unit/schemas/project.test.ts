@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
-import { newProject, Project, ProjectChange, ProjectInput } from '../../../src/schemas/project.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
+import { newProject, Project, ProjectChange, ProjectInput } from '../../../src/schemas/project.ts';
 
 const ajv = new Ajv(STRICT_AJV);
 

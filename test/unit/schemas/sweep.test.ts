@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
-import { SweepRequest } from '../../../src/schemas/sweep.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
+import { SweepRequest } from '../../../src/schemas/sweep.ts';
 
 const validate = new Ajv(STRICT_AJV).compile(SweepRequest);
 const GOOD = { name: 'n', method: 'grid', spec: { engine: 'local' }, axes: { 'training.seed': [1, 2] } };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newKeyId } from '../../../../src/http/callers.ts';
-import { makeProjects } from '../../../support/access.ts';
+import { makeProjects, storedKey } from '../../../support/access.ts';
 import { appFor, LOCAL } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
 
@@ -16,6 +16,20 @@ async function make(body: object = {}) {
   return response.json() as { key: { id: string; expiresAt: number | null }; token: string };
 }
 const status = async (token: string) => (await call('POST', '/v1/plans', { token, body: LOCAL })).statusCode;
+
+test('a key beyond the limit is refused for the limit, not for its request', async () => {
+  const keys = async () => Array.from({ length: 1000 }, () => storedKey());
+  const full = await appFor(
+    { after },
+    {
+      store: new Proxy(store, {
+        get: (target, name) => (name === 'keys' ? keys : Reflect.get(target, name)),
+      }),
+    },
+  );
+  const answer = await full.call('POST', '/v1/keys', { body: { name: 'one more', scopes: ['read'] } });
+  assert.deepEqual([answer.statusCode, answer.json().code], [409, 'limit-reached']);
+});
 
 describe('a key', () => {
   test('works as soon as it is made, and is shown once', async () => {

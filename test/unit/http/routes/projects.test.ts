@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { newProject } from '../../../../src/schemas/project.ts';
 import { makeKey } from '../../../support/access.ts';
 import { appFor, REPLAY } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
@@ -7,6 +8,20 @@ import { storeFor } from '../../../support/store.ts';
 const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
 const make = (body: unknown) => call('POST', '/v1/projects', { body });
+
+test('a project beyond the limit is refused for the limit, not for its name', async () => {
+  const projects = async () => Array.from({ length: 1000 }, (_, at) => newProject({ name: `p${at}` }, 1));
+  const full = await appFor(
+    { after },
+    {
+      store: new Proxy(store, {
+        get: (target, name) => (name === 'projects' ? projects : Reflect.get(target, name)),
+      }),
+    },
+  );
+  const answer = await full.call('POST', '/v1/projects', { body: { name: 'one-more' } });
+  assert.deepEqual([answer.statusCode, answer.json().code], [409, 'limit-reached']);
+});
 
 describe('projects', () => {
   test('are made, listed, changed and removed', async () => {
