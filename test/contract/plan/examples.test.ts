@@ -7,9 +7,9 @@ import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { createSweepCheck, draftSweep } from '../../../src/plan/sweep.ts';
 import { compileVerlAgent } from '../../../src/plan/verl-agent/compile.ts';
+import { STRICT_AJV } from '../../../src/schemas/check.ts';
 import type { LocalSpec } from '../../../src/schemas/spec.ts';
 import { SweepRequest } from '../../../src/schemas/sweep.ts';
-import { STRICT_AJV } from '../../../src/schemas/check.ts';
 import { validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 const folder = 'deploy/examples';
