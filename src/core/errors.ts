@@ -54,6 +54,11 @@ export const ERRORS = {
     retry: false,
     title: 'The Redis server is not set up to keep what it accepts',
   },
+  'archive-mismatch': {
+    status: 503,
+    retry: false,
+    title: 'The archive is not the one that belongs to this Redis',
+  },
   'lease-lost': { status: 409, retry: false, title: 'Another dispatcher holds this attempt' },
   'sequence-gap': { status: 409, retry: true, title: 'An event is missing before this one' },
   'rayworker-unavailable': { status: 503, retry: true, title: 'The ray-worker does not answer' },

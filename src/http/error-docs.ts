@@ -50,6 +50,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'In the middle of an upgrade a process of the version before may meet what a new one has written. Upgrade it; the record is as it was.',
   'store-unfit':
     'Redis would lose what it accepts: it needs `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`.',
+  'archive-mismatch':
+    'A process does not start with it. Mount the archive that the message names; a copy of it needs its file `archive-id`.',
   'lease-lost': 'Between dispatchers only: the attempt was taken over by another one.',
   'sequence-gap': 'Between dispatcher and store only: events are recorded in order, without a gap.',
   'rayworker-unavailable': 'The ray-worker of the cluster cannot be reached. Its trainings go on.',

@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { EchelonError } from '../core/errors.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import type { Archive } from '../store/archive.ts';
 import { createDirectoryArchive } from '../store/archive-directory.ts';
+import { type GuardedArchive, guardArchive } from '../store/archive-identity.ts';
 import { createS3Archive } from '../store/archive-s3.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Store } from '../store/store.ts';
@@ -69,15 +69,15 @@ export function commandTimeout({ redisTimeoutMs, leaseMs }: Settings, roles: rea
   return roles.includes('dispatcher') ? Math.max(redisTimeoutMs, leaseMs) : redisTimeoutMs;
 }
 
-/** The store; an {@link EchelonError} where its Redis does not answer, or would lose what it accepts. */
+/**
+ * The store; an {@link EchelonError} where its Redis does not answer, or would lose what it accepts, or where the archive
+ * is not the one that belongs to it.
+ */
 export async function openStore(connections: Connections, patience: StorePatience): Promise<Store> {
   const { settings, log, resources } = connections;
   const redis = connect(connections, { commandTimeout: patience.commandMs, maxRetriesPerRequest: 1 });
-  const store = createStore({
-    redis,
-    archive: await openArchive(settings),
-    prefix: settings.redisPrefix,
-  });
+  const archive = await openArchive(settings);
+  const store = createStore({ redis, archive, prefix: settings.redisPrefix });
   resources.defer(() => store.close());
   try {
     await patience.start(() => store.checkFitness());
@@ -86,6 +86,7 @@ export async function openStore(connections: Connections, patience: StorePatienc
       throw error;
     log.warn({ err: error }, 'this Redis may lose what was accepted');
   }
+  await patience.start(() => archive.bind(store));
   return store;
 }
 
@@ -100,14 +101,14 @@ export async function checkStore(settings: Settings): Promise<void> {
 /** Keeps nothing; what is asked of it at start shows whether the bucket may be used. */
 const NOBODY = 'start-of-a-process';
 
-async function openArchive(settings: Settings): Promise<Archive> {
+async function openArchive(settings: Settings): Promise<GuardedArchive> {
   const { archiveUrl, archiveAccessKey: accessKey, archiveSecretKey: secretKey } = settings;
   if (archiveUrl !== null && accessKey !== null && secretKey !== null) {
     const archive = createS3Archive({ ...archiveUrl, accessKey, secretKey });
     await archive.remove(NOBODY);
-    return archive;
+    return guardArchive(archive, { where: `s3://${archiveUrl.name}/${archiveUrl.prefix}`, mayVanish: false });
   }
   const directory = settings.archiveDir ?? join(settings.stateDir, 'archive');
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  return createDirectoryArchive(directory);
+  return guardArchive(createDirectoryArchive(directory), { where: directory, mayVanish: true });
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EchelonError } from '../core/errors.ts';
 import type { Archive } from './archive.ts';
+import type { ArchiveIdentity } from './archive-identity.ts';
 import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
 
 /**
@@ -11,11 +12,36 @@ import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from '
  * its bytes. Readers check the digest. Several processes may share a root. What an earlier version kept for all owners
  * together, `<root>/ab/cd/<digest>`, is still read.
  */
-export function createDirectoryArchive(root: string): Archive {
+export function createDirectoryArchive(root: string): Archive & ArchiveIdentity {
   const folderOf = (owner: string) => join(root, 'x', owner.slice(-2), owner);
+  const idPath = join(root, 'archive-id');
   const sharedPath = (digest: string) => join(root, digest.slice(0, 2), digest.slice(2, 4), digest);
 
+  async function readId(): Promise<string | null> {
+    const bytes = await readOrNothing(idPath);
+    return bytes === undefined ? null : Buffer.from(bytes).toString().trim() || null;
+  }
+
   return {
+    readId,
+
+    async claimId(id) {
+      const temporary = `${idPath}.${randomUUID()}.tmp`;
+      try {
+        await writeDurably(temporary, Buffer.from(`${id}\n`));
+        // Whole or not at all, and never over another one; not every network file system has links.
+        await link(temporary, idPath).catch(async (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EEXIST' && (await readId()) === null) await rename(temporary, idPath);
+        });
+        await syncDirectory(root);
+      } catch (error) {
+        throw archiveUnavailable(error);
+      } finally {
+        await rm(temporary, { force: true }).catch(() => {});
+      }
+      return (await readId()) ?? id;
+    },
+
     async put(owner, digest, bytes) {
       checkPlace(owner, digest);
       checkBytes(digest, bytes);

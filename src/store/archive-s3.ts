@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { S3mini } from 's3mini';
 import { EchelonError } from '../core/errors.ts';
 import type { Archive } from './archive.ts';
+import type { ArchiveIdentity } from './archive-identity.ts';
 import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
 
 /** A bucket, and who may use it. */
@@ -26,6 +27,8 @@ export interface S3Patience {
   firstWaitMs?: number;
 }
 
+/** Two first processes that give a bucket an id at the same moment see the later one after this time. */
+const SETTLED_MS = 500;
 /** Names in one request that lists. */
 const LISTED_AT_ONCE = 1000;
 
@@ -34,7 +37,7 @@ const LISTED_AT_ONCE = 1000;
  * An object appears whole or not at all; readers check the digest. What is refused for a while, or does not answer, is
  * tried again, a bounded number of times: each call is idempotent.
  */
-export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Archive {
+export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Archive & ArchiveIdentity {
   const { requestMs = 30_000, tries = 4, firstWaitMs = 200 } = patience;
   const host = bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`;
   const s3 = new S3mini({
@@ -72,7 +75,26 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
     }
   }
 
+  const idName = [bucket.prefix, 'archive-id'].filter(Boolean).join('/');
+  async function readId(): Promise<string | null> {
+    const bytes = await patiently(() => s3.getObjectArrayBuffer(idName));
+    return bytes === null ? null : Buffer.from(bytes).toString().trim() || null;
+  }
+
   return {
+    readId,
+
+    async claimId(id) {
+      const before = await readId();
+      if (before !== null) return before;
+      await patiently(async () => {
+        const answer = await s3.putObject(idName, Buffer.from(`${id}\n`));
+        await answer.body?.cancel();
+      });
+      await delay(SETTLED_MS);
+      return (await readId()) ?? id;
+    },
+
     async put(owner, digest, bytes) {
       checkPlace(owner, digest);
       checkBytes(digest, bytes);

@@ -14,8 +14,10 @@ const SETTINGS = [
 const LEAST_VERSION = [7, 0] as const;
 
 /** Whether the server keeps what it is given. */
-export function createFitness(context: StoreContext): Pick<Store, 'checkFitness'> {
-  const { redis } = context;
+export function createFitness(
+  context: StoreContext,
+): Pick<Store, 'checkFitness' | 'archiveId' | 'claimArchiveId'> {
+  const { redis, keys } = context;
 
   async function setting(name: string): Promise<string | undefined> {
     try {
@@ -30,9 +32,21 @@ export function createFitness(context: StoreContext): Pick<Store, 'checkFitness'
   }
 
   return {
+    archiveId: () => guarded(redis.get(keys.archiveId)),
+
+    async claimArchiveId(id) {
+      await guarded(redis.set(keys.archiveId, id, 'NX'));
+      return (await guarded(redis.get(keys.archiveId))) ?? id;
+    },
+
     async checkFitness() {
       const faults: string[] = [];
-      const version = /redis_version:(\d+)\.(\d+)/.exec(await guarded(redis.info('server')));
+      const info = await guarded(redis.info('server'));
+      const version = /redis_version:(\d+)\.(\d+)/.exec(info);
+      if (/^redis_mode:cluster/m.test(info))
+        faults.push(
+          'it runs in cluster mode, which Echelon does not support; use one primary with "cluster-enabled no"',
+        );
       const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
       if (major < LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor < LEAST_VERSION[1])) {
         faults.push(`it is Redis ${major}.${minor}; install ${LEAST_VERSION.join('.')} or newer`);

@@ -2,12 +2,14 @@ import type { State } from '../core/states.ts';
 import type { RetentionStage } from '../schemas/retention.ts';
 
 /**
- * Names of all keys. They share one hash tag, so that a Redis Cluster keeps them in one slot and a script may touch
- * any of them; the scripts build the same names from `root`.
+ * Names of all keys; the scripts build the same names from `root`. They share a hash tag, although Redis Cluster is not
+ * supported: a name in stored data does not change.
  */
 export interface Keys {
   /** `{prefix}`: what every key begins with. */
   root: string;
+  /** String: id of the archive that belongs to this Redis. */
+  archiveId: string;
   /** Hash: the record of an experiment. */
   experiment(id: string): string;
   /** Stream: its events. */
@@ -71,6 +73,7 @@ export function createKeys(prefix: string): Keys {
   const experiment = (id: string) => `${root}:x:${id}`;
   return {
     root,
+    archiveId: `${root}:archive:id`,
     experiment,
     events: (id) => `${experiment(id)}:events`,
     metrics: (id) => `${experiment(id)}:metrics`,

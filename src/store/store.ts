@@ -48,6 +48,10 @@ export interface Store
     SituationStore {
   /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
   checkFitness(): Promise<void>;
+  /** Id of the archive that belongs to this store; null before it has one. */
+  archiveId(): Promise<string | null>;
+  /** Makes an archive the one that belongs to this store, if there is none; returns the id of the one that there is then. */
+  claimArchiveId(id: string): Promise<string>;
   /** Used and maximal memory (0: none), and whether new work is accepted. */
   pressure(): Promise<{ usedBytes: number; maxBytes: number; accepting: boolean }>;
 

@@ -51,6 +51,7 @@ async function setUp(store: Store): Promise<string> {
   await store.setPaused({ kind: 'project', name: PROJECT }, null);
   await store.setPaused({ kind: 'project', name: 'other' }, pause);
   assert.ok(await store.holdRetention('dispatcher', 600_000));
+  await store.claimArchiveId('the-archive');
   return await store.createCommand({
     ...{ id: newCommandId(), cluster: 'local', kind: 'preflight' },
     ...{ request: {}, secret: null, project: PROJECT },

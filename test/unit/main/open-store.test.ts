@@ -56,7 +56,7 @@ test('the password of the settings is given, and one in the address wins', async
   await admin.config('SET', 'requirepass', 'right-password');
   const wrong = await settingsFor(t, { ...at(server), REDIS_PASSWORD: 'wrong-password' });
   await assert.rejects(checkStore(wrong));
-  await checkStore(await settingsFor(t, { ...at(server), REDIS_PASSWORD: 'right-password' }));
+  await checkStore({ ...wrong, redisPassword: 'right-password' });
   await checkStore({ ...wrong, redisUrl: server.url.replace('//', '//:right-password@') });
 });
 
@@ -87,4 +87,11 @@ test('a dispatcher waits for Redis as long as its lease, an api as long as it is
   assert.equal(commandTimeout(settings, ['api']), 2000);
   assert.equal(commandTimeout(settings, ['api', 'dispatcher']), 9000);
   assert.equal(commandTimeout({ ...settings, leaseMs: 300 }, ['dispatcher']), 2000);
+});
+
+/* Fails where the archive is not bound: the second process would look for bytes where the first one put none. */
+test('a process whose archive is not that of the others does not start', async (t) => {
+  const server = await redisFor(t);
+  await checkStore(await settingsFor(t, at(server)));
+  await assert.rejects(checkStore(await settingsFor(t, at(server))), coded('archive-mismatch'));
 });
