@@ -4,7 +4,8 @@
  */
 
 import { fileURLToPath } from 'node:url';
-import { isMarkedAsUntransferable } from 'node:worker_threads';
+// A namespace, since Node 20 does not export isMarkedAsUntransferable: an import by name would keep the module from loading.
+import * as workerThreads from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { bytesInWords } from './budget.ts';
 import type { BundleOrigin } from './bundle.ts';
@@ -124,7 +125,8 @@ function unwrap<T>(answer: PoolAnswer<T>): T {
 function owned(wire: Uint8Array): Uint8Array {
   const { buffer } = wire;
   const whole = buffer instanceof ArrayBuffer && wire.byteLength === buffer.byteLength;
-  return whole && !isMarkedAsUntransferable(buffer) ? wire : new Uint8Array(wire);
+  const marked = workerThreads.isMarkedAsUntransferable?.(buffer) ?? false;
+  return whole && !marked ? wire : new Uint8Array(wire);
 }
 
 /**
@@ -141,20 +143,21 @@ function createTurns(places: number): { enter(signal?: AbortSignal): Promise<voi
         free--;
         return;
       }
-      const turn = Promise.withResolvers<void>();
-      const entry = { admit: turn.resolve };
-      const abort = (): void => {
-        const at = waiting.indexOf(entry);
-        if (at >= 0) waiting.splice(at, 1);
-        turn.reject(signal?.reason);
-      };
-      waiting.push(entry);
-      signal?.addEventListener('abort', abort, { once: true });
-      try {
-        await turn.promise;
-      } finally {
-        signal?.removeEventListener('abort', abort);
-      }
+      await new Promise<void>((resolve, reject) => {
+        const entry = {
+          admit: () => {
+            signal?.removeEventListener('abort', abort);
+            resolve();
+          },
+        };
+        const abort = (): void => {
+          const at = waiting.indexOf(entry);
+          if (at >= 0) waiting.splice(at, 1);
+          reject(signal?.reason);
+        };
+        waiting.push(entry);
+        signal?.addEventListener('abort', abort, { once: true });
+      });
     },
     leave() {
       const next = waiting.shift();

@@ -1,13 +1,28 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { linkProductionDependencies, unpackPackage } from '../../support/packed.ts';
 
 const run = promisify(execFile);
+
+/** Installations of Node 20 and 22 on the path, where there are any. */
+async function olderNodes(): Promise<string[]> {
+  const found = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'node'));
+  const versions = await Promise.all(
+    [...new Set(found)].map(async (path) => {
+      const version = await run(path, ['--version']).then(
+        ({ stdout }) => stdout.trim(),
+        () => '',
+      );
+      return { path, version };
+    }),
+  );
+  return versions.filter(({ version }) => /^v2[02]\./.test(version)).map(({ path }) => path);
+}
 
 describe('the packed tarball, installed elsewhere with its production dependencies only', () => {
   let place: string;
@@ -46,6 +61,42 @@ describe('the packed tarball, installed elsewhere with its production dependenci
       const { error } = await submitExperiment({ client, body: {} }).catch((error) => ({ error }));
       console.log(typeof verifyBatch, typeof connect, typeof events, String(error));`);
     assert.match(stdout, /^function function function .*(?:fetch failed|ECONNREFUSED|Error)/);
+  });
+
+  test('its kernel and its verifier work without what Node 20 lacks', async () => {
+    const missing = join(place, 'node-20.mjs');
+    await writeFile(
+      missing,
+      `import { registerHooks } from 'node:module';
+      delete Promise.withResolvers;
+      const lacking = { 'node:worker_threads': ['isMarkedAsUntransferable'] };
+      registerHooks({
+        load(url, context, next) {
+          if (lacking[url] === undefined) return next(url, context);
+          const names = Object.keys(process.getBuiltinModule(url)).filter((name) => !lacking[url].includes(name));
+          const source = 'const all = process.getBuiltinModule(' + JSON.stringify(url) + ');' +
+            names.map((name) => 'export const ' + name + ' = all.' + name + ';').join('') + 'export default all;';
+          return { format: 'module', source, shortCircuit: true };
+        },
+      });`,
+    );
+    const program = join(place, 'verify.mjs');
+    await writeFile(
+      program,
+      `import { createVerifierPool, encodeBatch, readBatchFile } from 'echelon/verify';
+      import { readFileSync } from 'node:fs';
+      const [batch] = readBatchFile(readFileSync(${JSON.stringify(resolve('test/golden/hgpo.json'))}), 'hgpo.json');
+      const pool = createVerifierPool({ threads: 1, budgetMs: 60_000, budgetBytes: 2 ** 28 });
+      const wire = [0, 1, 2].map(() => encodeBatch(batch));
+      console.log((await Promise.all(wire.map((bytes) => pool.verify(bytes)))).map((report) => report.ok).join());
+      await pool.close();`,
+    );
+    const { stdout } = await run(process.execPath, ['--import', missing, program], { cwd: place });
+    assert.equal(stdout.trim(), 'true,true,true');
+    for (const older of await olderNodes()) {
+      const answer = await run(older, [program], { cwd: place });
+      assert.equal(answer.stdout.trim(), 'true,true,true', older);
+    }
   });
 
   test('it verifies a recorded batch', async () => {
