@@ -18,6 +18,8 @@ export interface Client {
   /** `body` undefined: none is sent. */
   post<T>(path: string, body: unknown, headers?: Record<string, string>): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
+  /** Reads a record, makes a change of it and sends that; read again where somebody else changed the record meanwhile. */
+  change<T>(path: string, make: (before: T) => unknown): Promise<T>;
   /** An answer without a body is undefined. */
   delete<T>(path: string): Promise<T>;
   /**
@@ -63,6 +65,9 @@ export interface ClientOptions {
 
 type Send = (path: string, init: RequestInit, signal?: AbortSignal) => Promise<Response>;
 
+/** A change that meets changes of others is made anew so many times. */
+const MOST_CHANGES = 20;
+
 const SLOW_MS = 2_000;
 /** How long a server that does not answer is asked. */
 export const PATIENCE_MS = 60_000;
@@ -88,9 +93,22 @@ export function createClient(options: ClientOptions): Client {
     const init = { method: 'POST', ...content, headers: { ...type, ...headers } };
     return bodyOf<T>(await send(path, init), base);
   };
-  const patch = async <T>(path: string, body: unknown): Promise<T> => {
-    const headers = { 'content-type': 'application/json' };
+  const patch = async <T>(path: string, body: unknown, more: Record<string, string> = {}): Promise<T> => {
+    const headers = { 'content-type': 'application/json', ...more };
     return bodyOf<T>(await send(path, { method: 'PATCH', body: JSON.stringify(body), headers }), base);
+  };
+  const change = async <T>(path: string, make: (before: T) => unknown): Promise<T> => {
+    for (let tries = 1; ; tries += 1) {
+      const read = await send(path, {});
+      const etag = read.headers.get('etag');
+      const body = make(await bodyOf<T>(read, base));
+      try {
+        return await patch<T>(path, body, etag === null ? {} : { 'if-match': etag });
+      } catch (error) {
+        const met = error instanceof CliError && error.code === 'precondition-failed';
+        if (!met || tries === MOST_CHANGES) throw error;
+      }
+    }
   };
   const remove = async <T>(path: string): Promise<T> => {
     const response = await send(path, { method: 'DELETE' });
@@ -102,6 +120,7 @@ export function createClient(options: ClientOptions): Client {
     download: async (path) => new Uint8Array(await (await open(path, {})).arrayBuffer()),
     post,
     patch,
+    change,
     delete: remove,
     events: (id, where) =>
       messages(open, `/v1/experiments/${encodeURIComponent(id)}/events`, { ...where, onCut }),

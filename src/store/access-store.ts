@@ -54,8 +54,11 @@ export interface AccessStore {
   signOuts(): Promise<ReadonlyMap<string, number>>;
 
   // --- audit
-  /** Adds an entry; the oldest ones go by number and age. */
-  audit(entry: AuditInput): Promise<void>;
+  /**
+   * Adds an entry; the oldest ones go by number and age, those of one caller among themselves. What an administrator did
+   * (`administrative`) is kept apart, where nobody else's entries push it out.
+   */
+  audit(entry: AuditInput, options?: { administrative?: boolean }): Promise<void>;
   /** Entries older than `before` (an entry's id), newest first. */
   auditLog(limit: number, before: string | undefined): Promise<AuditEntry[]>;
 }

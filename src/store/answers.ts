@@ -5,7 +5,7 @@ import type { AnswerClaim, KeptAnswer, RecordsStore } from './records-store.ts';
 
 /** Answers that are kept for repeated requests, each under a claim that one process holds. */
 export function createAnswers(
-  { run }: StoreContext,
+  { run, limits }: StoreContext,
   pressure: ReturnType<typeof createPressure>,
 ): Pick<RecordsStore, 'claimAnswer' | 'keepAnswer' | 'dropAnswer'> {
   return {
@@ -19,8 +19,12 @@ export function createAnswers(
       return { outcome };
     },
 
-    async keepAnswer({ name, token, answer, keepMs }) {
-      await run('end-answer', [name, token, JSON.stringify(answer), keepMs]);
+    async keepAnswer({ name, token, caller, answer, keepMs }) {
+      const { answersOfCaller, answerBytesOfCaller } = limits;
+      await run('end-answer', [
+        ...[name, token, JSON.stringify(answer), keepMs],
+        ...[caller, answersOfCaller, answerBytesOfCaller],
+      ]);
     },
 
     async dropAnswer({ name, token }) {

@@ -20,6 +20,11 @@ export interface StoreLimits {
   acceptShare: number;
   /** Experiments of one project that may wait at once: one that floods the line leaves the others their room. */
   waitingOfProject: number;
+  /** Entries of the audit log that are kept of one caller who is no administrator. */
+  auditOfCaller: number;
+  /** Answers to requests with an Idempotency-Key that are kept of one caller, and their bytes. */
+  answersOfCaller: number;
+  answerBytesOfCaller: number;
   /** Of the stream of an experiment that runs so much stays in Redis, and what it reports between two looks at it. */
   liveBytes: number;
   /** A follower looks again after this time, should a wake-up have been lost. */
@@ -37,6 +42,9 @@ export const DEFAULT_LIMITS: StoreLimits = {
   pageEntries: 128,
   acceptShare: 0.7,
   waitingOfProject: 20_000,
+  auditOfCaller: 10_000,
+  answersOfCaller: 2000,
+  answerBytesOfCaller: 8 * 1024 * 1024,
   liveBytes: 8 * 1024 * 1024,
   followPollMs: 10_000,
   pressureMaxAgeMs: 250,

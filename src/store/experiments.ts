@@ -61,7 +61,7 @@ async function submit(
     mostWaiting,
     RECORD_VERSION,
     input.rerunOf ?? '',
-    ...auditArguments(input.audit),
+    ...auditArguments(input.audit, { mostOfCaller: limits.auditOfCaller }),
   ]);
   return admitted(reply as Admission, { projectField: '/project', mostWaiting });
 }

@@ -94,7 +94,14 @@ export interface RecordsStore {
    */
   claimAnswer(input: { name: string; digest: string; leaseMs: number }): Promise<AnswerClaim>;
   /** Keeps the answer for `keepMs`; passed over where the claim is lost. */
-  keepAnswer(input: { name: string; token: string; answer: KeptAnswer; keepMs: number }): Promise<void>;
+  keepAnswer(input: {
+    name: string;
+    token: string;
+    /** Whose oldest answers go when there are too many. */
+    caller: string;
+    answer: KeptAnswer;
+    keepMs: number;
+  }): Promise<void>;
   /** Gives the claim up: the next request with the key is the first one again. */
   dropAnswer(input: { name: string; token: string }): Promise<void>;
 }

@@ -22,6 +22,7 @@ const PLACES: Readonly<Record<string, string>> = {
   '<step>': '\\d+',
   '<project>': '[a-z0-9-]+',
   '<cluster>': '[a-z0-9-]+',
+  '<caller>': '[a-z0-9-]+',
   '<dispatcher>': '[\\w.-]+',
 };
 

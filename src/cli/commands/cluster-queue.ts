@@ -58,10 +58,11 @@ function relabel(output: Output): Command {
     .action(async (name: string, changes: string[], _own: Options, command: Command) => {
       const options = allOptions<Options>(command);
       const client = await clientFor(options);
-      const before = await client.get<ClusterView>(pathOf(name));
-      const labels = changed(before.labels, changes);
+      const path = pathOf(name);
       const cluster =
-        changes.length === 0 ? before : await client.patch<ClusterView>(pathOf(name), { labels });
+        changes.length === 0
+          ? await client.get<ClusterView>(path)
+          : await client.change<ClusterView>(path, ({ labels }) => ({ labels: changed(labels, changes) }));
       const shown = Object.entries(cluster.labels).map(([key, value]) => `${key}=${value}`);
       output.line(options.json ? json(cluster) : shown.map(inert).join(' ') || 'no labels');
     });

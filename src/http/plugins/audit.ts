@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hasScope } from '../../core/scopes.ts';
 import type { AuditEntry } from '../../schemas/audit.ts';
 import type { AuditInput } from '../../store/access-store.ts';
 import type { App, RouteDeps } from '../deps.ts';
@@ -9,7 +10,7 @@ declare module 'fastify' {
     audit?: true;
   }
   interface FastifyRequest {
-    /** Its entry was written already, in one step with what it did. */
+    /** Its entry was written already, in one step with what it did; or it repeats a request that has one. */
     audited: boolean;
     /** What its entry names as the target; null: what was made, else what the path names. */
     auditTarget: string | null;
@@ -34,7 +35,8 @@ export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
   app.decorateRequest('auditTarget', null);
 
   app.addHook('onSend', async (request, reply, payload) => {
-    if (request.audited) return;
+    // A repetition that is answered as the first request was did nothing.
+    if (request.audited || reply.hasHeader('idempotency-replayed')) return;
     const refused = reply.statusCode === 401 || reply.statusCode === 403;
     if (!refused && !isChange(request, reply)) return;
     const refusedTo = reply.statusCode >= 400 ? (request.caller?.id ?? '') : undefined;
@@ -42,7 +44,8 @@ export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
     if (passedOver === undefined) return;
     const did = { status: reply.statusCode, target: targetOf(request, reply), code: codeOf(payload) };
     const entry = auditEntry(request, did, passedOver);
-    const written = (async () => store.audit(entry))().catch((err: unknown) => {
+    const administrative = isAdministrative(request);
+    const written = (async () => store.audit(entry, { administrative }))().catch((err: unknown) => {
       log.error({ err, audit: entry }, 'an entry of the audit log was not stored');
     });
     // A refusal need not wait: it changed nothing, and the store may be away.
@@ -71,6 +74,11 @@ function createAdmission(): (caller: string, now: number) => number | undefined 
     passedOver = 0;
     return told;
   };
+}
+
+/** Whether an administrator did what only administrators may; what one merely asks for in vain is like that of others. */
+function isAdministrative({ caller, routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.scope === 'admin' && caller !== null && hasScope(caller, 'admin');
 }
 
 function isChange(request: FastifyRequest, reply: FastifyReply): boolean {

@@ -27,6 +27,8 @@ const KEPT_MS = 24 * 3600 * 1000;
 const CLAIM_MS = 60_000;
 /** Longer answers are not kept. */
 const MOST_BYTES = 64 * 1024;
+/** Longer refusals are not kept: the same request is refused again, and made nothing. */
+const MOST_REFUSAL_BYTES = 2048;
 /** Refusals that say nothing of the request itself. */
 const PASSING = new Set([401, 403, 408, 413, 429]);
 /** Headers that a repetition must be told. */
@@ -75,7 +77,9 @@ export function addIdempotency(app: App, { store, log }: RouteDeps): void {
     if (claim === null) return payload;
     request.answerClaim = null;
     const answer = answerToKeep(request, reply, payload);
-    const ended = answer ? store.keepAnswer({ ...claim, answer, keepMs: KEPT_MS }) : store.dropAnswer(claim);
+    const ended = answer
+      ? store.keepAnswer({ ...claim, caller: request.caller.id, answer, keepMs: KEPT_MS })
+      : store.dropAnswer(claim);
     // What was done is done: a repetition is then told to come back until the claim has run out.
     await ended.catch((err: unknown) => log.warn({ err }, 'an answer could not be kept for its repetition'));
     return payload;
@@ -152,7 +156,7 @@ function answerToKeep(
   const status = reply.statusCode;
   const text = payload === undefined || payload === null ? '' : payload;
   if (typeof text !== 'string' || Buffer.byteLength(text) > MOST_BYTES) return undefined;
-  if (status >= 400 && !isFinal(status, text)) return undefined;
+  if (status >= 400 && (text.length > MOST_REFUSAL_BYTES || !isFinal(status, text))) return undefined;
   if (status < 400 && request.routeOptions.config.idempotency === 'secret') {
     return { status, headers: {}, body: '', withheld: true };
   }

@@ -83,13 +83,14 @@ async function accept(
   request: FastifyRequest,
   asked: Pick<Submission, 'spec' | 'rerunOf'>,
 ): Promise<Accepted> {
-  const { accepted, created } = await acceptExperiment(deps, {
+  const { accepted } = await acceptExperiment(deps, {
     ...asked,
     caller: request.caller,
     key: idempotencyKey(request),
     audit: (id) => auditEntry(request, { status: 202, target: id }),
   });
-  request.audited = created;
+  // Where it was made before, that has an entry, and nothing was done now.
+  request.audited = true;
   return accepted;
 }
 

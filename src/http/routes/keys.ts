@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import type { Caller, Scope } from '../../core/scopes.ts';
 import {
   type ApiKey,
   ApiKeyInput,
@@ -13,6 +14,7 @@ import { projectProblem } from '../caller-projects.ts';
 import { newKeyId, newKeyToken } from '../callers.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { requireScope } from '../plugins/auth.ts';
 import { problems } from '../responses.ts';
 import { PageQuery, strict } from './common.ts';
 
@@ -126,6 +128,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
     },
     async (request, reply): Promise<ApiKeyWithSecret> => {
       const { name, project = null, scopes, expiresInSeconds } = request.body;
+      requireScopes(request.caller, scopes);
       if (project !== null) {
         const problem = await projectProblem(store, request.caller, project);
         if (problem) throw refused(problem.message, problem.field);
@@ -180,15 +183,16 @@ function addRotate(app: App, { store, clock }: RouteDeps): void {
       const { overlapSeconds = 0 } = (request.body ?? {}) as ApiKeyRotation;
       const overlapMs = overlapSeconds * 1000;
       const { token, digest } = newKeyToken(id);
-      const key = await store.changeKey(id, (before) =>
-        isLive(before, now)
+      const key = await store.changeKey(id, (before) => {
+        requireScopes(request.caller, before.scopes);
+        return isLive(before, now)
           ? {
               ...before,
               ...{ digest, previousDigest: overlapMs > 0 ? before.digest : null },
               ...{ rotatedAt: now, overlapUntil: overlapMs > 0 ? now + overlapMs : null },
             }
-          : undefined,
-      );
+          : undefined;
+      });
       if (key === undefined) throw keyNotFound(id);
       return { key: view(key), token };
     },
@@ -220,6 +224,11 @@ function addRevoke(app: App, { store, clock }: RouteDeps): void {
       return view(key);
     },
   );
+}
+
+/** A key hands on no more than its holder has. Throws EchelonError `forbidden`, which names the first missing scope. */
+function requireScopes(caller: Caller, scopes: readonly Scope[]): void {
+  for (const scope of scopes) requireScope(caller, scope);
 }
 
 function keyNotFound(id: string): EchelonError {

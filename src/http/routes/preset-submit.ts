@@ -53,11 +53,12 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       }
       const key = idempotencyKey(request);
       const digest = digestOf(preset, request.body);
-      const id = await create(store, draft, {
+      const { id, created } = await create(store, draft, {
         project: resolved[0]!.spec.project,
         fingerprints: resolved.map(({ spec }) => fingerprintOf(spec)),
         ...(key !== undefined && { idempotency: { key, digest, caller: request.caller } }),
       });
+      request.audited = !created;
       const self = `/v1/sweeps/${id}`;
       const accepted: SweepAccepted = { id, self, count: draft.entries.length };
       return reply.code(202).header('location', self).send(accepted);
@@ -87,9 +88,8 @@ async function create(
   store: Pick<Store, 'createSweep'>,
   { name, method, spec, axes, entries, after }: ChainDraft,
   more: Pick<SweepInput, 'project' | 'fingerprints' | 'idempotency'>,
-): Promise<string> {
-  const { id } = await store.createSweep({
+): Promise<{ id: string; created: boolean }> {
+  return await store.createSweep({
     ...{ id: newSweepId(), name, method, seed: null, spec, axes, entries, after, ...more },
   });
-  return id;
 }

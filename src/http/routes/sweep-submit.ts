@@ -57,12 +57,13 @@ function addSubmit(app: App, { store }: RouteDeps): void {
       const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
       const { fingerprints, project } = await judge(store, caller, draft);
       const key = idempotencyKey(request);
-      const { id } = await store.createSweep({
+      const { id, created } = await store.createSweep({
         ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
         earlyStopping: body.earlyStopping ?? null,
         ...{ seed: draft.seed, spec: draft.spec, axes: draft.axes, entries: draft.entries },
         ...(key !== undefined && { idempotency: { key, digest: digestOf(body), caller } }),
       });
+      request.audited = !created;
       const self = `/v1/sweeps/${id}`;
       const accepted: SweepAccepted = { id, self, count: draft.entries.length };
       return reply.code(202).header('location', self).send(accepted);

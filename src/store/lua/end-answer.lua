@@ -1,15 +1,31 @@
 #!lua flags=allow-oom
--- Ends a claim on an answer: with the answer, which is then kept, or without, so that the key is free again.
+-- Ends a claim on an answer: with the answer, which is then kept, or without, so that the key is free again. Of one
+-- caller only so many answers and bytes are kept: more take the place of the caller's own oldest.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name of caller and key, 2 token of the claim, 3 answer (JSON) or '', 4 how long it is kept (ms)
+-- ARGV      1 name of caller and key, 2 token of the claim, 3 answer (JSON) or '', 4 how long it is kept (ms), then of an
+--           answer: 5 caller, 6 answers of a caller that are kept at most, 7 their bytes at most
 -- Returns   1; 0: the claim is lost, and nothing was changed
 -- Events    none
 
-local key = KEYS[1] .. ':answer:' .. ARGV[1]
+local root = KEYS[1]
+local key = root .. ':answer:' .. ARGV[1]
 if redis.call('HGET', key, 'token') ~= ARGV[2] then return 0 end
 if ARGV[3] == '' then return redis.call('DEL', key) end
 redis.call('HDEL', key, 'token')
 redis.call('HSET', key, 'answer', ARGV[3])
 redis.call('PEXPIRE', key, ARGV[4])
+
+-- Those of the caller, oldest first, as `name bytes`; how many bytes they are together.
+local ring = root .. ':answers:' .. ARGV[5]
+local sum = ring .. ':bytes'
+local count = redis.call('RPUSH', ring, ARGV[1] .. ' ' .. #ARGV[3])
+local bytes = redis.call('INCRBY', sum, #ARGV[3])
+while count > 1 and (count > tonumber(ARGV[6]) or bytes > tonumber(ARGV[7])) do
+  local name, size = string.match(redis.call('LPOP', ring), '^(%S+) (%d+)$')
+  if name ~= ARGV[1] then redis.call('DEL', root .. ':answer:' .. name) end
+  count, bytes = count - 1, redis.call('DECRBY', sum, size)
+end
+redis.call('PEXPIRE', ring, ARGV[4])
+redis.call('PEXPIRE', sum, ARGV[4])
 return 1

@@ -5,7 +5,8 @@
 -- ARGV      1-10 its arguments (see include/create.lua), 11 project, 12 names of the idempotency key or '',
 --           13 digest of the request, 14 '1' where new work is accepted, 15 experiments of a project that may wait,
 --           16 version of the record's layout, 17 experiment that it runs again, or '', 18 its entry of the audit
---           log (JSON) or '', 19 entries that are kept at most, 20 how long they are kept (ms)
+--           log (JSON) or '', 19 the caller that it counts for, 20 entries that are kept at most, 21 of one caller,
+--           22 how long they are kept (ms)
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
 --           {'no-project'}: its project was removed meanwhile; {'line-full'}: too many of its project wait;
@@ -36,6 +37,8 @@ local again = ARGV[17] ~= ''
 createWaiting(root, childAt(1, { project = ARGV[11], version = ARGV[16], rerunOf = again and ARGV[17] or nil,
   reason = again and 'run again' or 'submitted', now = now }))
 rememberRequest(root, ARGV[12], ARGV[13], id)
-if ARGV[18] ~= '' then recordAudit(root, ARGV[18], ARGV[19], ARGV[20], now) end
+if ARGV[18] ~= '' then
+  recordAudit(root, { entry = ARGV[18], ring = ARGV[19], most = ARGV[20], mostOfCaller = ARGV[21], keptMs = ARGV[22] }, now)
+end
 redis.call('PUBLISH', root .. ':wake', 'line')
 return { 'ok', id, '1' }

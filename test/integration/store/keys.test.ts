@@ -40,8 +40,15 @@ async function setUp(store: Store): Promise<string> {
   await store.keyUsed(key, 2);
   const said = { action: 'a', target: null, status: 200, outcome: 'done', code: null, note: null } as const;
   await store.signOut(key, Date.now(), 1000);
+  await store.audit(
+    { caller: key, name: 'n', project: null, requestId: 'r', address: '::1', ...said },
+    { administrative: true },
+  );
   await store.audit({ caller: key, name: 'n', project: PROJECT, requestId: 'r', address: '::1', ...said });
-  await store.claimAnswer({ name: DIGEST, digest: DIGEST, leaseMs: 60_000 });
+  const claim = await store.claimAnswer({ name: DIGEST, digest: DIGEST, leaseMs: 60_000 });
+  assert.ok(claim.outcome === 'claimed');
+  const answer = { status: 202, headers: {}, body: '{}' };
+  await store.keepAnswer({ name: DIGEST, token: claim.token, caller: key, answer, keepMs: 60_000 });
   await store.putCluster(CLUSTER);
   const nodes = [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }];
   await store.seeCluster('local', { address: 'a:1', generation: 'g', nodes });

@@ -34,3 +34,24 @@ test('the log is bounded in age and number', async () => {
   assert.ok((await redis.xlen(key)) < 200);
   assert.ok(AUDIT_ENTRIES > 10_000);
 });
+
+test('a caller’s entries push out its own oldest only, and never what administrators did', async (t) => {
+  const { store: bounded, redis: own } = await storeFor(t, { limits: { auditOfCaller: 5 } });
+  const of = (caller: string | null, target: string) => ({ ...entry(target), caller });
+  await bounded.audit(of('root', 'revoked'), { administrative: true });
+  await bounded.audit(of('other', 'first'));
+  for (let at = 0; at < 50; at += 1) await bounded.audit(of('flood', `flood ${at}`));
+  for (let at = 0; at < 50; at += 1) await bounded.audit(of(null, `guess ${at}`));
+  const told = (await bounded.auditLog(100, undefined)).map(({ target }) => target);
+  const last = (word: string) => [49, 48, 47, 46, 45].map((at) => `${word} ${at}`);
+  assert.deepEqual(told, [...last('guess'), ...last('flood'), 'first', 'revoked']);
+  assert.equal(await own.xlen('{echelon}:audit'), 11);
+  const pages: (string | null)[] = [];
+  for (let before: string | undefined; ; ) {
+    const page: { id: string; target: string | null }[] = await bounded.auditLog(2, before);
+    if (page.length === 0) break;
+    pages.push(...page.map(({ target }) => target));
+    before = page.at(-1)!.id;
+  }
+  assert.deepEqual(pages, told, 'both streams are one list');
+});

@@ -40,3 +40,12 @@ test('a label of `add` is key=value, and may be repeated', async () => {
   assert.ok(taken.outcome === 'claimed');
   assert.deepEqual((taken.claimed.request as { labels: object }).labels, { gpu: 'h100', zone: 'x' });
 });
+
+test('labels that several people set at once are all set', async () => {
+  const words = Array.from({ length: 6 }, (_one, at) => `key${at}=x`);
+  // Fails where labels are read and written without a look at what changed in between.
+  const ran = await Promise.all(words.map((word) => run('label', 'fleet', word)));
+  for (const { error } of ran) assert.equal(error, undefined);
+  const shown = (await run('label', 'fleet')).output.lines[0]!;
+  for (const word of words) assert.ok(shown.includes(word), `${word} in ${shown}`);
+});

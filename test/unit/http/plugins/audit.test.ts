@@ -41,7 +41,7 @@ describe('the audit log', () => {
     for (const secret of ['PRIVATE', token.slice(-43), TOKEN]) assert.ok(!all.includes(secret));
   });
 
-  test('has a submission once, and its repetition as one that was asked for again', async () => {
+  test('has a submission once, and no entry for its repetition, which does nothing', async () => {
     const asked = async () =>
       (await store.auditLog(1000, undefined))
         .filter(({ target }) => target === id)
@@ -51,7 +51,24 @@ describe('the audit log', () => {
     // Twice where the step in the store writes it and the answer does too.
     assert.deepEqual(await asked(), ['submitExperiment']);
     await call('POST', '/v1/experiments', { body: REPLAY, headers });
-    assert.deepEqual(await asked(), ['submitExperiment', 'submitExperiment']);
+    assert.deepEqual(await asked(), ['submitExperiment']);
+  });
+
+  test('has no entry for an answer that is repeated from what is kept, nor for a sweep that was made before', async () => {
+    const before = async () => (await store.auditLog(1000, undefined)).length;
+    const headers = { 'idempotency-key': 'audited-too' };
+    const sweep = { name: 's', method: 'list', spec: { engine: 'replay' }, axes: { 'replay.batches': [1] } };
+    for (const [path, body] of [
+      ['/v1/queues/default/pause', { reason: 'x' }],
+      ['/v1/sweeps', sweep],
+    ] as const) {
+      const first = await call('POST', path, { body, headers });
+      assert.ok(first.statusCode < 300, first.body);
+      const entries = await before();
+      assert.equal((await call('POST', path, { body, headers })).statusCode, first.statusCode);
+      assert.equal(await before(), entries, path);
+    }
+    await call('POST', '/v1/queues/default/resume');
   });
 
   test('has no reading, no dry run and no unknown path', async () => {

@@ -68,6 +68,20 @@ describe('a key', () => {
     }
   });
 
+  test('hands on no scope that its maker lacks, neither when it is made nor when it is rotated', async () => {
+    const { token } = await make({ scopes: ['admin', 'read'] });
+    const create = (scopes: string[]) => call('POST', '/v1/keys', { token, body: { name: 'k', scopes } });
+    const refused = await create(['read', 'custom-code']);
+    assert.deepEqual([refused.statusCode, refused.json().code], [403, 'forbidden']);
+    assert.match(refused.json().detail, /scope custom-code/);
+    assert.equal((await create(['read'])).statusCode, 201);
+    const { key } = await make({ scopes: ['submit'] });
+    const rotated = await call('POST', `/v1/keys/${key.id}/rotate`, { token });
+    assert.equal(rotated.statusCode, 403);
+    assert.equal((await call('POST', `/v1/keys/${key.id}/rotate`)).statusCode, 200);
+    assert.equal((await call('DELETE', `/v1/keys/${key.id}`, { token })).statusCode, 200, 'but revokes any');
+  });
+
   test('is refused where it could not be what it says', async () => {
     const refused = async (body: object) => {
       const response = await call('POST', '/v1/keys', { body: { name: 'a', ...body } });
