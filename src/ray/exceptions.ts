@@ -10,6 +10,11 @@ const BUILTIN_EXCEPTION =
 /** Where Ray's exceptions keep their text, in order of preference. */
 const MESSAGE_KEYS = ['error_msg', 'error_message', 'message', '_original_stack_trace', '_msg'];
 
+/** What Python prints between two exceptions, the second of which was raised from the first, or while it was handled. */
+const CHAIN =
+  /\n\n(?:The above exception was the direct cause of the following exception|During handling of the above exception, another exception occurred):\n\n/;
+const MAX_CAUSES = 20;
+
 interface ClassName {
   readonly module: string;
   readonly qualname: string;
@@ -69,7 +74,7 @@ function taskError(node: PyObject): RayPythonError {
     const fromArgs = clean(messageOf(root));
     if (fromArgs.includes('\n') || message === '') message = fromArgs;
   }
-  return new RayPythonError({
+  const error = new RayPythonError({
     pythonType: raised.qualname,
     pythonModule: raised.module,
     rayType: 'RayTaskError',
@@ -77,6 +82,39 @@ function taskError(node: PyObject): RayPythonError {
     pythonTraceback: text,
     functionName: typeof functionName === 'string' ? functionName : undefined,
   });
+  const chained = chainedCause(text);
+  if (chained !== undefined) error.cause = chained;
+  return error;
+}
+
+/**
+ * The exception from which, or during which, the last one of a traceback was raised; with its own cause, if it has one.
+ * Pickles do not keep `__cause__` and `__context__`: the text alone tells of them.
+ */
+function chainedCause(traceback: string): RayPythonError | undefined {
+  let cause: RayPythonError | undefined;
+  for (const text of traceback.split(CHAIN).slice(0, -1).slice(-MAX_CAUSES)) {
+    const error = python(...raisedBy(text));
+    if (cause !== undefined) error.cause = cause;
+    cause = error;
+  }
+  return cause;
+}
+
+/** Class and message of a traceback without a chain, and the traceback: what follows the last frame says what was raised. */
+function raisedBy(traceback: string): [ClassName, string, undefined, string] {
+  const text = clean(traceback);
+  const lines = text.split('\n');
+  const lastFrame = lines.findLastIndex((line) => /^(?:\s|Traceback |ray::)/.test(line));
+  const [first = '', ...more] = lines.slice(lastFrame + 1);
+  const colon = first.indexOf(': ');
+  const name = colon === -1 ? first : first.slice(0, colon);
+  const dot = name.lastIndexOf('.');
+  const qualname = name.slice(dot + 1) || '?';
+  const builtin = BUILTIN_EXCEPTION.test(qualname) ? 'builtins' : '?';
+  const own = { module: dot === -1 ? builtin : name.slice(0, dot), qualname };
+  const message = [colon === -1 ? '' : first.slice(colon + 2), ...more].join('\n').trimEnd();
+  return [own, message, undefined, text];
 }
 
 /** Follows RayTaskErrors that wrap one another (a task that failed in a task). */
@@ -111,13 +149,13 @@ function actorError(node: PyObject, own: ClassName): RayActorDiedError {
   return error;
 }
 
-function python(own: ClassName, message: string, rayType?: string): RayPythonError {
+function python(own: ClassName, message: string, rayType?: string, traceback = ''): RayPythonError {
   return new RayPythonError({
     pythonType: own.qualname,
     pythonModule: own.module,
     rayType,
     message,
-    pythonTraceback: '',
+    pythonTraceback: traceback,
   });
 }
 

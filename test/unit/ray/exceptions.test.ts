@@ -48,6 +48,20 @@ describe('exceptions, from pickles of Ray itself', () => {
     assert.match(error.pythonTraceback, /ValueError: bad thing$/);
   });
 
+  test('an exception raised from another has it as its cause, with its traceback', () => {
+    const error = read('taskErrorChained');
+    assert.equal(error.message, 'RuntimeError: outer');
+    const cause = error.cause;
+    assert.ok(cause instanceof RayPythonError);
+    assert.deepEqual(
+      [cause.pythonType, cause.pythonModule, cause.pythonMessage, cause.cause],
+      ['KeyError', 'builtins', "'lost key'", undefined],
+    );
+    assert.match(cause.pythonTraceback, /^Traceback[\s\S]*in inner[\s\S]*KeyError: 'lost key'$/);
+    assert.match(error.pythonTraceback, /lost key[\s\S]*direct cause[\s\S]*RuntimeError: outer$/);
+    assert.equal(read('taskError').cause, undefined);
+  });
+
   test('a dead actor has a class of its own', () => {
     const error = read('actorDied');
     assert.ok(error instanceof RayActorDiedError);

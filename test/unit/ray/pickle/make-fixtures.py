@@ -3,10 +3,12 @@
 import json
 import pathlib
 import pickle
+import traceback
 
 import numpy as np
 import ray.cloudpickle as cloudpickle
 from ray import exceptions as ray_exceptions
+from ray._private.utils import format_error_message
 
 
 class HomeMade(Exception):
@@ -17,6 +19,21 @@ class HomeMade(Exception):
 def raised(error):
     text = f"\x1b[36mray::f()\x1b[39m (pid=7, ip=127.0.0.1)\n  File \"f.py\", line 1, in f\n{type(error).__name__}: {error}\n"
     return ray_exceptions.RayTaskError("f", text, error, proctitle="ray::f", pid=7, ip="127.0.0.1")
+
+
+def chained():
+    """As a worker makes it of an exception that was raised from another: Ray itself drops the first frame."""
+    def inner():
+        raise KeyError("lost key")
+
+    try:
+        try:
+            inner()
+        except KeyError as cause:
+            raise RuntimeError("outer") from cause
+    except RuntimeError as error:
+        text = format_error_message(traceback.format_exc(), task_exception=True)
+        return ray_exceptions.RayTaskError("f", text, error, proctitle="ray::f", pid=7, ip="127.0.0.1")
 
 
 NUMPY = {
@@ -40,6 +57,7 @@ EXCEPTIONS = {
     "taskErrorOfTwoLines": raised(ValueError("one\ntwo")),
     "taskErrorHomeMade": raised(HomeMade("x")),
     "taskErrorNested": raised(raised(ZeroDivisionError("deep"))),
+    "taskErrorChained": chained(),
     "taskErrorAsCause": raised(ValueError("dual")).as_instanceof_cause(),
     "actorDied": ray_exceptions.ActorDiedError(),
     "actorConstructor": ray_exceptions.ActorDiedError(raised(ValueError("in __init__"))),
