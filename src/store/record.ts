@@ -34,7 +34,8 @@ export function toExperiment(stored: Fields, metrics: Fields): Experiment | unde
     defaults: json(fields.defaults) as string[],
     fingerprint: fields.fingerprint || null,
     progress: {
-      stage: fields.stage ?? '',
+      // The last stage, such as saving, is over; of a failed attempt it says how far it had come.
+      stage: fields.state === 'succeeded' ? '' : (fields.stage ?? ''),
       step: count(fields.step),
       steps: count(fields.steps),
       metrics: Object.fromEntries(

@@ -216,9 +216,9 @@ function describe(experiment: ExperimentDetail): string {
 
 /** What it does and how far it has come; a trainer's stage may say both by itself. */
 function stageOf({ stage, step, steps }: Experiment['progress']): string {
-  const name = inert(stage) || '-';
-  const far = `step ${step} of ${steps}`;
-  return steps === 0 || name === far ? name : `${name}, ${far}`;
+  const name = inert(stage);
+  const far = steps === 0 ? '' : `step ${step} of ${steps}`;
+  return name === far ? name || '-' : [name, far].filter(Boolean).join(', ');
 }
 
 /** The last time that each rule fired; `echelon rules ID` shows all of it. */

@@ -3,6 +3,10 @@ import { EchelonError } from '../../core/errors.ts';
 import type { App } from '../deps.ts';
 import { PROBLEM_TYPE, toEchelonError, toProblem } from '../to-problem.ts';
 
+/** For whoever asks the api for the metrics, which it never serves. */
+const METRICS_ELSEWHERE =
+  'Metrics are served on a port of their own, and on none by default: start with ECHELON_METRICS_PORT=9464 and read http://127.0.0.1:9464/metrics.';
+
 /**
  * Every failure is a problem document. A path that exists with other methods is answered 405 with `Allow`, so the
  * routes that are added after this call are remembered.
@@ -33,7 +37,10 @@ export function addErrors(app: App): void {
     if (elsewhere) reply.header('allow', [...new Set(allowed)].sort().join(', '));
     const error = elsewhere
       ? new EchelonError('method-not-allowed', `${request.method} is not possible here.`)
-      : new EchelonError('not-found', 'There is nothing at this path.');
+      : new EchelonError(
+          'not-found',
+          pathname === '/metrics' ? METRICS_ELSEWHERE : 'There is nothing at this path.',
+        );
     return answerProblem(error, request, reply);
   }
 }

@@ -98,7 +98,7 @@ describe('the life of an experiment', () => {
       dropped: 0,
     });
     assert.deepEqual(record?.progress, {
-      stage: 'rollout',
+      stage: '',
       step: 3,
       steps: 9,
       metrics: { loss: 0.1 + 0.2, kl: 'NaN' },

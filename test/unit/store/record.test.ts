@@ -22,6 +22,17 @@ test('verification is complete exactly when the experiment is over and every bat
   assert.equal(status(false, 0, 0), 'pending');
 });
 
+test('a succeeded experiment has no stage, a failed one says how far it had come', () => {
+  const stage = (state: string) =>
+    toExperiment({ id: 'exp-1', state, stage: 'saving', resolved: '{}' }, {})?.progress.stage;
+  assert.deepEqual(['running', 'failed', 'cancelled', 'succeeded'].map(stage), [
+    'saving',
+    'saving',
+    'saving',
+    '',
+  ]);
+});
+
 test('attempts come in order of their numbers, not of their names', () => {
   const fields: Record<string, string> = {};
   for (const n of [10, 2, 1]) Object.assign(fields, { [`${n}:claimedAt`]: String(n), [`${n}:cluster`]: 'c' });

@@ -22,6 +22,15 @@ describe('failures', () => {
     }
   });
 
+  test('the answer to /metrics says how metrics are turned on and where they are', async () => {
+    const response = await call('GET', '/metrics');
+    assert.equal(response.statusCode, 404);
+    assert.match(
+      response.json().detail,
+      /ECHELON_METRICS_PORT=9464 and read http:\/\/127\.0\.0\.1:9464\/metrics/,
+    );
+  });
+
   test('are problem documents, also where a path cannot be read', async () => {
     for (const url of ['/v1/experiments/%', '/%c0%af', '/v1/%zz']) {
       const response = await app.inject({ url, headers: { host: 'echelon.test' } });
