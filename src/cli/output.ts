@@ -10,11 +10,16 @@ export interface Output {
   line(text?: string): void;
   /** Writes a line to standard error, behind what was written before: progress and remarks that are not the answer. */
   remark(text: string): void;
+  /** Columns of the terminal behind standard output; undefined: it is none. */
+  readonly columns?: number | undefined;
 }
 
 /** Standard output and standard error. */
 export const terminal: Output = {
   line: (text = '') => process.stdout.write(`${text}\n`),
+  get columns() {
+    return process.stdout.columns;
+  },
   remark(text) {
     const write = () => process.stderr.write(`${text}\n`);
     // Whoever reads slowly has not got all of the answer yet; a remark on it would overtake it.

@@ -29,6 +29,7 @@ import { roleCommands, serverCommands } from './commands/servers.ts';
 import { sweepCommand } from './commands/sweeps.ts';
 import { VERSION, versionCommand } from './commands/version.ts';
 import { CONNECTION_GROUP } from './connection.ts';
+import { wrappedHelp } from './help-text.ts';
 import type { Output } from './output.ts';
 
 const AFTER = `
@@ -41,6 +42,9 @@ A first look, on this machine alone:
 Each command has a --help with examples.
 Exit status: 0 well, 1 something is not well, 2 wrong usage or unreadable input, 3 no answer from
 the API, 4 refused by it.`;
+
+/** Where help is not read on a terminal. */
+const HELP_WIDTH = 80;
 
 /** What `echelon --help` shows under which heading, from what a newcomer needs to what an operator needs. */
 function groupsOf(output: Output, streams: TextStreams): [heading: string, commands: Command[]][] {
@@ -101,9 +105,12 @@ export function createProgram(
     .showHelpAfterError('(--help shows what there is)')
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'echelon: ')),
+      writeOut: (text) => void process.stdout.write(wrappedHelp(text, process.stdout.columns ?? HELP_WIDTH)),
       ...(isSilent && { writeErr: () => undefined }),
     })
     .configureHelp({
+      // A column of words, however narrow, is read more easily than words that the terminal breaks.
+      minWidthToWrap: 16,
       // Nearly all have options; a column that says so tells nothing.
       subcommandTerm: (command) => plain.subcommandTerm(command).replace(' [options]', ''),
       groupItems: (unsorted, visible, groupOf) =>

@@ -9,7 +9,8 @@ import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { experimentNamed, NAMES_IT } from '../names.ts';
-import { inert, json, type Output, table } from '../output.ts';
+import { inert, json, type Output } from '../output.ts';
+import { fittedTable, widthFor, withWide } from '../table.ts';
 import { findingLine, verdict } from '../verify-files.ts';
 
 interface Options extends ConnectionOptions {
@@ -17,13 +18,14 @@ interface Options extends ConnectionOptions {
   notOk?: boolean;
   limit: number;
   row?: number;
+  output?: string;
 }
 
 const NUMBER = wholeNumber(1, 1e9);
 
 /** `echelon batches`: what was found of the recorded batches, of one of them, or of a row. */
 export function batchesCommand(output: Output): Command {
-  return withConnection(new Command('batches'))
+  return withWide(withConnection(new Command('batches')))
     .summary('show what was found of each batch, of one of them, or of a row')
     .description(
       'list the recorded batches of an experiment with what was found of each; with attempt and batch: the findings and the wrong rows of that one; with --row: how the advantage of that row comes about',
@@ -81,8 +83,18 @@ async function list(input: { client: Client; path: string; options: Options; out
       ? ['-', '-', '-', '-', 'to come']
       : [found.exact, found.rounding, found.wrong, found.unverifiable, inShort(found)]),
   ]);
-  const outcomes = ['EXACT', 'ROUNDING', 'WRONG', 'UNVERIFIABLE', 'FOUND'];
-  output.line(table(['ATTEMPT', 'BATCH', 'STEP', 'ROWS', ...outcomes], rows));
+  const columns = [
+    { title: 'ATTEMPT' },
+    { title: 'BATCH' },
+    { title: 'STEP' },
+    { title: 'ROWS', drop: 1 },
+    { title: 'EXACT', drop: 2 },
+    { title: 'ROUNDING', drop: 3 },
+    { title: 'WRONG' },
+    { title: 'UNVERIFIABLE' },
+    { title: 'FOUND' },
+  ];
+  output.line(fittedTable(columns, rows, widthFor(output, options)));
   if (more) output.remark('There are more; --limit shows them.');
 }
 

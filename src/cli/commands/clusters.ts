@@ -7,11 +7,12 @@ import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { duration, inert, json, type Output, table } from '../output.ts';
+import { duration, inert, json, type Output } from '../output.ts';
 import { patient } from '../patient.ts';
+import { fittedTable, widthFor, withWide } from '../table.ts';
 import { clusterQueueCommands, label } from './cluster-queue.ts';
 
-type Options = ConnectionOptions & { json?: boolean; wait?: boolean };
+type Options = ConnectionOptions & { json?: boolean; wait?: boolean; output?: string };
 
 interface AddOptions extends Options {
   rayTokenFile?: string;
@@ -28,7 +29,7 @@ interface AddOptions extends Options {
 
 /** `echelon clusters`: list, add, drain and remove. */
 export function clustersCommand(output: Output): Command {
-  const command = apiCommand('clusters')
+  const command = withWide(apiCommand('clusters'))
     .summary('list the clusters; add, pause, drain or remove one')
     .description('list the clusters: nodes, GPUs, ray-worker, last seen')
     .addHelpText(
@@ -41,7 +42,7 @@ export function clustersCommand(output: Output): Command {
       if (options.json) return output.line(json(list));
       if (list.items.length === 0)
         return output.line('No clusters. `echelon clusters add NAME ray://host:10001` adds one.');
-      output.line(clusterTable(list.items, Date.now()));
+      output.line(clusterTable(list.items, Date.now(), widthFor(output, options)));
     });
   const subs = [add(output), ...clusterQueueCommands(output), drain(output), remove(output)];
   for (const sub of subs) command.addCommand(sub);
@@ -52,21 +53,25 @@ const waiting = (command: Command): Command =>
   command.option('--wait', 'show what is done, and return when it is over');
 
 /** GPUs and CPUs are `free/total`; "out" is what experiments of ours hold. */
-export function clusterTable(clusters: readonly ClusterView[], now: number): string {
-  const head = [
-    'NAME',
-    'STATE',
-    'NODES',
-    'GPUS FREE/ALL',
-    'GPUS OUT',
-    'CPUS FREE/ALL',
-    'RUNS',
-    'RAY-WORKER',
-    'RAY',
-    'SEEN',
+export function clusterTable(
+  clusters: readonly ClusterView[],
+  now: number,
+  width?: number | undefined,
+): string {
+  const columns = [
+    { title: 'NAME', least: 12 },
+    { title: 'STATE' },
+    { title: 'NODES', drop: 1 },
+    { title: 'GPUS FREE/ALL' },
+    { title: 'GPUS OUT', drop: 2 },
+    { title: 'CPUS FREE/ALL' },
+    { title: 'RUNS' },
+    { title: 'RAY-WORKER', drop: 3 },
+    { title: 'RAY', drop: 4 },
+    { title: 'SEEN' },
   ];
-  return table(
-    head,
+  return fittedTable(
+    columns,
     clusters.map((cluster) => [
       inert(cluster.name),
       stateOf(cluster),
@@ -79,6 +84,7 @@ export function clusterTable(clusters: readonly ClusterView[], now: number): str
       inert(cluster.rayVersion ?? '-'),
       cluster.lastSeenAt === null ? 'never' : `${duration(now - cluster.lastSeenAt)} ago`,
     ]),
+    width,
   );
 }
 

@@ -6,11 +6,11 @@ import { secondsOf, wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { experimentNamed, NAMES_IT, sweepNamed } from '../names.ts';
-import { coloredState, duration, inert, json, type Output, successRate, table } from '../output.ts';
+import { coloredState, duration, inert, json, type Output, successRate } from '../output.ts';
 import { resolvedYaml } from '../resolved-spec.ts';
-import { shortened } from '../shortened.ts';
 import { changedSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
+import { fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 import { logsCommand } from './logs.ts';
 import { startsIn } from './queue.ts';
 import { watchCommand, watchExperiment } from './watch.ts';
@@ -68,7 +68,7 @@ interface SubmitOptions extends Options, SpecChanges {
 }
 
 function list(output: Output): Command {
-  return apiCommand('ls')
+  return withWide(apiCommand('ls'))
     .description('list experiments, newest first')
     .option('--state <states>', 'only those in one of these states, separated by commas')
     .option('--project <project>', 'only those of this project')
@@ -87,12 +87,13 @@ function list(output: Output): Command {
       const page = await listed(client, { ...options, ...(sweep && { sweep }) });
       if (options.json) return output.line(json(page));
       if (page.items.length === 0) return output.line(nothingListed(options));
-      output.line(listTable(page.items));
+      output.line(listTable(page.items, widthFor(output, options)));
       if (page.next) output.remark('There are more; --limit shows them.');
     });
 }
 
 interface ListOptions extends Options {
+  output?: string;
   state?: string;
   project?: string;
   sweep?: string;
@@ -138,12 +139,23 @@ function instant(text: string): number {
 }
 
 /** A row for each; with its project, where they are of several. */
-function listTable(items: readonly Experiment[]): string {
+export function listTable(items: readonly Experiment[], width: number | undefined): string {
   const several = new Set(items.map(({ project }) => project)).size > 1;
-  const head = ['STATE', 'STEP', 'SUCCESS', 'VERIFIED', 'WRONG', 'AGE'];
-  return table(
-    ['ID', 'NAME', ...(several ? ['PROJECT'] : []), ...head],
+  const columns = [
+    idColumn(items.map(({ id }) => id)),
+    { title: 'NAME', least: 16 },
+    ...(several ? [{ title: 'PROJECT', drop: 1 }] : []),
+    { title: 'STATE' },
+    { title: 'STEP', drop: 2 },
+    { title: 'SUCCESS' },
+    { title: 'VERIFIED', drop: 3 },
+    { title: 'WRONG' },
+    { title: 'AGE' },
+  ];
+  return fittedTable(
+    columns,
     items.map((one) => row(one, several)),
+    width,
   );
 }
 
@@ -151,7 +163,7 @@ function row(experiment: Experiment, withProject: boolean): (string | number)[] 
   const { progress, verification } = experiment;
   return [
     experiment.id,
-    shortened(inert(experiment.name), 40),
+    inert(experiment.name),
     ...(withProject ? [inert(experiment.project)] : []),
     `${coloredState(experiment.state)}${experiment.quarantined ? ' (quarantined)' : ''}`,
     progress.steps > 0 ? `${progress.step}/${progress.steps}` : '-',

@@ -4,9 +4,10 @@ import { type ApiKey, type ApiKeyWithSecret, isLive } from '../../schemas/key.ts
 import { secondsOf } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { duration, inert, json, type Output, table } from '../output.ts';
+import { duration, inert, json, type Output } from '../output.ts';
+import { fittedTable, widthFor, withWide } from '../table.ts';
 
-type Options = ConnectionOptions & { json?: boolean };
+type Options = ConnectionOptions & { json?: boolean; output?: string };
 
 interface AddOptions extends Options {
   scope: string[];
@@ -45,7 +46,7 @@ export function whoamiCommand(output: Output): Command {
 
 /** `echelon keys`: list, make, rotate and revoke. */
 export function keysCommand(output: Output): Command {
-  const command = apiCommand('keys')
+  const command = withWide(apiCommand('keys'))
     .summary('list the API keys; make, rotate or revoke one')
     .description('list the API keys, the newest first')
     .addHelpText(
@@ -58,7 +59,7 @@ export function keysCommand(output: Output): Command {
       if (options.json) return output.line(json(list));
       if (list.items.length === 0)
         return output.line('No keys. `echelon keys add NAME --scope read` makes one.');
-      output.line(keyTable(list.items, Date.now()));
+      output.line(keyTable(list.items, Date.now(), widthFor(output, options)));
     });
   for (const sub of [add(output), rotate(output), revoke(output)]) command.addCommand(sub);
   return command;
@@ -79,9 +80,18 @@ async function allKeys(client: Client): Promise<ApiKey[]> {
 }
 
 /** One line for each key. */
-export function keyTable(keys: readonly ApiKey[], now: number): string {
-  return table(
-    ['ID', 'NAME', 'PROJECT', 'SCOPES', 'STATE', 'USED', 'AGE'],
+export function keyTable(keys: readonly ApiKey[], now: number, width?: number | undefined): string {
+  const columns = [
+    { title: 'ID' },
+    { title: 'NAME', least: 10 },
+    { title: 'PROJECT', least: 8 },
+    { title: 'SCOPES' },
+    { title: 'STATE' },
+    { title: 'USED', drop: 1 },
+    { title: 'AGE', drop: 2 },
+  ];
+  return fittedTable(
+    columns,
     keys.map((key) => [
       key.id,
       inert(key.name),
@@ -91,6 +101,7 @@ export function keyTable(keys: readonly ApiKey[], now: number): string {
       key.lastUsedAt === null ? 'never' : `${duration(now - key.lastUsedAt)} ago`,
       duration(now - key.createdAt),
     ]),
+    width,
   );
 }
 

@@ -4,10 +4,10 @@ import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { experimentNamed, NAMES_IT } from '../names.ts';
-import { duration, inert, json, type Output, table } from '../output.ts';
-import { shortened } from '../shortened.ts';
+import { duration, inert, json, type Output } from '../output.ts';
+import { fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 
-type Options = ConnectionOptions & { json?: boolean; limit: number; reason?: string };
+type Options = ConnectionOptions & { json?: boolean; limit: number; reason?: string; output?: string };
 
 /** The line as GET /v1/queues tells it, as far as it is printed. */
 export interface QueueShown {
@@ -42,7 +42,7 @@ const WHOLE_LINE = '_all';
 
 /** `echelon queue`, its pause, drain and resume; `echelon priority`. */
 export function queueCommands(output: Output): Command[] {
-  const queue = apiCommand('queue')
+  const queue = withWide(apiCommand('queue'))
     .summary('show who waits, why, and when each is expected to start')
     .description('show who waits: place, needs, when it is expected to start, and why it waits')
     .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 100_000), 50)
@@ -56,7 +56,7 @@ export function queueCommands(output: Output): Command[] {
       if (options.json) return output.line(json(line));
       for (const text of heldInWords(line)) output.remark(text);
       if (line.waiting.length === 0) return output.line('Nobody waits.');
-      output.line(queueTable(line, Date.now()));
+      output.line(queueTable(line, Date.now(), widthFor(output, options)));
       if (line.next !== null) output.remark(`${line.length} wait; --limit shows more of them.`);
     });
   for (const sub of [pause(output), drain(output), resume(output)]) queue.addCommand(sub);
@@ -77,21 +77,39 @@ async function queueShown(client: Client, limit: number): Promise<QueueShown> {
 }
 
 /** A row for each that waits. `now`: ms since 1970. */
-export function queueTable({ waiting }: Pick<QueueShown, 'waiting'>, now: number): string {
-  return table(
-    ['#', 'ID', 'NAME', 'PROJECT', 'PRIORITY', 'NEEDS', 'STARTS IN', 'WHY IT WAITS'],
+export function queueTable(
+  { waiting }: Pick<QueueShown, 'waiting'>,
+  now: number,
+  width?: number | undefined,
+): string {
+  const columns = [
+    { title: '#' },
+    idColumn(waiting.map(({ experiment }) => experiment)),
+    { title: 'NAME', least: 10 },
+    { title: 'PROJECT', drop: 2 },
+    { title: 'PRIORITY', drop: 3 },
+    { title: 'NEEDS', drop: 1 },
+    { title: 'STARTS IN', least: 9, cut: startOf },
+    { title: 'WHY IT WAITS', least: 24, cut: startOf },
+  ];
+  return fittedTable(
+    columns,
     waiting.map((one) => [
       one.position,
       one.experiment,
-      shortened(inert(one.name), 30),
+      inert(one.name),
       inert(one.project),
       one.priority,
       one.gpus > 0 ? `${one.gpus} GPU, ${one.cpus} CPU` : `${one.cpus} CPU`,
       startsIn(one.estimate, now),
       inert(one.reason ?? 'not looked at yet'),
     ]),
+    width,
   );
 }
+
+/** What stands first says most. */
+const startOf = (text: string, width: number): string => `${text.slice(0, width - 1).trimEnd()}…`;
 
 /** "12 min (8 min to 20 min)"; "?" where nobody knows. */
 export function startsIn(estimate: ExperimentDetail['estimate'], now: number): string {

@@ -13,12 +13,13 @@ import type {
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { NAMES_IT, sweepNamed } from '../names.ts';
-import { coloredState, duration, inert, json, type Output, table } from '../output.ts';
+import { coloredState, duration, inert, json, type Output } from '../output.ts';
 import { shortened } from '../shortened.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
+import { type Column, fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 import { findingsInWords, findingsOf, progress, unmade, watchSweep } from './sweep-watch.ts';
 
-type Options = ConnectionOptions & { json?: boolean };
+type Options = ConnectionOptions & { json?: boolean; output?: string };
 
 /** `echelon sweep submit|ls|get|compare|cancel|rerun`. */
 export function sweepCommand(output: Output): Command {
@@ -73,7 +74,7 @@ function describePreview({ count: children, children: first }: SweepPreview): st
 }
 
 function list(output: Output): Command {
-  return apiCommand('ls')
+  return withWide(apiCommand('ls'))
     .description('list sweeps, newest first')
     .addHelpText('after', '\nExample:\n  echelon sweep ls --project vision')
     .option('--project <project>', 'only those of this project')
@@ -88,19 +89,27 @@ function list(output: Output): Command {
       if (page.items.length === 0) return output.line('No sweeps. `echelon sweep submit FILE` adds one.');
       const rows = page.items.map((sweep) => [
         sweep.id,
-        shortened(inert(sweep.name), 40),
+        inert(sweep.name),
         coloredState(sweep.state),
         sweep.count,
         progress(sweep),
         duration(Date.now() - sweep.createdAt),
       ]);
-      output.line(table(['ID', 'NAME', 'STATE', 'CHILDREN', 'OF THEM', 'AGE'], rows));
+      const columns = [
+        idColumn(page.items.map(({ id }) => id)),
+        { title: 'NAME', least: 12 },
+        { title: 'STATE' },
+        { title: 'CHILDREN', drop: 1 },
+        { title: 'OF THEM' },
+        { title: 'AGE', drop: 2 },
+      ];
+      output.line(fittedTable(columns, rows, widthFor(output, options)));
       if (page.next) output.remark('There are more; --limit shows them.');
     });
 }
 
 function get(output: Output): Command {
-  return apiCommand('get')
+  return withWide(apiCommand('get'))
     .description('show a sweep and its children')
     .argument('<id>', NAMES_IT)
     .option('-n, --limit <count>', 'at most so many children', wholeNumber(1, 200), 50)
@@ -126,7 +135,14 @@ function get(output: Output): Command {
         verification === null || verification.rowsVerified === 0 ? '-' : verification.wrong,
         ...sweep.axes.map(({ pointer }) => shown(values[pointer])),
       ]);
-      output.line(table(['#', 'EXPERIMENT', 'STATE', 'WRONG', ...heads], rows));
+      const columns = [
+        { title: '#' },
+        { title: 'EXPERIMENT' },
+        { title: 'STATE' },
+        { title: 'WRONG' },
+        ...heads.map((title) => ({ title, least: 8 })),
+      ];
+      output.line(fittedTable(columns, rows, widthFor(output, options)));
       if (sweep.next) output.remark(`There are more: --cursor ${sweep.next}`);
     });
 }
@@ -137,7 +153,7 @@ function shown(value: unknown): string {
 }
 
 function compare(output: Output): Command {
-  return apiCommand('compare')
+  return withWide(apiCommand('compare'))
     .description('one row for each combination of values, aggregated over seeds')
     .argument('<id>', NAMES_IT)
     .option('-m, --metric <name...>', 'metrics to show (val/success_rate)')
@@ -156,7 +172,9 @@ function compare(output: Output): Command {
           over: options.over?.join(','),
           limit: options.limit,
         });
-        output.line(options.json ? json(comparison) : describeComparison(comparison));
+        output.line(
+          options.json ? json(comparison) : describeComparison(comparison, widthFor(output, options)),
+        );
         if (options.json) return;
         if (comparison.next) output.remark('There are more; --limit shows them.');
         const none = notReported(comparison);
@@ -174,7 +192,7 @@ function notReported({ items, metrics }: SweepComparison): string[] {
   return metrics.filter((name) => items.every(({ metrics: found }) => found[name]!.n === 0));
 }
 
-function describeComparison({ items, metrics }: SweepComparison): string {
+function describeComparison({ items, metrics }: SweepComparison, width: number | undefined): string {
   const axes = Object.keys(items[0]?.values ?? {});
   const number = (value: number | null) => (value === null ? '-' : value.toPrecision(4));
   const compared = new Set(items.flatMap(({ reference }) => Object.keys(reference ?? {})));
@@ -196,20 +214,30 @@ function describeComparison({ items, metrics }: SweepComparison): string {
     duration(row.gpuSeconds * 1000),
     duration(row.cpuSeconds * 1000),
   ]);
-  const named = metrics.flatMap((name) => (compared.has(name) ? [name, 'PAPER'] : [name]));
-  const head = [
-    ...axes,
-    'SUCCEEDED',
-    ...named,
-    'EXACT',
-    'ROUNDING',
-    'WRONG',
-    ...(coded ? ['CUSTOM CODE'] : []),
-    'GPU',
-    'CPU',
+  const column = (title: string, how: Omit<Column, 'title'> = {}): Column => ({
+    title: inert(title),
+    ...how,
+  });
+  const columns = [
+    ...axes.map((pointer) => column(pointer, { least: 8 })),
+    column('SUCCEEDED', { drop: 1 }),
+    ...metrics.flatMap((name) => [
+      column(name, { least: 16, cut: withoutInterval }),
+      ...(compared.has(name) ? [column('PAPER')] : []),
+    ]),
+    column('EXACT', { drop: 4 }),
+    column('ROUNDING', { drop: 3 }),
+    column('WRONG'),
+    ...(coded ? [column('CUSTOM CODE', { drop: 2 })] : []),
+    column('GPU', { drop: 5 }),
+    column('CPU', { drop: 6 }),
   ];
-  return table(head.map(inert), rows);
+  return fittedTable(columns, rows, width);
 }
+
+/** A measured value without what stands in parentheses behind it. */
+const withoutInterval = (text: string, width: number): string =>
+  shortened(text.replace(/ \(n=.*$/, ''), width);
 
 function cancel(output: Output): Command {
   return apiCommand('cancel')

@@ -39,6 +39,7 @@ const WITHOUT_API = new Set(
 /** Options that mean the same and are yet written differently, with the reason. */
 const WRITTEN_OTHERWISE: Record<string, string> = {
   'dispatcher --cluster': 'names a cluster too, and says where its ray-worker is',
+  'bundle --output': 'a file to write, not how a table is printed',
   'config set --url': 'not the API to talk to, but the one to write down',
 };
 
@@ -136,6 +137,18 @@ test('options that the examples use exist', () => {
       for (const word of words.filter((one) => /^--?[a-z]/.test(one)))
         assert.ok(known.has(word), `${path}: ${word} in: echelon ${rest}`);
     }
+  }
+});
+
+test('no line of a help is longer than 80 columns where it is read', async () => {
+  for (const argv of [
+    ['clusters', 'add', '--help'],
+    ['submit', '--help'],
+    ['verify', '--help'],
+    ['--help'],
+  ]) {
+    const { out } = await echelon(argv, '/nonexistent');
+    for (const line of out.split('\n')) assert.ok(line.length <= 80, `${argv.join(' ')}: ${line}`);
   }
 });
 

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fittedTable, idColumn } from '../../../src/cli/table.ts';
+
+const COLUMNS = [
+  { title: 'ID' },
+  { title: 'NAME', least: 6 },
+  { title: 'A', drop: 1 },
+  { title: 'B', drop: 2 },
+];
+const ROW = ['exp-1', 'a rather long name', 'aaaaaaaaaa', 'bbbbbbbbbb'];
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+
+test('a table without a width keeps all columns, nothing cut', () => {
+  assert.match(fittedTable(COLUMNS, [ROW]), /exp-1 {2}a rather long name {2}a{10} {2}b{10}$/);
+});
+
+test('a table first cuts its cells, then leaves columns out, and never exceeds the width', () => {
+  assert.match(
+    fittedTable(COLUMNS, [ROW], 40),
+    /exp-1 {2}a r…me {4}a{10} {2}b{10}$|exp-1 {2}a \S*.*a{10} {2}b{10}$/,
+  );
+  for (const width of [45, 40, 35, 30, 25, 15])
+    assert.ok(widest(fittedTable(COLUMNS, [ROW], width)) <= width, fittedTable(COLUMNS, [ROW], width));
+  const narrow = fittedTable(COLUMNS, [ROW], 28);
+  assert.match(narrow, /NAME +A$/m);
+  assert.doesNotMatch(narrow, / B$/m);
+});
+
+test('colours take no room', () => {
+  const red = `\u001b[31m${'x'.repeat(5)}\u001b[39m`;
+  assert.match(fittedTable([{ title: 'STATE', least: 2 }], [[red]], 5), /x{5}/);
+});
+
+test('ids are cut to a start that is unique among them', () => {
+  const ids = ['exp-00aaaaaaaaaaaaaaaaa1', 'exp-00bbbbbbbbbbbbbbbbb1'];
+  const column = idColumn(ids);
+  assert.equal(
+    fittedTable(
+      [column],
+      ids.map((id) => [id]),
+      10,
+    ),
+    `ID\n${ids.map((id) => id.slice(0, 14)).join('\n')}`,
+  );
+  const children = ['exp-00aaaaaaaaaaaaaaaa01', 'exp-00aaaaaaaaaaaaaaaa02'];
+  assert.equal(idColumn(children).least, 24);
+});
