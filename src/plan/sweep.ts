@@ -91,7 +91,7 @@ export function childSpec(base: SweepBase, entry: SweepEntry): Record<string, un
   const spec = structuredClone(base.spec) as Record<string, unknown>;
   const values = childValues(base.axes, entry);
   for (const [pointer, value] of Object.entries(values)) writeAt(spec, pointer, value);
-  if (!('/name' in values)) spec.name = childName(base.name, values);
+  if (!('/name' in values)) spec.name = childName(base.name, values, entry);
   return spec;
 }
 
@@ -247,12 +247,15 @@ function drawFrom({ min, max, scale, integer }: SweepRange, unit: number): numbe
   return Math.min(integer ? Math.floor(max) : max, Math.max(low, rounded)) + 0;
 }
 
-function childName(sweep: string, values: Record<string, unknown>): string {
+/** A name that is too long to show all values ends with a digest of them, so that no two children share it. */
+function childName(sweep: string, values: Record<string, unknown>, entry: SweepEntry): string {
   const parts = Object.entries(values).map(([pointer, value]) => {
     return `${segmentsOf(pointer).at(-1)}=${valueInWords(value)}`;
   });
   const text = `${sweep}: ${parts.join(', ')}`.replace(/\p{Cc}/gu, ' ');
-  return clip(text, LONGEST_NAME - 1);
+  if (text.length <= LONGEST_NAME) return text;
+  const digest = createHash('sha256').update(JSON.stringify(entry)).digest('hex').slice(0, 8);
+  return `${clip(text, LONGEST_NAME - digest.length - 3)} #${digest}`;
 }
 
 /** Where in the request the mend is: the value of an axis, or the spec that all share. */

@@ -91,6 +91,17 @@ describe('children', () => {
     assert.deepEqual(LOCAL, { engine: 'local', estimator: { name: 'hgpo' } });
   });
 
+  test('have names of their own, also where their values do not fit into a name', () => {
+    const name = 'a sweep with a long name, '.repeat(3).trim();
+    const draft = draftSweep(
+      request({ name, axes: { labels: [{ team: 'x'.repeat(60) }], 'training.seed': [1, 2, 3] } }),
+    );
+    const names = draft.entries.map((entry) => childSpec(draft, entry).name as string);
+    assert.equal(new Set(names).size, 3, names.join('\n'));
+    for (const one of names) assert.match(one, /^a sweep with a long name.{1,80}… #[0-9a-f]{8}$/);
+    assert.ok(names.every((one) => one.length <= 100));
+  });
+
   test('have names that a spec takes, whatever the values', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
