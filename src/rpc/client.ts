@@ -39,7 +39,9 @@ export interface RayWorkerClientOptions {
   tries?: number;
 }
 
-/** Above the 4 MiB that a message may have, so that the limit is the server's to enforce. */
+/** What a message may have, as proto/ says. */
+const REQUEST_BYTES = 4 * 1024 * 1024;
+/** Above that, so that no answer is refused for a rounding of ours. */
 const MESSAGE_BYTES = 5 * 1024 * 1024;
 const RETRY_MS = 100;
 const FIRST_RECONNECT_MS = 100;
@@ -79,7 +81,7 @@ function createCaller(
 ): Caller {
   function once<Request, Response>(
     method: Method<Request, Response>,
-    request: Request,
+    request: Buffer,
     { deadlineMs, signal }: { deadlineMs: number; signal: AbortSignal | undefined },
   ): Promise<Response> {
     return new Promise((resolve, reject) => {
@@ -87,7 +89,7 @@ function createCaller(
       const options: CallOptions = { deadline: Date.now() + deadlineMs };
       const call: ClientUnaryCall = client.makeUnaryRequest(
         method.path,
-        method.encode,
+        (bytes: Buffer) => bytes,
         method.decode,
         request,
         metadata(),
@@ -105,9 +107,12 @@ function createCaller(
   return {
     async unary(name, method, request, { extraMs = 0, signal, tries = most } = {}) {
       const what = `${name} at ${address}`;
+      const bytes = method.encode(request);
+      if (bytes.length > REQUEST_BYTES)
+        throw new RayWorkerError('invalid', `${what}: ${bytes.length} bytes; a request has at most 4 MiB`);
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await once(method, request, { deadlineMs: method.deadlineMs + extraMs, signal });
+          return await once(method, bytes, { deadlineMs: method.deadlineMs + extraMs, signal });
         } catch (error) {
           const ours = fromGrpc(error, what, signal);
           if (!method.idempotent || ours.fault !== 'unreachable' || attempt >= tries) throw ours;

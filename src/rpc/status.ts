@@ -48,7 +48,7 @@ const FAULTS: Record<status, RayWorkerFault> = {
   [status.NOT_FOUND]: 'unknown-attempt',
   [status.ALREADY_EXISTS]: 'invalid',
   [status.PERMISSION_DENIED]: 'denied',
-  [status.RESOURCE_EXHAUSTED]: 'exhausted',
+  [status.RESOURCE_EXHAUSTED]: 'unreachable', // a stream closed with ENHANCE_YOUR_CALM; see saysExhausted
   [status.FAILED_PRECONDITION]: 'invalid',
   [status.ABORTED]: 'unreachable',
   [status.OUT_OF_RANGE]: 'ahead',
@@ -58,6 +58,11 @@ const FAULTS: Record<status, RayWorkerFault> = {
   [status.DATA_LOSS]: 'damaged',
   [status.UNAUTHENTICATED]: 'denied',
 };
+
+/** Whether the ray-worker itself says that it lacks disk or processes, as proto/ has it. */
+function saysExhausted({ code, metadata }: ServiceError): boolean {
+  return code === status.RESOURCE_EXHAUSTED && metadata?.get('echelon-fault').includes('exhausted') === true;
+}
 
 /** Names of the statuses, for messages. */
 const NAMES = new Map(
@@ -75,7 +80,7 @@ export function fromGrpc(error: unknown, what: string, signal?: AbortSignal): Ra
   }
   const { details, message } = error as ServiceError;
   return new RayWorkerError(
-    FAULTS[code as status],
+    saysExhausted(error as ServiceError) ? 'exhausted' : FAULTS[code as status],
     `${what}: ${NAMES.get(code)}: ${details || message}`,
     error,
   );

@@ -24,9 +24,11 @@ export interface RayWorkerCalls {
   attach(call: ServerWritableStream<Message, Message>): Promise<void>;
 }
 
-/** An error that the caller gets with that status. */
+/** An error that the caller gets with that status; RESOURCE_EXHAUSTED as a ray-worker without disk says it. */
 export function refusal(code: status, details: string) {
-  return { code, details, metadata: new Metadata() };
+  const metadata = new Metadata();
+  if (code === status.RESOURCE_EXHAUSTED) metadata.set('echelon-fault', 'exhausted');
+  return { code, details, metadata };
 }
 
 /** Serves `calls` as the ray-worker's gRPC service on `port` of 127.0.0.1 (0: a free one) to those who have `token`. */

@@ -25,6 +25,8 @@ from echelon_rayworker.secretstore import UnusableSecret
 
 SERVICE = "echelon.rayworker.v1.RayWorker"
 # A stream looks for new events this often; one that found none for a while looks less often.
+# Tells a lack of disk or processes from a RESOURCE_EXHAUSTED that a gRPC library made of a closed connection.
+EXHAUSTED_METADATA = (("echelon-fault", "exhausted"),)
 POLL_SECONDS = 0.01
 IDLE_POLL_SECONDS = 0.05
 IDLE_AFTER_POLLS = 50
@@ -160,7 +162,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
         except UnusableSecret as error:
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
         except Exhausted as error:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error), EXHAUSTED_METADATA)
         except NotEnded as error:
             await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
         except OutOfRange as error:

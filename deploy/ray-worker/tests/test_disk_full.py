@@ -58,6 +58,7 @@ def test_a_launch_on_a_full_disk_is_refused_and_may_be_repeated(small_server: Se
     with pytest.raises(grpc.RpcError) as caught:
         client.launch("exit=0")
     assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert ("echelon-fault", "exhausted") in [tuple(entry) for entry in caught.value.trailing_metadata()]
     gate.touch()
     assert client.events("filler")[-1].ended.cause == pb.Ended.SUCCEEDED
     assert client.launch("exit=0").outcome == pb.LaunchResponse.STARTED

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { constants, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -53,6 +56,40 @@ describe('the client of a ray-worker', () => {
     calls = -100;
     await assert.rejects(client.launch(newExperimentId(), 1, plan({})), fault('unreachable'));
     assert.equal(calls, -97);
+  });
+
+  /* Fails where RESOURCE_EXHAUSTED is always a full disk: nothing is repeated, and a launch loses one of its tries. */
+  test('repeats a call whose stream was closed with ENHANCE_YOUR_CALM, and says that nobody answers', async (t) => {
+    let calls = 0;
+    const server = createServer().on('stream', (stream) => {
+      calls += 1;
+      stream.on('error', () => {});
+      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const calmed = createRayWorkerClient({ address: `127.0.0.1:${port}`, token: 't', ca: null });
+    t.after(() => {
+      calmed.close();
+      server.close();
+    });
+    await assert.rejects(calmed.launch(newExperimentId(), 1, plan({})), fault('unreachable'));
+    assert.equal(calls, 3);
+    const events = calmed.attach(newExperimentId(), 1, 0, new AbortController().signal);
+    await assert.rejects(Array.fromAsync(events), fault('unreachable'));
+  });
+
+  test('knows a cluster without disk, and repeats nothing there by itself', async (t) => {
+    rayWorker.launchFault = 'exhausted';
+    t.after(() => {
+      rayWorker.launchFault = 'none';
+    });
+    await assert.rejects(client.launch(newExperimentId(), 1, plan({})), fault('exhausted'));
+  });
+
+  test('refuses a request that is larger than a message may be', async () => {
+    const large = { ...plan({}), files: { large: new Uint8Array(4 * 1024 * 1024) } };
+    await assert.rejects(client.launch(newExperimentId(), 1, large), fault('invalid'));
   });
 
   test('repeats nothing that was refused', async (t) => {

@@ -29,6 +29,14 @@ describe('fromGrpc', () => {
     for (const code of final) assert.equal(fromGrpc(serviceError(code), 'x').retry, false, status[code]);
   });
 
+  /* Fails where the status alone decides: a connection that was closed after a freeze would be a cluster without disk. */
+  test('says exhausted only where the ray-worker says so itself', () => {
+    const error = serviceError(status.RESOURCE_EXHAUSTED);
+    assert.equal(fromGrpc(error, 'x').fault, 'unreachable');
+    error.metadata.set('echelon-fault', 'exhausted');
+    assert.equal(fromGrpc(error, 'x').fault, 'exhausted');
+  });
+
   test('knows our own abort from a cancellation by the other side', () => {
     const error = serviceError(status.CANCELLED);
     assert.equal(fromGrpc(error, 'x').fault, 'unreachable');
