@@ -54,6 +54,7 @@ export const ERRORS = {
     retry: false,
     title: 'The Redis server is not set up to keep what it accepts',
   },
+  'verifier-busy': { status: 503, retry: true, title: 'Too many batches are being recomputed' },
   'archive-mismatch': {
     status: 503,
     retry: false,

@@ -5,6 +5,7 @@ import Fastify, { LogController } from 'fastify';
 import { createCallers } from './callers.ts';
 import { answerClientError } from './client-error.ts';
 import { type App, type AppDeps, DEFAULT_LIMITS, type RouteDeps } from './deps.ts';
+import { createOnDemand } from './on-demand.ts';
 import { addAudit } from './plugins/audit.ts';
 import { addAuth, addScopes } from './plugins/auth.ts';
 import { addBoard } from './plugins/board.ts';
@@ -66,7 +67,8 @@ export async function createApp(input: AppDeps): Promise<App> {
   const store = withDeadline(input.store, limits.storeTimeoutMs);
   const { settings, clock } = input;
   const callers = createCallers({ store, tokens: settings.tokens, clock });
-  const deps: RouteDeps = { ...input, limits, store, callers };
+  const onDemand = createOnDemand(limits.recomputations);
+  const deps: RouteDeps = { ...input, limits, store, callers, onDemand };
   if (settings.cookieSecret.length < 32) throw new TypeError('cookieSecret must have 32 characters or more');
   const sessions = createSessions({
     secret: settings.cookieSecret,

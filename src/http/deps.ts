@@ -10,6 +10,7 @@ import type {
 import type { Store } from '../store/store.ts';
 import type { BundleOrigin } from '../verify/bundle.ts';
 import type { Callers } from './callers.ts';
+import type { OnDemand } from './on-demand.ts';
 
 /** The Fastify instance of this program, with types taken from schemas. */
 export type App = FastifyInstance<
@@ -41,6 +42,8 @@ export interface Limits {
   requestWindowMs: number;
   /** Failed sign-ins of one address, or with one API key's id, in a minute. */
   failedSignIns: number;
+  /** Explanations and bundles that are computed, or wait for that, at once in the process. */
+  recomputations: number;
   /** Event streams that are open at once with one token. */
   streams: number;
   /** Event streams that are open at once in the process. */
@@ -67,6 +70,7 @@ export const DEFAULT_LIMITS: Limits = {
   requests: 1000,
   requestWindowMs: 10_000,
   failedSignIns: 30,
+  recomputations: 16,
   streams: 50,
   allStreams: 4000,
   connections: 8000,
@@ -105,11 +109,11 @@ export interface Line {
 export interface Verifier {
   /**
    * How the advantage of a row (from 0) of a serialized batch comes about. May take the bytes over. Throws a
-   * BatchFormatError for bytes that are no batch, a RangeError where it takes more than it may.
+   * BatchFormatError for bytes that are no batch, a RangeError where it takes more than it may, and the signal's reason.
    */
-  explain(bytes: Uint8Array, row: number): Promise<unknown>;
+  explain(bytes: Uint8Array, row: number, signal: AbortSignal): Promise<unknown>;
   /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Takes over and throws likewise. */
-  bundle(bytes: Uint8Array, origin: BundleOrigin): Promise<Uint8Array>;
+  bundle(bytes: Uint8Array, origin: BundleOrigin, signal: AbortSignal): Promise<Uint8Array>;
 }
 
 /** Everything that the API is made of. */
@@ -134,4 +138,5 @@ export interface AppDeps {
 export interface RouteDeps extends AppDeps {
   limits: Limits;
   callers: Callers;
+  onDemand: OnDemand;
 }

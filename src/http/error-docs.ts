@@ -50,6 +50,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'In the middle of an upgrade a process of the version before may meet what a new one has written. Upgrade it; the record is as it was.',
   'store-unfit':
     'Redis would lose what it accepts: it needs `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`.',
+  'verifier-busy':
+    'Explanations and bundles are computed for each request, a bounded number at a time. Wait as `Retry-After` says.',
   'archive-mismatch':
     'A process does not start with it. Mount the archive that the message names; a copy of it needs its file `archive-id`.',
   'lease-lost': 'Between dispatchers only: the attempt was taken over by another one.',

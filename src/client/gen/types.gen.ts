@@ -5617,7 +5617,7 @@ export type ExplainRowErrors = {
      */
     500: Problem;
     /**
-     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `verifier-busy`: Too many batches are being recomputed
      */
     503: Problem;
 };
@@ -5695,7 +5695,7 @@ export type GetBundleErrors = {
      */
     500: Problem;
     /**
-     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon
+     * `took-too-long`: The request took too long and was given up; `store-unavailable`: The store does not answer; `record-too-new`: The record was written by a later version of Echelon; `verifier-busy`: Too many batches are being recomputed
      */
     503: Problem;
 };

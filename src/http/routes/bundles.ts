@@ -6,7 +6,7 @@ import { BatchParams, batchOf } from './batches.ts';
 import { experimentOf } from './common.ts';
 
 /** GET …/batches/:attempt/:batch/bundle. */
-export function addBundles(app: App, { store, verifier, settings }: RouteDeps): void {
+export function addBundles(app: App, { store, verifier, settings, onDemand }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/batches/:attempt/:batch/bundle',
     {
@@ -22,7 +22,7 @@ export function addBundles(app: App, { store, verifier, settings }: RouteDeps): 
             description: 'The bundle',
             content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
           },
-          ...problems('not-found', 'not-verifiable', 'expired'),
+          ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),
         },
       },
     },
@@ -32,17 +32,14 @@ export function addBundles(app: App, { store, verifier, settings }: RouteDeps): 
       const record = await batchOf(store, { id: experiment.id, attempt, batch });
       const { step, digest, report } = record;
       const origin = { experiment: experiment.id, attempt, batch, step, digest, report: report ?? null };
-      const bytes = await store.batchBytes(record);
-      const file = await verifier
-        .bundle(bytes, { ...origin, version: settings.version })
-        .catch((error: unknown) => {
-          throw error instanceof BatchFormatError || error instanceof RangeError
-            ? new EchelonError(
-                'not-verifiable',
-                `This batch cannot be written as a bundle: ${error.message}.`,
-              )
-            : error;
-        });
+      const about = { ...origin, version: settings.version };
+      const file = await onDemand(reply, async (signal) =>
+        verifier.bundle(await store.batchBytes(record), about, signal),
+      ).catch((error: unknown) => {
+        throw error instanceof BatchFormatError || error instanceof RangeError
+          ? new EchelonError('not-verifiable', `This batch cannot be written as a bundle: ${error.message}.`)
+          : error;
+      });
       return reply
         .type('application/gzip')
         .header('content-disposition', `attachment; filename="${experiment.id}-${attempt}-${batch}.json.gz"`)

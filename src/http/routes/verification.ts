@@ -55,7 +55,7 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
   );
 }
 
-function addExplain(app: App, { store, verifier }: RouteDeps): void {
+function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/explain',
     {
@@ -66,10 +66,13 @@ function addExplain(app: App, { store, verifier }: RouteDeps): void {
         tags: ['verification'],
         params: ExperimentParams,
         querystring: ExplainQuery,
-        response: { 200: { $ref: 'Explanation#' }, ...problems('not-found', 'not-verifiable', 'expired') },
+        response: {
+          200: { $ref: 'Explanation#' },
+          ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),
+        },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const { batch, row, attempt = Math.max(1, experiment.attempt) } = request.query;
       const record = await batchOf(store, { id: experiment.id, attempt, batch });
@@ -78,16 +81,22 @@ function addExplain(app: App, { store, verifier }: RouteDeps): void {
           problems: [{ field: 'row', message: `must be from 0 to ${record.rows - 1}` }],
         });
       }
-      const explanation = await explain(verifier, await store.batchBytes(record), row);
+      const explanation = await onDemand(reply, async (signal) => {
+        const bytes = await store.batchBytes(record);
+        return await explain(verifier, { bytes, row, signal });
+      });
       return { attempt, batch, step: record.step, row, explanation };
     },
   );
 }
 
 /** Bytes that are no batch, and a computation that was given up, are answers about the batch and no faults of ours. */
-async function explain(verifier: Verifier, bytes: Uint8Array, row: number): Promise<unknown> {
+async function explain(
+  verifier: Verifier,
+  { bytes, row, signal }: { bytes: Uint8Array; row: number; signal: AbortSignal },
+): Promise<unknown> {
   try {
-    return await verifier.explain(bytes, row);
+    return await verifier.explain(bytes, row, signal);
   } catch (error) {
     if (error instanceof BatchFormatError || error instanceof RangeError) {
       throw new EchelonError('not-verifiable', `This batch cannot be explained: ${error.message}.`);

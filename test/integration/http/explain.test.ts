@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import type { Store } from '../../../src/store/store.ts';
 import { explainRow } from '../../../src/verify/explain.ts';
 import { createVerifierPool } from '../../../src/verify/pool.ts';
 import { decodeBatch, encodeBatch } from '../../../src/verify/wire.ts';
+import { until } from '../../support/dispatch.ts';
 import { goldenBatch } from '../../support/golden-batches.ts';
-import { appFor } from '../../support/http-app.ts';
+import { appFor, TOKEN } from '../../support/http-app.ts';
 import { running, storeFor } from '../../support/store.ts';
 
-test('a row of a recorded batch is explained as the verifier explains it, in a thread of its own', async (t) => {
-  const { store } = await storeFor(t);
-  const pool = createVerifierPool({ threads: 1, budgetMs: 60_000, budgetBytes: 2 ** 30 });
-  t.after(() => pool.close());
-  const { call } = await appFor(t, { store, explain: (bytes, row) => pool.explain(bytes, row) });
+/** An experiment with one batch. */
+async function recorded(store: Store) {
   const data = encodeBatch(goldenBatch('one-step-episodes'));
   const digest = createHash('sha256').update(data).digest('hex');
   const lease = await running(store);
@@ -27,8 +26,55 @@ test('a row of a recorded batch is explained as the verifier explains it, in a t
     bytes: data.length,
   } as const;
   await store.append(lease, [{ sequence: 1, at: 1, event: part, data: Buffer.from(data) }]);
-  const response = await call('GET', `/v1/experiments/${lease.experiment}/explain?batch=1&row=3`);
+  return { data, experiment: lease.experiment };
+}
+
+test('a row of a recorded batch is explained as the verifier explains it, in a thread of its own', async (t) => {
+  const { store } = await storeFor(t);
+  const pool = createVerifierPool({ threads: 1, budgetMs: 60_000, budgetBytes: 2 ** 30 });
+  t.after(() => pool.close());
+  const { call } = await appFor(t, { store, explain: pool.explain });
+  const { data, experiment } = await recorded(store);
+  const response = await call('GET', `/v1/experiments/${experiment}/explain?batch=1&row=3`);
   assert.equal(response.statusCode, 200, response.body);
   const expected = explainRow(decodeBatch(data), 3);
   assert.deepEqual(response.json().explanation, JSON.parse(JSON.stringify(expected)));
+});
+
+/* Fails without the signal and the bound: clients that leave keep every thread busy, and what waits has no end. */
+test('explanations beyond a bound get 503 with Retry-After, and clients that leave make room', async (t) => {
+  const { store } = await storeFor(t);
+  const { experiment } = await recorded(store);
+  const working: AbortSignal[] = [];
+  const { app, call } = await appFor(t, {
+    store,
+    limits: { recomputations: 2 },
+    explain: (_bytes, _row, signal) => {
+      working.push(signal);
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    },
+  });
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  const path = `/v1/experiments/${experiment}/explain?batch=1&row=3`;
+  const client = new AbortController();
+  const ask = () =>
+    fetch(`${origin}${path}`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+      signal: client.signal,
+    }).catch(() => 'left');
+  const asked = [ask(), ask()];
+  await until(() => working.length === 2, 'both are in hand');
+  const refused = await call('GET', path);
+  assert.deepEqual([refused.statusCode, refused.json().code], [503, 'verifier-busy']);
+  assert.equal(refused.headers['retry-after'], '1');
+  assert.ok(working.every(({ aborted }) => !aborted));
+  client.abort();
+  assert.deepEqual(await Promise.all(asked), ['left', 'left']);
+  await until(() => working.every(({ aborted }) => aborted), 'the work is given up');
+  const third = call('GET', path);
+  await until(() => working.length === 3, 'there is room again');
+  await app.close();
+  await third;
 });
