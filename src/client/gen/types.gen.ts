@@ -136,7 +136,7 @@ export type LocalSpec = {
     };
     engine: 'local';
     estimator: {
-        name: 'hgpo' | 'gigpo' | 'grpo';
+        name: 'hgpo';
         /**
          * hgpo: K, the number of previous states that must agree as well; as the environment has it where it is left out
          */
@@ -154,17 +154,37 @@ export type LocalSpec = {
          */
         baseGroup?: boolean;
         /**
+         * Discount of one environment step
+         */
+        gamma?: number;
+        /**
+         * Subtracted from the return of a step whose action was not valid
+         */
+        invalidActionPenalty?: number;
+    } | {
+        name: 'gigpo';
+        /**
+         * hgpo, gigpo: divide by the deviation, or not
+         */
+        mode?: 'mean_std_norm' | 'mean_norm';
+        /**
          * gigpo: weight of the step term
          */
         stepAdvantageWeight?: number;
         /**
-         * grpo: divide by the deviation
-         */
-        normalizeByStd?: boolean;
-        /**
          * Discount of one environment step
          */
         gamma?: number;
+        /**
+         * Subtracted from the return of a step whose action was not valid
+         */
+        invalidActionPenalty?: number;
+    } | {
+        name: 'grpo';
+        /**
+         * grpo: divide by the deviation
+         */
+        normalizeByStd?: boolean;
         /**
          * Subtracted from the return of a step whose action was not valid
          */
@@ -3254,7 +3274,6 @@ export type StartedEvent = {
     pid: number;
     nodeId: string;
     command: Array<string>;
-    [key: string]: unknown;
 };
 
 /**
@@ -3265,7 +3284,6 @@ export type StageEvent = {
     name: string;
     step: number;
     steps: number;
-    [key: string]: unknown;
 };
 
 /**
@@ -3279,7 +3297,6 @@ export type LogEvent = {
      * Bytes of lines that were too long
      */
     cutBytes: number;
-    [key: string]: unknown;
 };
 
 /**
@@ -3295,7 +3312,6 @@ export type MetricsEvent = {
      * Values that were left out because there were too many
      */
     omitted?: number;
-    [key: string]: unknown;
 };
 
 /**
@@ -3325,7 +3341,6 @@ export type BatchEvent = {
      * Of this part
      */
     bytes: number;
-    [key: string]: unknown;
 };
 
 /**
@@ -3335,7 +3350,6 @@ export type CheckpointEvent = {
     type: 'checkpoint';
     step: number;
     path: string;
-    [key: string]: unknown;
 };
 
 /**
@@ -3349,7 +3363,6 @@ export type GapEvent = {
     bytes: number;
     rows: number;
     reason: string;
-    [key: string]: unknown;
 };
 
 /**
@@ -3365,7 +3378,6 @@ export type EndedEvent = {
     signal: number;
     message: string;
     lastLines: Array<string>;
-    [key: string]: unknown;
 };
 
 /**
@@ -3377,7 +3389,6 @@ export type StateEvent = {
     to: 'queued' | 'launching' | 'running' | 'cancelling' | 'succeeded' | 'failed' | 'cancelled';
     attempt: number;
     reason: string;
-    [key: string]: unknown;
 };
 
 /**
@@ -3402,7 +3413,6 @@ export type VerificationEvent = {
      * This report holds instead of an earlier one, which said that the batch is not verifiable. Its rows were counted with the earlier one.
      */
     replaces?: true;
-    [key: string]: unknown;
 };
 
 /**
@@ -3430,11 +3440,8 @@ export type RuleEvent = {
             step: number;
             value: number | string;
             batch: number | null;
-            [key: string]: unknown;
         }>;
-        [key: string]: unknown;
     };
-    [key: string]: unknown;
 };
 
 export type HealthData = {

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ExperimentEvent, LocalSpec } from '../../../src/client/index.ts';
+
+/** Compiles only if every type of event is handled, and each has the fields of its own. */
+function inWords(event: ExperimentEvent): string {
+  switch (event.type) {
+    case 'started':
+      return `pid ${event.pid}`;
+    case 'ended':
+      return event.cause;
+    case 'log':
+      return event.lines.join();
+    case 'stage':
+    case 'metrics':
+    case 'checkpoint':
+    case 'verification':
+    case 'rule':
+      return `step ${'step' in event ? event.step : 0}`;
+    case 'batch':
+    case 'gap':
+      return `${event.rows} rows`;
+    case 'state':
+      return event.to;
+    default:
+      return event satisfies never;
+  }
+}
+
+test('event types are a closed union: a switch over them is exhaustive, a field of another type is an error', () => {
+  const started: ExperimentEvent = { type: 'started', pid: 7, nodeId: 'n', command: [] };
+  assert.equal(inWords(started), 'pid 7');
+  // @ts-expect-error: a field that the event does not have
+  assert.equal(started.exitCode, undefined);
+  // @ts-expect-error: a type that there is not
+  const unknown: ExperimentEvent['type'] = 'finished';
+  assert.equal(unknown, 'finished');
+});
+
+test('estimator types are a closed union: each name takes its own fields only', () => {
+  const hgpo: LocalSpec['estimator'] = { name: 'hgpo', historyLength: 2 };
+  if (hgpo.name === 'hgpo') assert.equal(hgpo.historyLength, 2);
+  // @ts-expect-error: GRPO has no history
+  const grpo: LocalSpec['estimator'] = { name: 'grpo', historyLength: 2 };
+  assert.equal(grpo.name, 'grpo');
+});
