@@ -106,7 +106,7 @@ export const SETTINGS = {
     'ECHELON_ALLOW_UNFIT_REDIS',
     false,
     flag,
-    'Run on a Redis that may lose what was accepted',
+    'Run on a Redis that may lose what was accepted, or that others reach without a password',
   ),
   redisTimeoutMs: setting(
     'ECHELON_REDIS_TIMEOUT_MS',

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SettingsError } from '../config/settings.ts';
 
 /**
  * A secret that is made once and kept under `name` in the state directory, readable by this user only. Processes that start
- * together get the same one.
+ * together get the same one. Throws SettingsError where another user could have put it there.
  */
 export async function keptSecret(stateDir: string, name: string): Promise<string> {
   const file = join(stateDir, name);
+  await refuseForeign(stateDir);
+  await refuseForeign(file);
   const kept = await read(file);
   if (kept) return kept;
   const secret = randomBytes(32).toString('base64url');
@@ -25,6 +28,22 @@ export async function keptSecret(stateDir: string, name: string): Promise<string
   } finally {
     await rm(own, { force: true });
   }
+}
+
+const OTHERS_WRITE = 0o022;
+const EVERYBODY_WRITES = 0o002;
+
+/** Whoever writes there decides what the secret is: with a token that they put there, they may do everything. */
+async function refuseForeign(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return;
+  const own = found.uid === process.getuid?.() || found.uid === 0;
+  // Volumes of Kubernetes give their directory to a group; a file in it is this user's.
+  const writable = found.mode & (found.isDirectory() ? EVERYBODY_WRITES : OTHERS_WRITE);
+  if (own && writable === 0) return;
+  const fault = own ? 'can be written by other users' : 'belongs to another user';
+  const remedy = own ? `chmod go-w ${path}` : `chown it, or set ECHELON_STATE_DIR to a directory of your own`;
+  throw new SettingsError(`${path} ${fault}, who could put a token of their own there: ${remedy}`);
 }
 
 async function read(file: string): Promise<string> {

@@ -81,13 +81,40 @@ export async function openStore(connections: Connections, patience: StorePatienc
   resources.defer(() => store.close());
   try {
     await patience.start(() => store.checkFitness());
+    await refuseOpenRedis(connections, patience);
   } catch (error) {
     if (!settings.allowUnfitRedis || !(error instanceof EchelonError) || error.code !== 'store-unfit')
       throw error;
-    log.warn({ err: error }, 'this Redis may lose what was accepted');
+    log.warn({ err: error }, 'this Redis is not fit for production');
   }
   await patience.start(() => archive.bind(store));
   return store;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Throws EchelonError `store-unfit` where a Redis that others can reach answers without a password. */
+async function refuseOpenRedis({ place, log }: Connections, { commandMs }: StorePatience): Promise<void> {
+  if ('path' in place || !URL.canParse(place.url)) return;
+  const url = new URL(place.url);
+  if (LOOPBACK.test(url.hostname)) return;
+  url.username = url.password = '';
+  const redis = new Redis(url.href, {
+    commandTimeout: commandMs,
+    retryStrategy: () => null,
+    lazyConnect: true,
+  });
+  redis.on('error', (error) => log.debug({ err: error }, 'redis connection without a password'));
+  const open = await redis.ping().then(
+    () => true,
+    () => false,
+  );
+  redis.disconnect();
+  if (!open) return;
+  throw new EchelonError(
+    'store-unfit',
+    `The Redis server at ${url.host} answers without a password, and others can reach it. Put a line "requirepass PASSWORD" into redis.conf and set REDIS_PASSWORD.`,
+  );
 }
 
 /** Throws an {@link EchelonError} where the Redis of `settings` does not answer, or would lose what it accepts. */

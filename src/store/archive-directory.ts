@@ -49,7 +49,7 @@ export function createDirectoryArchive(root: string): Archive & ArchiveIdentity 
       const path = join(folder, digest);
       const temporary = `${path}.${randomUUID()}.tmp`;
       try {
-        const made = await mkdir(folder, { recursive: true });
+        const made = await mkdir(folder, { recursive: true, mode: 0o700 });
         if (!(await hasLength(path, bytes.byteLength))) {
           await writeDurably(temporary, bytes);
           await rename(temporary, path);
@@ -106,7 +106,7 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx');
+  const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(bytes);
     await file.sync();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { SettingsError } from '../../../src/config/settings.ts';
 import { keptSecret } from '../../../src/main/kept-secret.ts';
 
 test('a secret is made once, kept for its owner alone, and another for each name', async (t) => {
@@ -28,4 +29,20 @@ test('processes that start together agree on one, also where an empty file was l
   await writeFile(join(dir, 'two'), '');
   assert.equal(await keptSecret(dir, 'two'), await keptSecret(dir, 'two'));
   assert.deepEqual(await readdir(dir), ['one', 'two']);
+});
+
+test('a secret that others could have put there is refused, and nothing is made', async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'echelon-secret-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  await writeFile(join(dir, 'token'), 'planted-by-somebody', { mode: 0o600 });
+  await chmod(dir, 0o777);
+  // Fails where whatever lies there is taken: who planted the token would be admin.
+  await assert.rejects(keptSecret(dir, 'token'), SettingsError);
+  await assert.rejects(keptSecret(dir, 'another'), /can be written by other users/);
+  assert.deepEqual(await readdir(dir), ['token']);
+  await chmod(dir, 0o700);
+  await chmod(join(dir, 'token'), 0o666);
+  await assert.rejects(keptSecret(dir, 'token'), /chmod go-w/);
+  await chmod(join(dir, 'token'), 0o600);
+  assert.equal(await keptSecret(dir, 'token'), 'planted-by-somebody');
 });

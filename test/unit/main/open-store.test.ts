@@ -49,6 +49,19 @@ test('one that may lose it is refused, unless it was said to be wanted', async (
   await checkStore(await settingsFor(t, { ...at(server), ECHELON_ALLOW_UNFIT_REDIS: 'true' }));
 });
 
+test('one that answers without a password is refused unless it is on loopback', async (t) => {
+  const server = await redisFor(t);
+  // This machine too, but not by a name of loopback.
+  const url = server.url.replace(/127\.0\.0\.1|localhost/, '0.0.0.0');
+  const open = await settingsFor(t, { REDIS_URL: url });
+  await assert.rejects(checkStore(open), (error: Error) => /without a password/.test(error.message));
+  await checkStore({ ...open, allowUnfitRedis: true });
+  const admin = new Redis(server.url);
+  t.after(async () => admin.disconnect());
+  await admin.config('SET', 'requirepass', 'right-password');
+  await checkStore({ ...open, redisPassword: 'right-password' });
+});
+
 test('the password of the settings is given, and one in the address wins', async (t) => {
   const server = await redisFor(t);
   const admin = new Redis(server.url);

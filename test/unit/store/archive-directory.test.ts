@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -40,6 +40,16 @@ describe('directory archive', () => {
     const archive = createDirectoryArchive(root);
     await archive.remove('exp-a');
     assert.deepEqual(await archive.get('exp-a', digest), bytes);
+  });
+
+  test('makes directories and files that other users of the machine cannot read', async (t) => {
+    const root = join(await folderFor(t), 'archive');
+    await createDirectoryArchive(root).put('exp-a', digest, bytes);
+    const [file] = await filesIn(root);
+    const modes = [file!, join(file!, '..'), root].map(async (path) =>
+      ((await stat(path)).mode & 0o777).toString(8),
+    );
+    assert.deepEqual(await Promise.all(modes), ['600', '700', '700']);
   });
 
   test('says that it is unavailable where it cannot write, and leaves nothing behind', async (t) => {
