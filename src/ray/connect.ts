@@ -73,6 +73,14 @@ export interface RayConnection extends AsyncDisposable, Cluster {
   get(refs: readonly ObjectRef[], options?: { readonly timeoutMs?: number }): Promise<unknown[]>;
   /** Waits until `numReturns` of the objects are there, or for `timeoutMs`, and says which are. */
   wait(refs: readonly ObjectRef[], options?: WaitOptions): Promise<WaitResult>;
+  /**
+   * Each reference once, as its object (a value or a failure) comes to be there:
+   * `for await (const ref of ray.asCompleted(refs)) use(await ray.get(ref))`. RayTimeoutError after `timeoutMs`.
+   */
+  asCompleted(
+    refs: readonly ObjectRef[],
+    options?: Omit<WaitOptions, 'numReturns'>,
+  ): AsyncGenerator<ObjectRef, void, undefined>;
   /** Lets go of an object, here and in the cluster. */
   release(ref: ObjectRef): Promise<void>;
   /** Starts a function; the reference is to its value. */
@@ -226,7 +234,15 @@ function createTerminate(channel: RayChannel, clientId: string, once: Idempotenc
 
 type Work = Pick<
   RayConnection,
-  'put' | 'get' | 'wait' | 'release' | 'task' | 'call' | 'createActor' | 'availableResourcesPerNode'
+  | 'put'
+  | 'get'
+  | 'wait'
+  | 'asCompleted'
+  | 'release'
+  | 'task'
+  | 'call'
+  | 'createActor'
+  | 'availableResourcesPerNode'
 >;
 
 /** Objects, tasks and actors, with the defaults of the interface and the checks that take another call. */
@@ -266,6 +282,7 @@ function createWork(remote: Remote, cluster: Cluster): Work {
         ? remote.get(refs, timeoutMs)
         : remote.getMany(refs, timeoutMs)) as Work['get'],
     wait: (refs, options) => remote.wait(refs, options),
+    asCompleted: (refs, options) => remote.asCompleted(refs, options),
     release: (ref) => remote.release(ref),
   };
 }

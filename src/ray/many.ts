@@ -23,6 +23,8 @@ export interface WaitOptions {
   readonly numReturns?: number;
   /** After this, whatever is there is the answer; absent: for ever. */
   readonly timeoutMs?: number;
+  /** Aborting it rejects with its reason; the objects are not touched. */
+  readonly signal?: AbortSignal;
 }
 
 /** Which objects are there and which are not, each in the order of asking. */
@@ -51,6 +53,11 @@ export interface Many {
   /** All values, in order; the first failure fails it. {@link RayTimeoutError} where one is not there in time. */
   get(refs: readonly ObjectRef[], timeoutMs?: number): Promise<unknown[]>;
   wait(refs: readonly ObjectRef[], options?: WaitOptions): Promise<WaitResult>;
+  /** Each reference once, as its object comes to be there. {@link RayTimeoutError} where one is not there in time. */
+  asCompleted(
+    refs: readonly ObjectRef[],
+    options?: Omit<WaitOptions, 'numReturns'>,
+  ): AsyncGenerator<ObjectRef, void, undefined>;
 }
 
 /** Gets and waits for many objects of one session. */
@@ -82,10 +89,44 @@ export function createMany(dependencies: ManyDependencies): Many {
     return Promise.all(refs.map((ref) => getOne(ref, left)));
   };
 
+  const wait: Many['wait'] = (refs, options = {}) => {
+    const { signal } = options;
+    const ends = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
+    return abortable(waitFor(dependencies, refs, { ...options, stop: ends }), signal);
+  };
+
   return {
     get,
-    wait: (refs, options = {}) => waitFor(dependencies, refs, { ...options, stop: stop.signal }),
+    wait,
+    async *asCompleted(refs, { timeoutMs, signal } = {}) {
+      const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
+      let left: readonly ObjectRef[] = refs;
+      while (left.length > 0) {
+        const { ready, pending } = await wait(left, {
+          ...(deadline !== undefined && { timeoutMs: Math.max(0, deadline - Date.now()) }),
+          ...(signal !== undefined && { signal }),
+        });
+        if (ready.length === 0) throw new RayTimeoutError(`${pending.length} objects`, timeoutMs ?? 0);
+        yield* ready;
+        left = pending;
+      }
+    },
   };
+}
+
+/** Rejects with the signal's reason as soon as it is aborted; what was begun ends by itself. */
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  promise.catch(() => {});
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 interface Batch {
@@ -145,6 +186,7 @@ async function waitFor(
   }
   const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
   for (;;) {
+    stop.throwIfAborted();
     const sliceMs = Math.max(0, Math.min(SLICE_MS, deadline - Date.now()));
     const request = {
       object_ids: refs.map((ref) => ref.id),

@@ -106,6 +106,11 @@ export class Remote {
     return this.#many.wait(refs, options);
   }
 
+  /** Each of many references once, as its object comes to be there. */
+  asCompleted(...args: Parameters<Many['asCompleted']>): ReturnType<Many['asCompleted']> {
+    return this.#many.asCompleted(...args);
+  }
+
   /** Starts a task; the references are to its values, one unless `numReturns` says otherwise. */
   async task(
     fn: RemoteFunction,

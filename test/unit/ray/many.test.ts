@@ -112,3 +112,39 @@ describe('wait', () => {
     });
   });
 });
+
+describe('asCompleted', () => {
+  test('yields each reference once, those that are there before those that are not', async () => {
+    await withRay({}, async (ray) => {
+      const refs = [await ray.put('a'), await ray.put('b'), await ray.put('c')];
+      const seen: unknown[] = [];
+      for await (const ref of ray.asCompleted(refs)) seen.push(await ray.get(ref));
+      assert.deepEqual(seen.toSorted(), ['a', 'b', 'c']);
+      for await (const ref of ray.asCompleted([])) assert.fail(ref.hex);
+    });
+  });
+
+  test('throws a timeout where one is not there in time, after those that were', async () => {
+    await withRay({}, async (ray) => {
+      const [there, late] = [await ray.put(1), await never(ray)];
+      const completed = ray.asCompleted([late, there], { timeoutMs: 200 });
+      assert.equal((await completed.next()).value, there);
+      await assert.rejects(completed.next(), RayTimeoutError);
+    });
+  });
+
+  test('ends with its signal at once, as wait does', async () => {
+    await withRay({}, async (ray) => {
+      const late = await never(ray);
+      const reason = new Error('no longer wanted');
+      const stop = new AbortController();
+      const waiting = [
+        assert.rejects(ray.wait([late], { signal: stop.signal }), reason),
+        assert.rejects(ray.asCompleted([late], { signal: stop.signal }).next(), reason),
+      ];
+      stop.abort(reason);
+      await Promise.all(waiting);
+      await assert.rejects(ray.wait([late], { signal: AbortSignal.abort(reason) }), reason);
+    });
+  });
+});
