@@ -48,7 +48,7 @@ const FAULTS: Record<status, RayWorkerFault> = {
   [status.NOT_FOUND]: 'unknown-attempt',
   [status.ALREADY_EXISTS]: 'invalid',
   [status.PERMISSION_DENIED]: 'denied',
-  [status.RESOURCE_EXHAUSTED]: 'unreachable', // a stream closed with ENHANCE_YOUR_CALM; see saysExhausted
+  [status.RESOURCE_EXHAUSTED]: 'unreachable', // closed with ENHANCE_YOUR_CALM, as after a freeze of ours; see saysExhausted
   [status.FAILED_PRECONDITION]: 'invalid',
   [status.ABORTED]: 'unreachable',
   [status.OUT_OF_RANGE]: 'ahead',

@@ -48,6 +48,8 @@ TAKE_OVER_SECONDS = 30.0
 CHANNEL_OPTIONS = (
     ("grpc.keepalive_time_ms", 9_000),
     ("grpc.keepalive_timeout_ms", 5_000),
+    # A client that is frozen for longer finds its connection closed with ENHANCE_YOUR_CALM, which gRPC libraries report
+    # as RESOURCE_EXHAUSTED. No allowance for pings prevents that: it is the answer to our own ping that is missing.
     # Recent releases of grpcio wait this long, a minute by default, for the answer to any ping, keepalive too.
     ("grpc.http2.ping_timeout_ms", 5_000),
     ("grpc.keepalive_permit_without_calls", 1),
