@@ -111,7 +111,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addEvents(routes, deps, streams);
     addFeeds(routes, deps, streams);
     addMetrics(routes, deps);
-    addLogs(routes, deps);
+    addLogs(routes, deps, streams);
     addVerification(routes, deps);
     addBundles(routes, deps);
     addRules(routes, deps);

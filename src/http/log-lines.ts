@@ -16,8 +16,12 @@ export interface LogFilter {
   contains?: string;
 }
 
-/** Entries that one reading step holds. */
+/** Entries that one reading step holds at most; fewer where they are large. */
 const PAGE = 256;
+/** Entries of the first step, before their size is known. */
+const FIRST_PAGE = 16;
+/** Characters that one reading step should hold. */
+const PAGE_CHARACTERS = 256 * 1024;
 /** Entries that one request looks through at most. */
 const MOST_READ = 10_000;
 /** A page of lines ends behind the event with which it has so many. */
@@ -60,8 +64,9 @@ export async function* numberedEntries(
   const isUnknown = place !== undefined && place.lines === 0 && since === undefined;
   let before = isUnknown ? null : (place?.before ?? 0);
   let last = place?.entry ? placeBefore(place.entry) : after;
+  let count = FIRST_PAGE;
   for (;;) {
-    const entries = await store.read(id, last, PAGE);
+    const entries = await store.read(id, last, count);
     const page: Numbered[] = [];
     for (const entry of entries) {
       if (after === undefined || compareIds(entry.id, after) > 0) page.push({ entry, before });
@@ -69,8 +74,20 @@ export async function* numberedEntries(
     }
     if (page.length > 0) yield page;
     last = entries.at(-1)?.id ?? last;
-    if (entries.length < PAGE) return;
+    if (entries.length < count) return;
+    const each = Math.max(1, charactersOf(entries) / entries.length);
+    count = Math.max(1, Math.min(PAGE, 4 * count, Math.floor(PAGE_CHARACTERS / each)));
   }
+}
+
+/** About how large entries are in memory. */
+function charactersOf(entries: readonly StreamEntry[]): number {
+  let characters = 0;
+  for (const { event } of entries) {
+    if (event.type !== 'log') characters += JSON.stringify(event).length;
+    else for (const { text } of logTexts(event)) characters += text.length;
+  }
+  return characters;
 }
 
 /** The place right before an event: to read behind it begins with the event. */

@@ -7,6 +7,11 @@ import { sendEvents } from './sse.ts';
 /** Answers requests by streams of server-sent events, within the limits that all of them share. */
 export interface Streams {
   /**
+   * Takes a place among the caller's open streams for an answer that goes on as long as its client reads; the answer gives
+   * it back. Throws EchelonError `rate-limited` where the caller has too many open.
+   */
+  take(request: FastifyRequest): () => void;
+  /**
    * Takes a place among the caller's open streams and answers with these frames; resolves when the stream has ended.
    * Throws EchelonError `rate-limited` where the caller has too many open. `what` names the stream in the log.
    */
@@ -27,6 +32,7 @@ export function createStreams(app: App, { limits, log, callers }: RouteDeps): St
   app.addHook('preClose', async () => closing.abort());
 
   return {
+    take: (request) => takeSlot(open, request.caller.id, limits),
     async send(request, reply, { frames, what }) {
       const release = takeSlot(open, request.caller.id, limits);
       const watch = callers.watch(request.credential);

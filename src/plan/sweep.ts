@@ -46,6 +46,8 @@ const FIGURES = 6;
 const LONGEST_NAME = 100;
 /** Problems told at most. */
 const MOST_PROBLEMS = 20;
+/** Children that are not valid, judged at most: those after them have the same problems. */
+const MAX_INVALID = 20;
 
 /**
  * Places, values and number of children of a request. Throws EchelonError `invalid-spec` that names each axis and its
@@ -117,6 +119,7 @@ export function makeChild(base: SweepBase, entry: SweepEntry) {
 /** Judges the children of a draft one by one, and keeps what is wrong with them: each problem once. */
 export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSpec) => ResolvedSpec) {
   const problems = new Map<string, FieldProblem>();
+  let [invalid, ofAll] = [0, false];
   return {
     /** The child's spec; undefined where it is not valid. */
     child(index: number): SweepChildSpec | undefined {
@@ -132,18 +135,21 @@ export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSp
           found.push(...error.problems);
         }
       }
+      invalid += 1;
       for (const { field, message } of found) {
+        const place = placeOf(draft, entry, field);
+        ofAll ||= place.startsWith('/spec');
         const same = `${field} ${message}`;
         if (problems.size >= MOST_PROBLEMS || problems.has(same)) continue;
         problems.set(same, {
-          field: placeOf(draft, entry, field),
+          field: place,
           message: `in child ${index}, ${field || 'its spec'}: ${message}`,
         });
       }
       return undefined;
     },
-    /** Enough is known to stop. */
-    full: () => problems.size >= MOST_PROBLEMS,
+    /** Enough is known to stop: there are many problems, or one lies in the spec that all children share. */
+    full: () => ofAll || problems.size >= MOST_PROBLEMS || invalid >= MAX_INVALID,
     /** Throws EchelonError `invalid-spec` where any child was not valid. */
     refuse(): void {
       if (problems.size > 0) throw invalidSweep([...problems.values()]);

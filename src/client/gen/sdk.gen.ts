@@ -395,7 +395,7 @@ export const getMetricPoints = <ThrowOnError extends boolean = false>(options: O
 /**
  * Lines of the driver's output
  *
- * From the first line on, or from line `since`, or behind the event `after`, or (`tail`) the last ones; one of these three at most. Lines are numbered over all attempts, those that say what is missing included. A page ends after about 2,000 lines, 2 MB, or 10,000 events that were looked through; go on with `after` while `more` is true. As text/plain (Accept), the header X-After says where to go on.
+ * From the first line on, or from line `since`, or behind the event `after`, or (`tail`) the last ones; one of these three at most. Lines are numbered over all attempts, those that say what is missing included. A page ends after about 2,000 lines, 2 MB, or 10,000 events that were looked through; go on with `after` while `more` is true. With `contains`, `attempt` or `source` it is a search, of which a caller may have two at once. As text/plain (Accept), the header X-After says where to go on.
  */
 export const getLogs = <ThrowOnError extends boolean = false>(options: Options<GetLogsData, ThrowOnError>): RequestResult<GetLogsResponses, GetLogsErrors, ThrowOnError> => (options.client ?? client).get<GetLogsResponses, GetLogsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -410,7 +410,7 @@ export const getLogs = <ThrowOnError extends boolean = false>(options: Options<G
 /**
  * The driver's output as a file
  *
- * All lines up to now, as they were recorded: nothing in them is made harmless. After an answer that was cut, go on with `since` of the number of lines that are complete, and one.
+ * All lines up to now, as they were recorded: nothing in them is made harmless. It counts as an open event stream while it lasts. After an answer that was cut, go on with `since` of the number of lines that are complete, and one.
  */
 export const downloadLogs = <ThrowOnError extends boolean = false>(options: Options<DownloadLogsData, ThrowOnError>): RequestResult<DownloadLogsResponses, DownloadLogsErrors, ThrowOnError> => (options.client ?? client).get<DownloadLogsResponses, DownloadLogsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -6,6 +6,8 @@ import { EchelonError } from '../../core/errors.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { type LogFilter, logText, readLastLines, readLines } from '../log-lines.ts';
 import { problems } from '../responses.ts';
+import { createSlots } from '../slots.ts';
+import type { Streams } from '../streams.ts';
 import { AfterParam, ExperimentParams, experimentOf, streamPlace, strict } from './common.ts';
 
 const LARGEST = 2 ** 48;
@@ -38,12 +40,19 @@ const Query = Type.Object(
 );
 
 /** The driver's output: lines as JSON or text, and the whole log as a file. */
-export function addLogs(app: App, deps: RouteDeps): void {
+export function addLogs(app: App, deps: RouteDeps, streams: Streams): void {
   addLines(app, deps);
-  addDownload(app, deps);
+  addDownload(app, deps, streams);
 }
 
+/** Searches of one caller at once: each may look through 10,000 events. */
+const MAX_SEARCHES = 2;
+
 function addLines(app: App, { store }: RouteDeps): void {
+  const searches = createSlots(
+    MAX_SEARCHES,
+    `No more than ${MAX_SEARCHES} searches of logs at once; wait for one to end.`,
+  );
   app.get(
     '/v1/experiments/:id/logs',
     {
@@ -51,7 +60,7 @@ function addLines(app: App, { store }: RouteDeps): void {
         operationId: 'getLogs',
         summary: "Lines of the driver's output",
         description:
-          'From the first line on, or from line `since`, or behind the event `after`, or (`tail`) the last ones; one of these three at most. Lines are numbered over all attempts, those that say what is missing included. A page ends after about 2,000 lines, 2 MB, or 10,000 events that were looked through; go on with `after` while `more` is true. As text/plain (Accept), the header X-After says where to go on.',
+          'From the first line on, or from line `since`, or behind the event `after`, or (`tail`) the last ones; one of these three at most. Lines are numbered over all attempts, those that say what is missing included. A page ends after about 2,000 lines, 2 MB, or 10,000 events that were looked through; go on with `after` while `more` is true. With `contains`, `attempt` or `source` it is a search, of which a caller may have two at once. As text/plain (Accept), the header X-After says where to go on.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Query,
@@ -74,10 +83,11 @@ function addLines(app: App, { store }: RouteDeps): void {
       if ([tail, since, place].filter((value) => value !== undefined).length > 1) throw oneOfThree();
       const after = streamPlace({ value: place, field: 'after', experiment });
       const { id } = experiment;
-      const page =
-        tail === undefined
-          ? await readLines(store, { id, filter, ...(after && { after }), ...(since && { since }) })
-          : await readLastLines(store, { id, tail, filter });
+      const release = Object.keys(filter).length === 0 ? () => {} : searches.take(request.caller.id);
+      const page = await (tail === undefined
+        ? readLines(store, { id, filter, ...(after && { after }), ...(since && { since }) })
+        : readLastLines(store, { id, tail, filter })
+      ).finally(release);
       if (!wantsText(request.headers.accept)) return page;
       if (page.after !== null) reply.header('x-after', page.after);
       reply.type('text/plain; charset=utf-8');
@@ -95,7 +105,7 @@ function oneOfThree(): EchelonError {
   });
 }
 
-function addDownload(app: App, { store, log }: RouteDeps): void {
+function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): void {
   app.get(
     '/v1/experiments/:id/logs/download',
     {
@@ -104,7 +114,7 @@ function addDownload(app: App, { store, log }: RouteDeps): void {
         operationId: 'downloadLogs',
         summary: "The driver's output as a file",
         description:
-          'All lines up to now, as they were recorded: nothing in them is made harmless. After an answer that was cut, go on with `since` of the number of lines that are complete, and one.',
+          'All lines up to now, as they were recorded: nothing in them is made harmless. It counts as an open event stream while it lasts. After an answer that was cut, go on with `since` of the number of lines that are complete, and one.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Type.Object({ since: Since, ...FilterQuery }, strict),
@@ -132,16 +142,19 @@ function addDownload(app: App, { store, log }: RouteDeps): void {
         'x-log-lines': lines,
         'x-log-bytes': bytes,
       });
-      const pages = logText(store, { id, since, filter });
-      // What fails before the first page is an answer of its own.
-      const first = await pages.next();
-      reply.hijack(); // it takes as long as the client does
-      reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
+      const release = streams.take(request);
       try {
+        const pages = logText(store, { id, since, filter });
+        // What fails before the first page is an answer of its own.
+        const first = await pages.next();
+        reply.hijack(); // it takes as long as the client does
+        reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
         // One page waits for a slow client; where reading fails, the connection is cut: that is no end of a log.
-        await pipeline(Readable.from(withFirst(first, pages), { highWaterMark: 1 }), reply.raw);
-      } catch (error) {
-        log.info({ err: error, experiment: id }, 'download of a log interrupted');
+        await pipeline(Readable.from(withFirst(first, pages), { highWaterMark: 1 }), reply.raw).catch(
+          (error: unknown) => log.info({ err: error, experiment: id }, 'download of a log interrupted'),
+        );
+      } finally {
+        release();
       }
       return reply;
     },

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { EchelonError } from '../../core/errors.ts';
 import type { Caller } from '../../core/scopes.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
@@ -21,10 +23,11 @@ import { fingerprintOf } from '../fingerprint-of.ts';
 import { labelProblem } from '../label-problem.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
+import { createSlots } from '../slots.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from './common.ts';
 
-/** Children judged before other requests get their turn. */
-const JUDGED_AT_ONCE = 100;
+/** Children are judged for so long before other requests get their turn; in ms. */
+const TURN_MS = 10;
 /** Children shown by a preview. */
 const SHOWN = 10;
 
@@ -55,7 +58,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
     async (request, reply) => {
       const { body, caller } = request;
       const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
-      const { fingerprints, project } = await judge(store, caller, draft);
+      const { fingerprints, project } = await judge(store, { caller, draft, reply });
       const key = idempotencyKey(request);
       const { id, created } = await store.createSweep({
         ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
@@ -72,6 +75,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
 }
 
 function addPreview(app: App, { store }: RouteDeps): void {
+  const previews = createSlots(1, 'One preview at a time; wait for the answer of the one before.');
   app.post(
     '/v1/sweeps/preview',
     {
@@ -85,22 +89,31 @@ function addPreview(app: App, { store }: RouteDeps): void {
         response: { 200: { $ref: 'SweepPreview#' }, ...problems('invalid-spec') },
       },
     },
-    async (request): Promise<SweepPreview> => {
+    async (request, reply): Promise<SweepPreview> => {
       const { body, caller } = request;
-      const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
-      const { first } = await judge(store, caller, draft);
-      return {
-        count: draft.entries.length,
-        axes: [...draft.axes],
-        children: first.map(({ submitted }, index) => ({
-          index,
-          name: submitted.name,
-          values: childValues(draft.axes, draft.entries[index]!),
-          spec: submitted,
-        })),
-      };
+      const release = previews.take(caller.id);
+      try {
+        const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
+        const { first } = await judge(store, { caller, draft, reply });
+        return preview(draft, first);
+      } finally {
+        release();
+      }
     },
   );
+}
+
+function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): SweepPreview {
+  return {
+    count: draft.entries.length,
+    axes: [...draft.axes],
+    children: first.map(({ submitted }, index) => ({
+      index,
+      name: submitted.name,
+      values: childValues(draft.axes, draft.entries[index]!),
+      spec: submitted,
+    })),
+  };
 }
 
 /** A sweep's request and that of one experiment never have the same digest: their fields differ. */
@@ -108,8 +121,14 @@ function digestOf(body: SweepRequest): string {
   return createHash('sha256').update(canonicalJson(body)).digest('hex');
 }
 
-/** Checks every child as a single experiment would be. Throws EchelonError `invalid-spec` with what is wrong. */
-async function judge(store: Store, caller: Caller, draft: SweepDraft) {
+/**
+ * Checks every child as a single experiment would be, and ends early where nobody waits for the answer any more. Throws
+ * EchelonError `invalid-spec` with what is wrong.
+ */
+async function judge(
+  store: Store,
+  { caller, draft, reply }: { caller: Caller; draft: SweepDraft; reply: FastifyReply },
+) {
   // Where children name clusters by themselves, only what is allowed on every one counts.
   const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
   const { cluster = null } = draft.spec as { cluster?: string | null };
@@ -120,8 +139,14 @@ async function judge(store: Store, caller: Caller, draft: SweepDraft) {
   const clusters = new Map<string, number>();
   const labels = new Map<string, WantedLabels>();
   let project = '';
+  let turn = performance.now();
   for (let index = 0; index < draft.entries.length && !check.full(); index += 1) {
-    if (index > 0 && index % JUDGED_AT_ONCE === 0) await breathe();
+    if (performance.now() - turn > TURN_MS) {
+      await breathe();
+      // Its client has left, or was told that it takes too long.
+      if (reply.sent || reply.raw.destroyed) throw new EchelonError('took-too-long', 'The client has left.');
+      turn = performance.now();
+    }
     const child = check.child(index);
     if (child === undefined) continue;
     const { spec } = child.resolved;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { SWEEP_ID } from '../../../../src/core/sweep-ids.ts';
 import { makeProjects } from '../../../support/access.ts';
+import { cpuTimeOf } from '../../../support/cpu-time.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
 import { expandAll, sweepRequest } from '../../../support/sweep.ts';
@@ -16,6 +17,35 @@ const ESTIMATORS = {
   spec: { engine: 'local' },
   axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': [1, 2] },
 };
+
+describe('what a preview costs', () => {
+  // Fails where every child is judged: 5,000 times that of one.
+  test('is that of a few children where the shared spec is wrong', async () => {
+    const junk = Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [`unknown_field_${at}`, 1]));
+    const seeds = Array.from({ length: 5000 }, (_, at) => at);
+    const body = { ...ESTIMATORS, spec: { engine: 'local', ...junk }, axes: { 'training.seed': seeds } };
+    let answer: Awaited<ReturnType<typeof call>> | undefined;
+    const ms = await cpuTimeOf(async () => {
+      answer = await call('POST', '/v1/sweeps/preview', { body });
+    });
+    assert.deepEqual([answer?.statusCode, answer?.json().code], [400, 'invalid-spec']);
+    assert.ok(ms < 1500, `${ms} ms of CPU`);
+  });
+
+  test('is borne once at a time for one caller', async () => {
+    const body = {
+      ...ESTIMATORS,
+      method: 'random',
+      count: 2000,
+      spec: { engine: 'replay' },
+      axes: { priority: [1, 2] },
+    };
+    const preview = () => call('POST', '/v1/sweeps/preview', { body });
+    const answers = await Promise.all([preview(), preview()]);
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 429]);
+    assert.equal((await preview()).statusCode, 200);
+  });
+});
 
 describe('POST /v1/sweeps', () => {
   test('accepts all children in one call, and they are what single ones would be', async () => {

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { AttemptEvent } from '../../../src/core/events.ts';
+import { running, storeFor } from '../../support/store.ts';
+
+// A real api with the heap of a small container, and clients that ask for a large log and do not read it.
+
+const TOKEN = 'token-of-the-slow-readers-0123456789';
+const DOWNLOADS = 20;
+
+const { server, store } = await storeFor({ after });
+
+/** 72 MB in lines of 60 kB. */
+async function largeLog(): Promise<string> {
+  const lease = await running(store);
+  const line = 'x'.repeat(60_000);
+  for (let first = 1; first <= 1200; first += 50) {
+    const events = Array.from({ length: 50 }, (_, index) => {
+      const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [line], cutBytes: 0 };
+      return { sequence: first + index, at: 0, event };
+    });
+    await store.append(lease, events);
+  }
+  return lease.experiment;
+}
+
+/** `echelon`'s api in a process of its own, with 512 MB of heap; its address. */
+async function startApi(): Promise<{ url: string; child: ChildProcess }> {
+  const stateDir = await mkdtemp(join(tmpdir(), 'echelon-slow-'));
+  const child = spawn(process.execPath, ['--max-old-space-size=512', 'src/cli/main.ts', 'api'], {
+    env: {
+      ...process.env,
+      ...{ REDIS_URL: server.url, ECHELON_STATE_DIR: stateDir, ECHELON_TOKENS: TOKEN, ECHELON_PORT: '0' },
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  after(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    await rm(stateDir, { recursive: true, force: true });
+  });
+  let said = '';
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  // Read to its end: a full pipe would hold the process up.
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    said = `${said}${text}`.slice(-20_000);
+    const url = /listening on (\S+)/.exec(said)?.[1];
+    if (url !== undefined) resolve(url);
+  });
+  child.once('exit', () => reject(new Error(`the api ended: ${said}`)));
+  return { url: await promise, child };
+}
+
+const headers = { authorization: `Bearer ${TOKEN}` };
+
+/** Asks, takes the head of the answer, and reads nothing more. */
+async function askAndWait(url: string): Promise<IncomingMessage> {
+  const request = get(url, { headers, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.on('error', () => {});
+  return response;
+}
+
+async function status(url: string): Promise<number> {
+  const response = await fetch(url, { headers });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+test('an api with a heap of 512 MB serves on under slow downloads, searches and lists', async () => {
+  const experiment = await largeLog();
+  const { url, child } = await startApi();
+  const logs = `${url}/v1/experiments/${experiment}/logs`;
+  const downloads = await Promise.all(
+    Array.from({ length: DOWNLOADS }, () => askAndWait(`${logs}/download`)),
+  );
+  assert.deepEqual(new Set(downloads.map(({ statusCode }) => statusCode)), new Set([200]));
+
+  const searches = await Promise.all(Array.from({ length: 20 }, () => status(`${logs}?contains=nothing`)));
+  assert.ok(searches.includes(200) && searches.every((one) => one === 200 || one === 429), String(searches));
+  const tails = await Promise.all(Array.from({ length: 10 }, () => status(`${logs}?tail=10000`)));
+  assert.deepEqual(new Set(tails), new Set([200]));
+  const lists = await Promise.all(
+    Array.from({ length: 20 }, () => status(`${url}/v1/experiments?limit=200`)),
+  );
+  assert.deepEqual(new Set(lists), new Set([200]));
+
+  assert.equal(await status(`${url}/healthz`), 200);
+  assert.equal(child.exitCode, null);
+  for (const download of downloads) download.destroy();
+});
