@@ -3,6 +3,7 @@ import pc from 'picocolors';
 import type { FieldProblem } from '../core/errors.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import { EXIT } from './exit.ts';
+import { createLiveBlock, type LiveBlock } from './live-block.ts';
 
 /** Where a command writes. */
 export interface Output {
@@ -12,6 +13,8 @@ export interface Output {
   remark(text: string): void;
   /** Columns of the terminal behind standard output; undefined: it is none. */
   readonly columns?: number | undefined;
+  /** A part of the terminal that is written over; undefined: there is no terminal. */
+  block?(): LiveBlock | undefined;
 }
 
 /** Standard output and standard error. */
@@ -20,6 +23,7 @@ export const terminal: Output = {
   get columns() {
     return process.stdout.columns;
   },
+  block: () => (process.stdout.isTTY ? createLiveBlock(process.stdout) : undefined),
   remark(text) {
     const write = () => process.stderr.write(`${text}\n`);
     // Whoever reads slowly has not got all of the answer yet; a remark on it would overtake it.

@@ -3,6 +3,7 @@ import { STATES } from '../../core/states.ts';
 import type { Sweep, SweepDetail } from '../../schemas/sweep.ts';
 import type { Client } from '../client.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { interruptible } from '../interruptible.ts';
 import { coloredState, jsonLine, type Output, plural } from '../output.ts';
 import { patient } from '../patient.ts';
 
@@ -24,6 +25,10 @@ export async function watchSweep(options: {
   json: boolean;
   everyMs?: number;
 }): Promise<void> {
+  await interruptible(options, () => followSweep(options));
+}
+
+async function followSweep(options: Parameters<typeof watchSweep>[0]): Promise<void> {
   const { client, id, output, everyMs = WATCH_MS } = options;
   const look = patient(() => client.get<SweepDetail>(pathOf(id), { limit: 1 }), { output });
   let said = '';

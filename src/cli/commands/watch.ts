@@ -7,11 +7,13 @@ import type { Experiment } from '../../schemas/experiment.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { interruptible } from '../interruptible.ts';
 import { NAMES_IT, named } from '../names.ts';
 import { coloredState, inert, jsonLine, type Output } from '../output.ts';
 import { shortened } from '../shortened.ts';
 import { startsIn } from './queue.ts';
 import { watchSweep } from './sweep-watch.ts';
+import { watchLive } from './watch-live.ts';
 
 /** Time between two looks at why an experiment waits. */
 const LOOK_MS = 5_000;
@@ -20,6 +22,7 @@ interface Options extends ConnectionOptions {
   json?: boolean;
   after?: string;
   project?: string;
+  verbose?: boolean;
 }
 
 /** `echelon watch`: an experiment or a sweep until it has ended, or what happens in a project. */
@@ -32,6 +35,7 @@ export function watchCommand(output: Output): Command {
     .argument('[id]', `of an experiment or a sweep: ${NAMES_IT}`)
     .addOption(new Option('--project <project>', 'without an id: only what happens in this project'))
     .option('--after <event>', 'resume behind this event id')
+    .option('-v, --verbose', 'print a line for each event, on a terminal too')
     .option('--json', 'print a JSON object for each event')
     .addHelpText(
       'after',
@@ -43,7 +47,8 @@ export function watchCommand(output: Output): Command {
       if (name !== undefined) {
         const { kind, id } = await named(client, name, ['experiment', 'sweep']);
         if (kind === 'sweep') return await watchSweep({ client, id, output, json });
-        return await watchExperiment({ client, id, output, json, after });
+        const { verbose } = options;
+        return await watchExperiment({ client, id, output, json, after, verbose });
       }
       const { signal } = new AbortController();
       await watchFeed({ client, project: options.project, output, json, after, signal });
@@ -101,7 +106,7 @@ function sweepLine({ state, counts }: Extract<FeedEntry['event'], { type: 'sweep
 }
 
 /**
- * Prints an experiment's events as they arise, until it has ended and its batches are verified. Throws
+ * Prints an experiment's events as they arise, or shows where it stands in a block of the terminal, until it has ended and its batches are verified. Throws
  * {@link CliError} (exit status 1) where it did not succeed or a batch was not ok.
  */
 export async function watchExperiment(options: {
@@ -110,6 +115,8 @@ export async function watchExperiment(options: {
   output: Output;
   json: boolean;
   after?: string | undefined;
+  /** A line for each event, on a terminal too. */
+  verbose?: boolean | undefined;
   lookMs?: number;
 }): Promise<void> {
   const { client, id, output } = options;
@@ -117,12 +124,17 @@ export async function watchExperiment(options: {
   // What cannot be followed is refused before it is announced.
   await client.get<Experiment>(pathOf(id));
   if (!options.json) output.remark(`Following ${id}; Ctrl-C ends the following, not the experiment.`);
-  try {
-    await printEvents(options, stop.signal);
-  } finally {
-    stop.abort();
-  }
-  await judge(options);
+  const isLive = !options.json && !options.verbose && options.after === undefined;
+  const block = isLive ? output.block?.() : undefined;
+  await interruptible(options, async () => {
+    try {
+      if (block) await watchLive({ client, id, output, block });
+      else await printEvents(options, stop.signal);
+    } finally {
+      stop.abort();
+    }
+    await judge(options);
+  });
 }
 
 /** While it waits: its place, the reason and the expected start, whenever place or reason change. */

@@ -1,0 +1,29 @@
+import { clearScreenDown, moveCursor } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
+import { shortened } from './shortened.ts';
+
+/** Lines at the end of a terminal that are written over. */
+export interface LiveBlock {
+  /** Shows these lines in place of the last ones; each is cut to the terminal. */
+  show(lines: readonly string[]): void;
+}
+
+/** A block at the end of what was written to `stream`, which is a terminal. */
+export function createLiveBlock(stream: NodeJS.WriteStream): LiveBlock {
+  let height = 0;
+  return {
+    show(lines) {
+      const width = Math.max(3, stream.columns - 1);
+      // A line that is too long would break, and the block would not be where it was.
+      const fitting = lines.map((line) =>
+        stripVTControlCharacters(line).length > width
+          ? shortened(stripVTControlCharacters(line), width)
+          : line,
+      );
+      if (height > 0) moveCursor(stream, -stream.columns, -height);
+      clearScreenDown(stream);
+      stream.write(`${fitting.join('\n')}\n`);
+      height = fitting.length;
+    },
+  };
+}
