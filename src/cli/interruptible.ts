@@ -11,7 +11,7 @@ export async function interruptible(
 ): Promise<void> {
   await withLifetime(follow, (why) => {
     if ('err' in why) throw why.err;
-    output.remark(`\n${id} continues; \`echelon watch ${id}\` follows it again.`);
+    output.remark(`\n${id} continues; this follows it again:\n  echelon watch ${id}`);
     process.exitCode = INTERRUPTED;
   });
 }

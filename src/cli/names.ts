@@ -5,6 +5,7 @@ import type { Sweep, SweepPage } from '../schemas/sweep.ts';
 import type { Client } from './client.ts';
 import { CliError, EXIT } from './exit.ts';
 import { duration, inert } from './output.ts';
+import { shortened } from './shortened.ts';
 
 /** How the help of a command says what names an experiment or a sweep. */
 export const NAMES_IT = 'id, unique start of an id, name, or @last';
@@ -143,7 +144,8 @@ function ambiguous(text: string, found: readonly Candidate[]): CliError {
   const lines = found
     .slice(0, SHOWN)
     .map(
-      ({ id, name, state, madeAt }) => `\n  ${id}  ${state}, ${duration(Date.now() - madeAt)} old  ${name}`,
+      ({ id, name, state, madeAt }) =>
+        `\n  ${id}  ${state}, ${duration(Date.now() - madeAt)} old  ${shortened(name, 32)}`,
     );
   return new CliError(
     EXIT.usage,

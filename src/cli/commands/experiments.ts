@@ -143,7 +143,7 @@ export function listTable(items: readonly Experiment[], width: number | undefine
   const several = new Set(items.map(({ project }) => project)).size > 1;
   const columns = [
     idColumn(items.map(({ id }) => id)),
-    { title: 'NAME', least: 16 },
+    { title: 'NAME', least: 24 },
     ...(several ? [{ title: 'PROJECT', drop: 1 }] : []),
     { title: 'STATE' },
     { title: 'STEP', drop: 2 },

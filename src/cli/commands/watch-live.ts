@@ -52,7 +52,7 @@ export function liveLines(experiment: ExperimentDetail, first: Mark, now: number
   const rows = `rows verified ${checked.rowsVerified}/${checked.rowsSeen}, ${checked.wrong > 0 ? pc.red(wrong) : wrong}`;
   return [
     head,
-    `  ${bar(progress)}${state === 'running' ? remaining(progress, first, now) : ''}`,
+    `  ${bar(progress)}${state === 'running' ? remaining(experiment, first, now) : ''}`,
     `  success ${successRate(experiment)} | ${rows}`,
     `  ${inert(state === 'running' ? progress.stage || reason : reason)}`,
   ];
@@ -70,8 +70,10 @@ function bar({ step, steps }: ExperimentDetail['progress']): string {
   return `[${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)}] step ${step} of ${steps}`;
 }
 
-/** From the pace since the first look. */
-function remaining({ step, steps }: ExperimentDetail['progress'], first: Mark, now: number): string {
-  if (step <= first.step || step >= steps) return '';
-  return `, ${duration(((now - first.at) / (step - first.step)) * (steps - step))} left`;
+/** From the pace since the first look, or since the start where no step has passed since. */
+function remaining({ progress, startedAt }: ExperimentDetail, first: Mark, now: number): string {
+  const { step, steps } = progress;
+  const since = step > first.step ? first : { at: startedAt ?? now, step: 0 };
+  if (step <= since.step || step >= steps) return '';
+  return `, ${duration(((now - since.at) / (step - since.step)) * (steps - step))} left`;
 }

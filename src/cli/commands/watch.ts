@@ -123,7 +123,7 @@ export async function watchExperiment(options: {
   const stop = new AbortController();
   // What cannot be followed is refused before it is announced.
   await client.get<Experiment>(pathOf(id));
-  if (!options.json) output.remark(`Following ${id}; Ctrl-C ends the following, not the experiment.`);
+  if (!options.json) output.remark(`Following ${id}; Ctrl-C ends this, not the experiment.`);
   const isLive = !options.json && !options.verbose && options.after === undefined;
   const block = isLive ? output.block?.() : undefined;
   await interruptible(options, async () => {

@@ -33,6 +33,13 @@ test('the block of a running experiment shows bar, step, time left, success and 
   ]);
 });
 
+test('the time left is that of the pace since the start while no step has passed', async () => {
+  const { experiment: id } = await running(store);
+  const progress = { stage: '', step: 5, steps: 20, metrics: {} };
+  const [, bar] = linesOf(await detail(id, { progress, startedAt: 0 }), { at: 50_000, step: 5 });
+  assert.match(bar!, /step 5 of 20, 3 min left$/);
+});
+
 test('the block of a queued experiment shows its position and why it waits', async () => {
   const { id } = await store.submit(submitInput({ gpus: 4, name: 'waiting' }));
   await store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
