@@ -35,7 +35,9 @@ export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBoun
   into.squares[0] = bounds.squares[c]!;
   into.divisor[0] = bounds.divisor[c]!;
   into.deviation[0] = bounds.deviation[c]!;
-  into.overflow[0] = bounds.overflow[c]!;
+  // One pass squares the values themselves, however close together they are.
+  const { largest } = reach(of);
+  into.overflow[0] = n * largest * largest >= bounds.arithmetic.overflow ? 1 : bounds.overflow[c]!;
   into.inputError[0] = error;
   const off = Math.max(
     n * most * most,

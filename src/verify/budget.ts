@@ -8,7 +8,7 @@ export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;
 const BYTES_PER_ROW = 250;
 
 /** Cluster ids, bounds of clusters (one per row at worst) and counters, per row and level. */
-const BYTES_PER_LEVEL = 130;
+const BYTES_PER_LEVEL = 146;
 
 /** Upper estimate, in bytes, of what verifying a batch takes beyond the batch itself. Linear in the rows. */
 export function verificationBytes(batch: Batch): number {

@@ -1,6 +1,6 @@
 /** One outcome per row: reported against true, within what the trainer's arithmetic can give. */
 
-import { admits, BATCH_EFFORT, type Effort } from './admissible.ts';
+import { admits, BATCH_EFFORT, type Effort, type RowParts } from './admissible.ts';
 import { REPORT_UNIT } from './arithmetic.ts';
 import type { Batch } from './batch.ts';
 import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from './report.ts';
@@ -14,8 +14,8 @@ export interface Judge {
    * arithmetic was: to compute better than stated is no fault.
    */
   judge(row: number, value: number): RowOutcome;
-  /** True where only a form other than the recipe's gives `value`, and the batch admits any. */
-  needsOtherForm(row: number, value: number): boolean;
+  /** The rows that were judged so far to have a value that only another form than the recipe's gives. */
+  readonly byOtherForm: ReadonlySet<number>;
 }
 
 /** A judge, or in words what the batch lacks for one. */
@@ -27,12 +27,10 @@ export function createJudge(batch: Batch): Judge | { readonly missing: string[] 
   // Of its own, so that rows that need other forms do not blunt the recipe's bounds for the rows after them.
   const otherEffort: Effort = { left: BATCH_EFFORT };
   const outOfRange = weightsLeaveRange(model);
-  const byRecipe = (row: number, value: number): boolean => admits(model.parts(row), value, effort);
-  const byAny = (row: number, value: number): boolean =>
-    batch.estimator.forms !== 'recipe' && admits(model.parts(row, 'any'), value, otherEffort);
+  const byOtherForm = new Set<number>();
   return {
     model,
-    needsOtherForm: (row, value) => !byRecipe(row, value) && byAny(row, value),
+    byOtherForm,
     judge(row, value) {
       const truth = model.truth[row]!;
       if (outOfRange && !(Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)))
@@ -41,11 +39,21 @@ export function createJudge(batch: Batch): Judge | { readonly missing: string[] 
       if (batch.responseLength?.[row] === 0 && value === 0) return 'exact';
       if (Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)) return 'exact';
       const parts = model.parts(row);
-      if (parts.parts.some((part) => part.bounds.overflow[part.cluster] === 1)) return 'unverifiable';
-      if (!byRecipe(row, value) && !byAny(row, value)) return 'wrong';
+      if (mayOverflow(parts)) return 'unverifiable';
+      if (!admits(parts, value, effort)) {
+        if (batch.estimator.forms === 'recipe') return 'wrong';
+        const inAnyForm = model.parts(row, 'any');
+        if (mayOverflow(inAnyForm)) return 'unverifiable';
+        if (!admits(inAnyForm, value, otherEffort)) return 'wrong';
+        byOtherForm.add(row);
+      }
       return isClose(value, truth) ? 'exact' : 'rounding';
     },
   };
+}
+
+function mayOverflow({ parts }: RowParts): boolean {
+  return parts.some((part) => part.bounds.overflow[part.cluster] === 1);
 }
 
 /**

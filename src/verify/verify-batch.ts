@@ -134,8 +134,7 @@ function roundingFinding(batch: Batch, judge: Prepared, rows: readonly number[])
   const worst = rows.reduce((most, row) => (off(row) > off(most) ? row : most), rows[0]!);
   const { precision } = batch.estimator;
   const truth = 'model' in judge ? judge.model.truth[worst] : undefined;
-  const others =
-    'model' in judge ? rows.filter((r) => judge.needsOtherForm(r, batch.reportedAdvantage![r]!)) : [];
+  const others = 'model' in judge ? rows.filter((r) => judge.byOtherForm.has(r)) : [];
   const form = others.length === 0 ? '' : ` ${otherFormText(others.length, rows.length)}`;
   const text = `${count(rows.length, 'row')}: ${precision} arithmetic can give these values, the formula does not.${form} At most off is row ${worst}, which reports ${batch.reportedAdvantage?.[worst]} where true is ${truth}.`;
   return finding('rounding-rows', text, rows);

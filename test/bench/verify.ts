@@ -103,7 +103,10 @@ function lateBatch(): Batch {
     reward,
     reportedStepReward: stepReturns({ trajectory, reward }, one.estimator).map(Math.fround),
   };
-  return { ...batch, reportedAdvantage: Float64Array.from(advantagesOn(batch, randomMachine(random))) };
+  return {
+    ...batch,
+    reportedAdvantage: Float64Array.from(advantagesOn(batch, randomMachine(random, Math.fround, 'recipe'))),
+  };
 }
 
 function round3(x: number): number {

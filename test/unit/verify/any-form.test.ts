@@ -93,6 +93,11 @@ describe('the bounds of any form', () => {
     }
   });
 
+  test('tell where the squares of the values may overflow, though those of their distances do not', () => {
+    const { recipe, any } = boundsOf([1e19, 1.0001e19]);
+    assert.deepEqual([recipe.overflow[0], any.overflow[0]], [0, 1]);
+  });
+
   test('leave zeros what they are', () => {
     const { any } = boundsOf([0, 0, 0]);
     assert.deepEqual([any.mean[0], any.meanError[0]], [0, 0]);
