@@ -32,6 +32,24 @@ describe('an Idempotency-Key', () => {
     assert.equal((await cancel(id, 'another')).statusCode, 409);
   });
 
+  // Fails where every final refusal is kept: some kilobytes each, for a day.
+  test('keeps a short refusal and no long one, which is refused again', async () => {
+    const kept = async () => (await redis.keys('{echelon}:answer:*')).length;
+    const ask = (key: string, count: number) => {
+      const overrides = Object.fromEntries(Array.from({ length: count }, (_one, at) => [`data.no${at}`, 1]));
+      const spec = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train', overrides };
+      return call('POST', '/v1/preflight', { headers: { 'idempotency-key': key }, body: spec });
+    };
+    const before = await kept();
+    const [short, long] = [await ask('short', 1), await ask('long', 90)];
+    assert.deepEqual([short.statusCode, long.statusCode], [400, 400]);
+    assert.ok(long.body.length > 2048);
+    assert.equal(await kept(), before + 1);
+    assert.equal((await ask('short', 1)).headers['idempotency-replayed'], 'true');
+    const again = await ask('long', 90);
+    assert.deepEqual([again.body, again.headers['idempotency-replayed']], [long.body, undefined]);
+  });
+
   test('belongs to one request: path, body and all', async () => {
     const [one, two] = [await submitted(), await submitted()];
     await cancel(one, 'belongs', { reason: 'a' });
