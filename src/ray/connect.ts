@@ -68,9 +68,9 @@ export interface RayConnection extends AsyncDisposable, Cluster {
   /** Stores a value. Throws RayPickleError for what cannot be sent, naming the place inside it. */
   put(value: unknown): Promise<ObjectRef>;
   /** The value; throws what the task that was to make it raised. */
-  get(ref: ObjectRef, options?: { readonly timeoutMs?: number }): Promise<unknown>;
+  get<Value>(ref: ObjectRef<Value>, options?: { readonly timeoutMs?: number }): Promise<Value>;
   /** All values, in order, with one request; the first failure fails it. */
-  get(refs: readonly ObjectRef[], options?: { readonly timeoutMs?: number }): Promise<unknown[]>;
+  get<Value>(refs: readonly ObjectRef<Value>[], options?: { readonly timeoutMs?: number }): Promise<Value[]>;
   /** Waits until `numReturns` of the objects are there, or for `timeoutMs`, and says which are. */
   wait(refs: readonly ObjectRef[], options?: WaitOptions): Promise<WaitResult>;
   /**
@@ -84,7 +84,12 @@ export interface RayConnection extends AsyncDisposable, Cluster {
   /** Lets go of an object, here and in the cluster. */
   release(ref: ObjectRef): Promise<void>;
   /** Starts a function; the reference is to its value. */
-  task(fn: RemoteFunction, args?: Args, kwargs?: Kwargs, options?: TaskOptions): Promise<ObjectRef>;
+  task<Value = unknown>(
+    fn: RemoteFunction,
+    args?: Args,
+    kwargs?: Kwargs,
+    options?: TaskOptions,
+  ): Promise<ObjectRef<Value>>;
   /** Starts a function that returns a sequence of `numReturns` values; each becomes an object. */
   task(
     fn: RemoteFunction,
@@ -263,7 +268,12 @@ function createWork(remote: Remote, cluster: Cluster): Work {
       what: fn.label,
     });
   return {
-    task: (async (fn, args, kwargs, options: TaskOptions & Partial<NumReturns> = {}) => {
+    task: (async (
+      fn: RemoteFunction,
+      args?: Args,
+      kwargs?: Kwargs,
+      options: TaskOptions & Partial<NumReturns> = {},
+    ) => {
       const refs = await start(fn, args, kwargs, options);
       return options.numReturns === undefined ? onlyRef(refs, fn.label) : refs;
     }) as Work['task'],

@@ -6,9 +6,12 @@ const RELEASE_BATCH = 64;
 
 /**
  * A reference to an object in the cluster. It keeps the object there until it is released: explicitly with
- * `connection.release(ref)`, by the garbage collector, or by the end of the session.
+ * `connection.release(ref)`, by the garbage collector, or by the end of the session. `Value` is what the caller expects
+ * there; nothing checks it.
  */
-export class ObjectRef {
+export class ObjectRef<Value = unknown> {
+  /** Only a type: carries `Value` from where the reference is made to `get`. */
+  declare readonly expected?: Value;
   /** Raw id, 28 bytes. */
   readonly id: Uint8Array;
 

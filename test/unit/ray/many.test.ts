@@ -5,6 +5,7 @@ import { connect, type RayConnection } from '../../../src/ray/connect.ts';
 import { RayClosedError, RayPickleError, RayTimeoutError } from '../../../src/ray/errors.ts';
 import { PyCall, PyGlobal } from '../../../src/ray/pickle/values.ts';
 import { writePickle } from '../../../src/ray/pickle/writer.ts';
+import type { ObjectRef } from '../../../src/ray/references.ts';
 import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
 
 const fn = functionRef('m:f');
@@ -80,6 +81,17 @@ describe('get of many', () => {
       await assert.rejects(ray.wait([kept, released]), RayPickleError);
       assert.equal(fake.manyRequests(), 0);
     });
+  });
+});
+
+test('a reference carries the type that its maker expects to whoever gets it', async () => {
+  await withRay({}, async (ray) => {
+    const started: Promise<ObjectRef<number>> = ray.task<number>(fn);
+    assert.ok((await started).hex);
+    const stored = (await ray.put('text')) as ObjectRef<string>;
+    const text: string = await ray.get(stored);
+    const several: string[] = await ray.get([stored, stored]);
+    assert.deepEqual([text, ...several, Object.keys(stored)], ['text', 'text', 'text', ['id']]);
   });
 });
 
