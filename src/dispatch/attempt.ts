@@ -9,7 +9,7 @@ import { isLeaseLost } from './faults.ts';
 import { follow } from './follow.ts';
 import { Outrun, refuseIfOutrun, stopHigher } from './outrun.ts';
 import { awaitEnd, quarantineOf } from './quarantine.ts';
-import { watchRestarts } from './restarts.ts';
+import { type Restarts, watchRestarts } from './restarts.ts';
 import { giveUp, stopWhenTold } from './stopping.ts';
 import {
   type AttemptDeps,
@@ -215,12 +215,12 @@ async function launch(story: Story, terms: Terms): Promise<Ended | null> {
   await deps.hooks.beforeLaunch?.(lease);
   const given = AbortSignal.any([lost, stopping.signal]);
   const backoff = createBackoff(deps.retry);
-  /** Processes that answered after a launch that had none: their starts. */
-  const restarts = new Set<number>();
+  const restarts: Restarts = { startedAt: 0, charged: 0 };
   for (let exhausted = 0; !given.aborted && !story.left.aborted; ) {
+    const underWay = deps.launches.begin(story.cluster);
     try {
       const client = await deps.rayWorkerOf(story.cluster);
-      const answer = await client.launch(experiment, attempt, plan, given);
+      const answer = await client.launch(experiment, attempt, plan, given).finally(underWay.end);
       if (answer.outcome === 'fenced') {
         await refuseIfOutrun(story);
         return notStarted(`fenced by attempt ${answer.fencingAttempt}: ${answer.reason}`);
@@ -229,6 +229,7 @@ async function launch(story: Story, terms: Terms): Promise<Ended | null> {
       await confirm(story);
       return null;
     } catch (error) {
+      underWay.end();
       if (!(error instanceof RayWorkerError)) throw error;
       void settle(story);
       if (error.fault === 'invalid') throw new Refused(error.message);
@@ -237,7 +238,8 @@ async function launch(story: Story, terms: Terms): Promise<Ended | null> {
       if (error.fault !== 'aborted')
         deps.log.warn({ experiment, attempt, err: error }, 'the launch is not confirmed; it is tried again');
       await backoff.wait(AbortSignal.any([given, story.left]));
-      if (error.fault === 'unreachable') await watchRestarts(story, restarts, given);
+      if (error.fault === 'unreachable')
+        await watchRestarts(story, restarts, { given, alone: underWay.isAlone() });
     }
   }
   if (story.left.aborted) throw new Left();

@@ -12,6 +12,7 @@ import type { RayWorkerPackage } from './cluster-setup/package.ts';
 import { createClusterRefresh } from './clusters.ts';
 import { createCommands } from './commands.ts';
 import { createHeld } from './held.ts';
+import { createLaunches } from './launches.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
 import { createPlacement } from './placement.ts';
@@ -170,7 +171,7 @@ function createParts(deps: DispatcherDeps) {
   const { hooks = {}, retry = { firstMs: 100, longestMs: 3_000 }, again } = deps;
   const held = createHeld({
     ...{ store, dispatcher: id, leaseMs, log },
-    attempt: { rayWorkerOf: rayWorkers.of, compile, hooks, retry, again },
+    attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again },
     // Ray gives resources back a little after a driver's end: what it has now is asked for, then chosen from.
     onEnd: () => refresh.poke(),
   });

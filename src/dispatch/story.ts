@@ -6,6 +6,7 @@ import type { Crash } from '../store/limits-store.ts';
 import type { Store } from '../store/store.ts';
 import { createBackoff } from './backoff.ts';
 import { isPassing } from './faults.ts';
+import type { Launches } from './launches.ts';
 import type { Log } from './log.ts';
 import type { Quarantine } from './quarantine.ts';
 
@@ -23,6 +24,7 @@ export interface AttemptHooks {
 export interface AttemptDeps {
   store: Pick<Store, 'get' | 'attempts' | 'confirm' | 'settle' | 'append' | 'end'>;
   rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
+  launches: Launches;
   compile(spec: ResolvedSpec['spec']): LaunchPlan;
   log: Log;
   hooks: AttemptHooks;

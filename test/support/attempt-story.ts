@@ -2,6 +2,7 @@ import type { Ended, NumberedEvent } from '../../src/core/events.ts';
 import type { State } from '../../src/core/states.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt.ts';
 import { lostAttempt } from '../../src/dispatch/decide.ts';
+import { createLaunches } from '../../src/dispatch/launches.ts';
 import type { AttemptDeps, Entry } from '../../src/dispatch/story.ts';
 import type {
   AttemptStatus,
@@ -107,6 +108,7 @@ export function storyBench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: nu
   const deps: AttemptDeps = {
     store: store as unknown as AttemptDeps['store'],
     rayWorkerOf: async () => client,
+    launches: createLaunches(),
     compile: compileTestSpec,
     log: QUIET,
     hooks: {},

@@ -23,6 +23,21 @@ describe('a launch without an answer', () => {
     assert.equal(starts, 4);
   });
 
+  test('is not charged for a ray-worker that was lost while another launch was under way', async () => {
+    const { state, run, deps } = storyBench();
+    const other = deps.launches.begin('c');
+    let starts = 0;
+    state.launch = async () => {
+      starts += 1;
+      if (starts < 8) throw new RayWorkerError('unreachable', 'the connection broke');
+      return { outcome: 'started' };
+    };
+    state.startedAt = () => starts;
+    assert.equal(await run().done, 'succeeded');
+    other.end();
+    assert.equal(starts, 8);
+  });
+
   test('launches again after an unclear answer, however often', async () => {
     const { state, calls, run } = storyBench();
     let times = 0;
