@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const venv = join(root, '.venv');
-const requirements = join(root, 'deploy/ray-worker/requirements.txt');
-const testRequirements = join(root, 'test/requirements.txt');
+const requirements = join(root, 'deploy/ray-worker/requirements.lock');
+const testRequirements = join(root, 'test/requirements.lock');
 const say = (text) => process.stderr.write(`setup: ${text}\n`);
 
 /** A set-up step that cannot go on: the message says what to do, and needs no stack. */
@@ -57,17 +57,17 @@ export function findNode() {
 }
 
 function findPython() {
-  for (const name of ['python3', 'python3.13', 'python3.12', 'python3.11', 'python3.10']) {
+  for (const name of ['python3', 'python3.13', 'python3.12', 'python3.11']) {
     if (
       output(name, [
         '-c',
-        'import sys; print(sys.version_info >= (3, 10) and sys.version_info < (3, 14))',
+        'import sys; print(sys.version_info >= (3, 11) and sys.version_info < (3, 14))',
       ]) === 'True'
     )
       return name;
   }
   throw new SetupError(
-    'Python 3.10 to 3.13 is missing; on Debian: apt-get install python3 python3-venv python3-pip',
+    'Python 3.11 to 3.13 is missing; on Debian: apt-get install python3 python3-venv python3-pip',
   );
 }
 
@@ -102,7 +102,14 @@ function installTestTools() {
 }
 
 function pipInstall(file) {
-  run(join(venv, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', file]);
+  run(join(venv, 'bin/pip'), [
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--require-hashes',
+    '-r',
+    file,
+  ]);
 }
 
 function aptInstall(name) {

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Pins everything that the Python environment installs, with hashes, from the requirements that are stated. Needs uv
+# (`pip install uv`) and the network; run it when a requirement changes, and commit the locks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+lock() {
+  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header "$@"
+}
+lock deploy/ray-worker/requirements.txt --output-file deploy/ray-worker/requirements.lock
+lock test/requirements.txt --constraint deploy/ray-worker/requirements.lock --output-file test/requirements.lock
