@@ -23,7 +23,10 @@ export function nowhere({ cluster, labels }: Waiting, known: readonly OpenCluste
 }
 
 /** No node of those clusters is large enough. */
-export function tooLarge(item: Waiting, clusters: readonly OpenCluster[]): string {
+export function tooLarge(
+  item: Pick<Waiting, 'cluster' | 'labels' | 'gpus' | 'cpus'>,
+  clusters: readonly { name: string; nodes: readonly Pick<FreeNode, 'gpusTotal' | 'cpusTotal'>[] }[],
+): string {
   const names = clusters.map(({ name }) => name).join(', ');
   const asks = item.cluster !== null || Object.keys(item.labels ?? {}).length > 0;
   const where = asks ? `${clusters.length === 1 ? 'cluster' : 'the clusters'} ${names}` : 'any cluster';

@@ -172,7 +172,7 @@ function createPlaces(clusters: OpenCluster[]): Round['placesOf'] {
 /** Whether a cluster is one that the experiment asks for. */
 export function isWanted(
   { cluster, labels }: Pick<Waiting, 'cluster' | 'labels'>,
-  has: OpenCluster,
+  has: Pick<OpenCluster, 'name' | 'labels'>,
 ): boolean {
   if (cluster !== null && cluster !== has.name) return false;
   return Object.entries(labels ?? {}).every(([key, value]) => has.labels[key] === value);

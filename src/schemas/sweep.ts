@@ -171,9 +171,19 @@ export const SweepPage = Type.Object(
 /** See {@link SweepPage}. */
 export type SweepPage = Static<typeof SweepPage>;
 
-/** The answer to an accepted sweep; equal for every repetition of the request with its Idempotency-Key. */
+const Warnings = Type.Array(Type.String(), {
+  description:
+    'Children for which no node of any cluster is large enough now: they stay queued until one joins',
+});
+
+/** The answer to an accepted sweep; equal for every repetition of the request with its Idempotency-Key, but for `warnings`. */
 export const SweepAccepted = Type.Object(
-  { id: Type.String(), self: Type.String({ description: 'Path of the sweep' }), count: Count },
+  {
+    id: Type.String(),
+    self: Type.String({ description: 'Path of the sweep' }),
+    count: Count,
+    warnings: Warnings,
+  },
   { ...strict, $id: 'SweepAccepted' },
 );
 /** See {@link SweepAccepted}. */
@@ -184,6 +194,7 @@ export const SweepPreview = Type.Object(
   {
     count: Count,
     axes: Type.Array(SweepAxis),
+    warnings: Warnings,
     children: Type.Array(
       Type.Object({ index: Count, name: Type.String(), values: Values, spec: Type.Unknown() }, strict),
     ),

@@ -7,7 +7,7 @@ import type { SweepAccepted } from '../../schemas/sweep.ts';
 import { wholeNumber } from '../arguments.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { json, type Output, table } from '../output.ts';
+import { inert, json, type Output, table } from '../output.ts';
 import { watchSweep } from './sweep-watch.ts';
 
 type SubmitOptions = ConnectionOptions &
@@ -65,6 +65,7 @@ function submit(output: Output): Command {
       const path = `/v1/presets/${encodeURIComponent(presetOf(name).name)}/submit`;
       const headers = { 'idempotency-key': options.key ?? randomUUID() };
       const accepted = await client.post<SweepAccepted>(path, bodyOf(options), headers);
+      for (const warning of accepted.warnings) output.remark(inert(`warning: ${warning}`));
       if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
       if (!options.json) output.remark(`${accepted.count} children`);

@@ -61,15 +61,17 @@ function submit(output: Output): Command {
       }
       const headers = { 'idempotency-key': options.key ?? randomUUID() };
       const accepted = await client.post<SweepAccepted>('/v1/sweeps', request, headers);
+      for (const warning of accepted.warnings) output.remark(inert(`warning: ${warning}`));
       if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
       if (!options.json) output.remark(`${accepted.count} children`);
     });
 }
 
-function describePreview({ count: children, children: first }: SweepPreview): string {
+function describePreview({ count: children, children: first, warnings }: SweepPreview): string {
   const lines = first.map(({ index, name }) => `  ${index}  ${inert(name)}`);
   if (children > first.length) lines.push(`  … and ${children - first.length} more`);
+  lines.push(...warnings.map((warning) => inert(`warning: ${warning}`)));
   return [`${children} children, all of them valid; nothing was submitted.`, ...lines].join('\n');
 }
 

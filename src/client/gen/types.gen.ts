@@ -2086,6 +2086,10 @@ export type SweepAccepted = {
      */
     self: string;
     count: number;
+    /**
+     * Children for which no node of any cluster is large enough now: they stay queued until one joins
+     */
+    warnings: Array<string>;
 };
 
 export type SweepComparison = {
@@ -2351,6 +2355,10 @@ export type SweepPreview = {
             integer?: boolean;
         };
     }>;
+    /**
+     * Children for which no node of any cluster is large enough now: they stay queued until one joins
+     */
+    warnings: Array<string>;
     children: Array<{
         index: number;
         name: string;

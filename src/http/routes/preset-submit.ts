@@ -13,6 +13,7 @@ import type { SweepInput } from '../../store/sweep-store.ts';
 import { inOwnProject, resolveFor } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
+import { createFitCheck } from '../never-fits.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { requireCluster } from '../require-place.ts';
 import { problems } from '../responses.ts';
@@ -60,7 +61,10 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       });
       request.audited = !created;
       const self = `/v1/sweeps/${id}`;
-      const accepted: SweepAccepted = { id, self, count: draft.entries.length };
+      const fit = createFitCheck();
+      for (const { spec } of resolved) fit.add(spec);
+      const warnings = fit.warnings(await store.clusters());
+      const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
       return reply.code(202).header('location', self).send(accepted);
     },
   );

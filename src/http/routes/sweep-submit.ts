@@ -21,6 +21,7 @@ import { inOwnProject, permissionsOf, projectProblem } from '../caller-projects.
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';
 import { labelProblem } from '../label-problem.ts';
+import { createFitCheck } from '../never-fits.ts';
 import { idempotencyKey } from '../plugins/idempotency.ts';
 import { problems } from '../responses.ts';
 import { createSlots } from '../slots.ts';
@@ -58,7 +59,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
     async (request, reply) => {
       const { body, caller } = request;
       const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
-      const { fingerprints, project } = await judge(store, { caller, draft, reply });
+      const { fingerprints, project, warnings } = await judge(store, { caller, draft, reply });
       const key = idempotencyKey(request);
       const { id, created } = await store.createSweep({
         ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
@@ -68,7 +69,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
       });
       request.audited = !created;
       const self = `/v1/sweeps/${id}`;
-      const accepted: SweepAccepted = { id, self, count: draft.entries.length };
+      const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
       return reply.code(202).header('location', self).send(accepted);
     },
   );
@@ -94,8 +95,8 @@ function addPreview(app: App, { store }: RouteDeps): void {
       const release = previews.take(caller.id);
       try {
         const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
-        const { first } = await judge(store, { caller, draft, reply });
-        return preview(draft, first);
+        const { first, warnings } = await judge(store, { caller, draft, reply });
+        return { ...preview(draft, first), warnings };
       } finally {
         release();
       }
@@ -103,7 +104,7 @@ function addPreview(app: App, { store }: RouteDeps): void {
   );
 }
 
-function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): SweepPreview {
+function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<SweepPreview, 'warnings'> {
   return {
     count: draft.entries.length,
     axes: [...draft.axes],
@@ -138,6 +139,7 @@ async function judge(
   const first: SweepChildSpec[] = [];
   const clusters = new Map<string, number>();
   const labels = new Map<string, WantedLabels>();
+  const fit = createFitCheck();
   let project = '';
   let turn = performance.now();
   for (let index = 0; index < draft.entries.length && !check.full(); index += 1) {
@@ -152,6 +154,7 @@ async function judge(
     const { spec } = child.resolved;
     if (spec.cluster !== null && !clusters.has(spec.cluster)) clusters.set(spec.cluster, index);
     noteLabels(spec, index, labels);
+    fit.add(spec);
     if (first.length < SHOWN) first.push(child);
     fingerprints.push(fingerprintOf(spec));
     project = spec.project;
@@ -161,7 +164,7 @@ async function judge(
   if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
   await requireClusters(store, clusters);
   await requireLabels(store, labels);
-  return { fingerprints, first, project };
+  return { fingerprints, first, project, warnings: fit.warnings(await store.clusters()) };
 }
 
 /** Labels that a child asks for, and the first that does. */

@@ -151,3 +151,15 @@ describe('POST /v1/sweeps/preview', () => {
     assert.equal(answer.json().problems[0].field, '/count');
   });
 });
+
+test('a sweep that no node is large enough for is accepted with a warning, and previewed with it', async () => {
+  await store.putCluster({
+    ...{ name: 'small', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
+    ...{ lastSeenAt: null, nodes: [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }] },
+  });
+  const body = { ...ESTIMATORS, spec: { engine: 'local', resources: { cpus: 2 } } };
+  const accepted = (await call('POST', '/v1/sweeps', { body })).json();
+  const previewed = (await call('POST', '/v1/sweeps/preview', { body })).json();
+  assert.match(accepted.warnings.join(), /^4 children can never fit: needs 2 CPUs on one node/);
+  assert.deepEqual(previewed.warnings, accepted.warnings);
+});
