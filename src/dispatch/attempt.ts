@@ -2,7 +2,7 @@ import type { Ended } from '../core/events.ts';
 import type { LaunchPlan } from '../rpc/ray-worker.ts';
 import { RayWorkerError } from '../rpc/status.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
-import type { EndDecision, Lease } from '../store/lease-store.ts';
+import type { EndDecision, Lease } from '../store/attempts/contract.ts';
 import { createBackoff } from './backoff.ts';
 import { decide, neverStarted, notStarted } from './decide.ts';
 import { isLeaseLost } from './faults.ts';

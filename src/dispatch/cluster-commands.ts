@@ -1,5 +1,5 @@
 import { newCommandId } from '../core/ids.ts';
-import type { Cluster, RayPlace } from '../store/cluster-store.ts';
+import type { Cluster, RayPlace } from '../store/clusters/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { RayWorkerPackage } from './cluster-setup/package.ts';
 import { SetupError, toSetupError } from './cluster-setup/problems.ts';

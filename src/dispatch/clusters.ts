@@ -1,6 +1,6 @@
 import type { ChoiceCluster } from '../queue/choose-nodes.ts';
 import type { RayWorkerDescription } from '../rpc/ray-worker.ts';
-import type { Cluster, ClusterNode, Seen } from '../store/cluster-store.ts';
+import type { Cluster, ClusterNode, Seen } from '../store/clusters/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from './log.ts';
 import { createLoop, type Loop } from './loop.ts';

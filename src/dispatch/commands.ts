@@ -1,6 +1,6 @@
 import { within } from '../queue/looking.ts';
 import type { CommandProblem, PreflightFinding } from '../schemas/clusters.ts';
-import type { ClaimedCommand, CommandLease } from '../store/command-store.ts';
+import type { ClaimedCommand, CommandLease } from '../store/clusters/command-contract.ts';
 import type { Store } from '../store/store.ts';
 import { SetupError, toProblem } from './cluster-setup/problems.ts';
 import type { Log } from './log.ts';

@@ -1,6 +1,6 @@
 import type { EndCause, Ended } from '../core/events.ts';
 import { QUARANTINE_AFTER } from '../core/states.ts';
-import type { EndDecision } from '../store/lease-store.ts';
+import type { EndDecision } from '../store/attempts/contract.ts';
 import { memoryAdvice } from './advice.ts';
 
 /** What an end by a cause leads to. `counted`: to another attempt while there is one left; `free`: to another one. */

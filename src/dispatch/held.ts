@@ -1,5 +1,5 @@
 import { within } from '../queue/looking.ts';
-import type { TakenOver } from '../store/lease-store.ts';
+import type { TakenOver } from '../store/attempts/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type AttemptRun, runAttempt } from './attempt.ts';
 import type { Log } from './log.ts';

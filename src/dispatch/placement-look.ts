@@ -2,9 +2,9 @@ import { type Choice, type ChoiceInput, choose } from '../queue/choose.ts';
 import type { Span } from '../queue/choose-nodes.ts';
 import type { ProjectPolicy } from '../queue/choose-quotas.ts';
 import { expectedEnd, expectedLength } from '../queue/spans.ts';
-import type { Reservation } from '../store/cluster-store.ts';
-import type { Waiting } from '../store/line-store.ts';
-import type { Pause, Pauses } from '../store/queue-store.ts';
+import type { Reservation } from '../store/clusters/contract.ts';
+import type { Pause, Pauses } from '../store/queue/contract.ts';
+import type { Waiting } from '../store/queue/line-contract.ts';
 import type { Store } from '../store/store.ts';
 import { toChoiceCluster } from './clusters.ts';
 

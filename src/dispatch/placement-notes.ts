@@ -1,6 +1,6 @@
 import { type Estimate, estimate } from '../queue/estimate.ts';
-import type { Waiting } from '../store/line-store.ts';
-import type { StartEstimate, WaitNote } from '../store/queue-store.ts';
+import type { StartEstimate, WaitNote } from '../store/queue/contract.ts';
+import type { Waiting } from '../store/queue/line-contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Look } from './placement-look.ts';
 

@@ -1,6 +1,6 @@
 import type { Start } from '../queue/choose.ts';
 import type { Line } from '../queue/line.ts';
-import type { Lease } from '../store/lease-store.ts';
+import type { Lease } from '../store/attempts/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';

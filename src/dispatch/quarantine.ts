@@ -1,6 +1,6 @@
 import type { Ended } from '../core/events.ts';
 import { QUARANTINE_AFTER } from '../core/states.ts';
-import type { Crash } from '../store/limits-store.ts';
+import type { Crash } from '../store/attempts/limits-contract.ts';
 import { createBackoff } from './backoff.ts';
 import { lostAttempt } from './decide.ts';
 import { giveUp } from './stopping.ts';

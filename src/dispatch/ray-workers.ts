@@ -1,7 +1,7 @@
 import { createRayWorkerClient } from '../rpc/client.ts';
 import type { RayWorkerClient } from '../rpc/ray-worker.ts';
 import { RayWorkerError } from '../rpc/status.ts';
-import type { Cluster } from '../store/cluster-store.ts';
+import type { Cluster } from '../store/clusters/contract.ts';
 import type { Store } from '../store/store.ts';
 
 /** The clients of all known ray-workers, one for each, kept while the cluster's address and secrets stay the same. */

@@ -12,7 +12,7 @@ import {
 } from '../plan/evaluate-rules.ts';
 import type { ResolvedRule } from '../schemas/rules.ts';
 import type { EarlyStopping } from '../schemas/sweep.ts';
-import type { SignalPage } from '../store/rules-store.ts';
+import type { SignalPage } from '../store/rules/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from './log.ts';
 

@@ -1,8 +1,8 @@
 import type { State } from '../core/states.ts';
 import type { LaunchPlan, RayWorkerClient } from '../rpc/ray-worker.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
-import type { Lease } from '../store/lease-store.ts';
-import type { Crash } from '../store/limits-store.ts';
+import type { Lease } from '../store/attempts/contract.ts';
+import type { Crash } from '../store/attempts/limits-contract.ts';
 import type { Store } from '../store/store.ts';
 import { createBackoff } from './backoff.ts';
 import { isPassing } from './faults.ts';

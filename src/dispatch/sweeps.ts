@@ -1,7 +1,7 @@
 import { makeChild } from '../plan/sweep.ts';
 import type { Line } from '../queue/line.ts';
 import type { Store } from '../store/store.ts';
-import type { SweptExperiment } from '../store/sweep-store.ts';
+import type { SweptExperiment } from '../store/sweeps/contract.ts';
 import type { Log } from './log.ts';
 
 /** Sweeps looked at in one round. */

@@ -4,7 +4,7 @@ import type { Caller } from '../core/scopes.ts';
 import type { Accepted } from '../schemas/api.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { ExperimentSpec } from '../schemas/spec.ts';
-import type { AuditInput } from '../store/access-store.ts';
+import type { AuditInput } from '../store/access/contract.ts';
 import { resolveFor } from './caller-projects.ts';
 import type { RouteDeps } from './deps.ts';
 import { fingerprintOf } from './fingerprint-of.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Caller, SCOPES } from '../core/scopes.ts';
 import { isLive } from '../schemas/key.ts';
-import type { StoredKey } from '../store/access-store.ts';
+import type { StoredKey } from '../store/access/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { SignIn } from './sessions.ts';
 

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../core/errors.ts';
 import { nearestName } from '../schemas/nearest.ts';
-import type { Cluster } from '../store/cluster-store.ts';
+import type { Cluster } from '../store/clusters/contract.ts';
 
 /** What is wrong with the labels of a spec, or null: no cluster that it may run on has all of them. */
 export function labelProblem(

@@ -2,7 +2,7 @@ import type { StreamEntry } from '../core/events.ts';
 import { parseEntryId } from '../core/ids.ts';
 import { logTexts } from '../core/log-lines.ts';
 import type { LogPage } from '../schemas/streams.ts';
-import { compareIds } from '../store/archive-segments.ts';
+import { compareIds } from '../store/archive/archive-segments.ts';
 import type { Store } from '../store/store.ts';
 
 /** A line of a log as it is answered. */

@@ -3,7 +3,7 @@ import { couldFitOn } from '../queue/choose-nodes.ts';
 import { tooLarge } from '../queue/choose-words.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
-import type { Cluster } from '../store/cluster-store.ts';
+import type { Cluster } from '../store/clusters/contract.ts';
 
 /** What of a resolved spec decides on which nodes it can run. */
 export type Need = Pick<ResolvedSpec['spec'], 'cluster' | 'clusterLabels' | 'resources'>;

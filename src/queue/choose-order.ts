@@ -1,5 +1,5 @@
-import type { Reservation } from '../store/cluster-store.ts';
-import type { Waiting } from '../store/line-store.ts';
+import type { Reservation } from '../store/clusters/contract.ts';
+import type { Waiting } from '../store/queue/line-contract.ts';
 import { type Amount, OLD_PROJECT, type OpenCluster } from './choose-nodes.ts';
 
 /*

@@ -1,4 +1,4 @@
-import type { ClusterNode, Reservation } from '../store/cluster-store.ts';
+import type { ClusterNode, Reservation } from '../store/clusters/contract.ts';
 import { OLD_PROJECT } from './choose-nodes.ts';
 import { dominantShare } from './choose-order.ts';
 

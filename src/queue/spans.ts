@@ -1,4 +1,4 @@
-import type { Measured, Pace } from '../store/queue-store.ts';
+import type { Measured, Pace } from '../store/queue/contract.ts';
 import type { Span } from './choose-nodes.ts';
 
 /*

@@ -1,22 +1,22 @@
-import type { AccessStore } from './access-store.ts';
-import type { BatchStore } from './batch-store.ts';
-import type { ClusterStore } from './cluster-store.ts';
-import type { CommandStore } from './command-store.ts';
-import type { EventStore } from './event-store.ts';
-import type { ExperimentStore } from './experiment-store.ts';
-import type { FeedStore } from './feed-store.ts';
-import type { LeaseStore } from './lease-store.ts';
-import type { LimitsStore } from './limits-store.ts';
-import type { LineStore } from './line-store.ts';
-import type { LogStore } from './log-store.ts';
-import type { QueueStore } from './queue-store.ts';
-import type { RecordsStore } from './records-store.ts';
-import type { RetentionStore } from './retention-store.ts';
-import type { RulesStore } from './rules-store.ts';
-import type { SeriesStore } from './series-store.ts';
-import type { SituationStore } from './situation-store.ts';
-import type { SweepStore } from './sweep-store.ts';
-import type { WakeTopic } from './wake-hub.ts';
+import type { AccessStore } from './access/contract.ts';
+import type { RetentionStore } from './archive/contract.ts';
+import type { LeaseStore } from './attempts/contract.ts';
+import type { LimitsStore } from './attempts/limits-contract.ts';
+import type { BatchStore } from './batches/contract.ts';
+import type { CommandStore } from './clusters/command-contract.ts';
+import type { ClusterStore } from './clusters/contract.ts';
+import type { EventStore } from './events/contract.ts';
+import type { FeedStore } from './events/feed-contract.ts';
+import type { LogStore } from './events/log-contract.ts';
+import type { ExperimentStore } from './experiments/contract.ts';
+import type { RecordsStore } from './experiments/records-contract.ts';
+import type { SeriesStore } from './metrics/contract.ts';
+import type { QueueStore } from './queue/contract.ts';
+import type { LineStore } from './queue/line-contract.ts';
+import type { SituationStore } from './queue/situation-contract.ts';
+import type { WakeTopic } from './redis/wake-hub.ts';
+import type { RulesStore } from './rules/contract.ts';
+import type { SweepStore } from './sweeps/contract.ts';
 
 /*
  * What always holds:

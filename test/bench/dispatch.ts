@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { newExperimentId } from '../../src/core/ids.ts';
 import { createLine } from '../../src/queue/line.ts';
-import { createDirectoryArchive } from '../../src/store/archive-directory.ts';
+import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { until } from '../support/dispatch.ts';
 import { startFakeRayWorker } from '../support/fake-ray-worker.ts';

@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Redis } from 'ioredis';
 import type { NumberedEvent } from '../../src/core/events.ts';
-import { createKeys } from '../../src/store/keys.ts';
+import { createKeys } from '../../src/store/redis/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startRedis } from '../support/redis.ts';
 import { running, storeFor } from '../support/store.ts';

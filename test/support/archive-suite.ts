@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import type { Archive } from '../../src/store/archive.ts';
+import type { Archive } from '../../src/store/archive/archive.ts';
 import { coded, type Scope } from './store.ts';
 
 /** An archive of a test, and how its place is damaged behind its back. */

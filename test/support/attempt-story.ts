@@ -12,8 +12,8 @@ import type {
   StopOutcome,
 } from '../../src/rpc/ray-worker.ts';
 import { RayWorkerError, type RayWorkerFault } from '../../src/rpc/status.ts';
-import type { Attempt } from '../../src/store/experiment-store.ts';
-import type { EndDecision, Lease } from '../../src/store/lease-store.ts';
+import type { EndDecision, Lease } from '../../src/store/attempts/contract.ts';
+import type { Attempt } from '../../src/store/experiments/contract.ts';
 import { compileTestSpec, QUIET, type TestSpec } from './dispatch.ts';
 
 const PLAN: LaunchPlan = {

@@ -14,7 +14,7 @@ import { createLine, type Line } from '../../src/queue/line.ts';
 import type { LaunchPlan } from '../../src/rpc/ray-worker.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { ResolvedRule, RuleSpec } from '../../src/schemas/rules.ts';
-import { createDirectoryArchive } from '../../src/store/archive-directory.ts';
+import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type FakeDriver, fakeArguments } from './fake-driver.ts';

@@ -1,8 +1,8 @@
 import { type Choice, type ChoiceInput, choose, plus } from '../../src/queue/choose.ts';
 import type { ChoiceCluster, Span } from '../../src/queue/choose-nodes.ts';
 import type { ProjectPolicy } from '../../src/queue/choose-quotas.ts';
-import type { ClusterNode, Reservation } from '../../src/store/cluster-store.ts';
-import type { Waiting } from '../../src/store/line-store.ts';
+import type { ClusterNode, Reservation } from '../../src/store/clusters/contract.ts';
+import type { Waiting } from '../../src/store/queue/line-contract.ts';
 
 /** A node of a cluster. */
 export function node(id: string, gpus: number, cpus: number, used: Partial<ClusterNode> = {}): ClusterNode {

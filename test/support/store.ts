@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { EchelonError } from '../../src/core/errors.ts';
 import { newExperimentId } from '../../src/core/ids.ts';
-import type { Archive } from '../../src/store/archive.ts';
-import { createDirectoryArchive } from '../../src/store/archive-directory.ts';
-import type { StoreLimits } from '../../src/store/context.ts';
+import type { Archive } from '../../src/store/archive/archive.ts';
+import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
+import type { Lease } from '../../src/store/attempts/contract.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import type { SubmitInput } from '../../src/store/experiment-store.ts';
-import type { Lease } from '../../src/store/lease-store.ts';
+import type { SubmitInput } from '../../src/store/experiments/contract.ts';
+import type { StoreLimits } from '../../src/store/redis/context.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type RedisServer, redisFor } from './redis.ts';
 

@@ -1,7 +1,7 @@
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import { eventLogDaysOf } from '../../schemas/retention.ts';
-import type { Forgetting } from '../../store/retention-store.ts';
+import type { Forgetting } from '../../store/archive/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { each, type Round } from './each.ts';
 

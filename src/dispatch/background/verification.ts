@@ -1,6 +1,6 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
-import type { BatchRecord } from '../../store/batch-store.ts';
+import type { BatchRecord } from '../../store/batches/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { BatchFormatError } from '../../verify/format-error.ts';
 import { createBackoff } from '../backoff.ts';

@@ -2,7 +2,7 @@ import type { RayNode } from '../../ray/cluster.ts';
 import { createRayWorkerClient } from '../../rpc/client.ts';
 import { checkHealth } from '../../rpc/health.ts';
 import type { RayWorkerDescription } from '../../rpc/ray-worker.ts';
-import type { RayPlace } from '../../store/cluster-store.ts';
+import type { RayPlace } from '../../store/clusters/contract.ts';
 import type { Connection } from './actor.ts';
 import { SetupError } from './problems.ts';
 

@@ -2,7 +2,7 @@ import type { RayNode } from '../../ray/cluster.ts';
 import { answersWithoutToken, connect, type RayConnection } from '../../ray/connect.ts';
 import { packageUri } from '../../ray/packages.ts';
 import type { RayWorkerDescription } from '../../rpc/ray-worker.ts';
-import type { RayPlace } from '../../store/cluster-store.ts';
+import type { RayPlace } from '../../store/clusters/contract.ts';
 import { ACTOR, type Connection, connectionOf, endActor, findActor, startActor } from './actor.ts';
 import { findNode, headOf, sizeInWords } from './nodes.ts';
 import { compareVersions, type RayWorkerPackage } from './package.ts';

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { VersionedKind } from '../../store/records-store.ts';
-import { changedSince } from '../../store/versions.ts';
+import type { VersionedKind } from '../../store/experiments/records-contract.ts';
+import { changedSince } from '../../store/experiments/versions.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { withHeaders, withProblems } from '../responses.ts';
 

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { EchelonError, type ErrorCode } from '../../core/errors.ts';
 import { canonicalJson } from '../../schemas/json.ts';
-import type { AnswerClaim, KeptAnswer } from '../../store/records-store.ts';
+import type { AnswerClaim, KeptAnswer } from '../../store/experiments/records-contract.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { withHeaders, withProblems } from '../responses.ts';
 

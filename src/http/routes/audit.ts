@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { AuditEntry, AuditPage } from '../../schemas/audit.ts';
-import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../store/audit.ts';
+import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../store/access/audit.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';

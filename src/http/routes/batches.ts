@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import type { BatchDetail, BatchPage, BatchView } from '../../schemas/records.ts';
-import type { BatchRecord } from '../../store/batch-store.ts';
+import type { BatchRecord } from '../../store/batches/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { StreamEntry } from '../../core/events.ts';
-import { compareIds } from '../../store/archive-segments.ts';
+import { compareIds } from '../../store/archive/archive-segments.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { createFanOut, type Source } from '../fan-out.ts';
 import { problems } from '../responses.ts';

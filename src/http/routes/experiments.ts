@@ -7,7 +7,7 @@ import { canonicalJson } from '../../schemas/json.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
 import { validateSpec } from '../../schemas/validate-spec.ts';
-import type { ExperimentFilter } from '../../store/records-store.ts';
+import type { ExperimentFilter } from '../../store/experiments/records-contract.ts';
 import { acceptExperiment, type Submission } from '../accept-experiment.ts';
 import { listedProject } from '../caller-projects.ts';
 import { withSilence } from '../cluster-views.ts';

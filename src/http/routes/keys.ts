@@ -9,7 +9,7 @@ import {
   isLive,
   KEY_VERSION,
 } from '../../schemas/key.ts';
-import type { StoredKey } from '../../store/access-store.ts';
+import type { StoredKey } from '../../store/access/contract.ts';
 import { projectProblem } from '../caller-projects.ts';
 import { newKeyId, newKeyToken } from '../callers.ts';
 import { createCursors } from '../cursor.ts';

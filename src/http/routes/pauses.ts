@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { ClusterChange } from '../../schemas/clusters.ts';
 import { nearestName } from '../../schemas/nearest.ts';
-import type { Pause, QueueTarget } from '../../store/queue-store.ts';
+import type { Pause, QueueTarget } from '../../store/queue/contract.ts';
 import { clusterOf } from '../begin-command.ts';
 import { clusterView } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../deps.ts';

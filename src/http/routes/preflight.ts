@@ -4,7 +4,7 @@ import { COMMAND_ID } from '../../core/ids.ts';
 import { sees } from '../../core/scopes.ts';
 import type { Command } from '../../schemas/clusters.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
-import type { Cluster } from '../../store/cluster-store.ts';
+import type { Cluster } from '../../store/clusters/contract.ts';
 import { accepted, beginCommand, clusterOf, commandOf } from '../begin-command.ts';
 import { resolveFor } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';

@@ -9,7 +9,7 @@ import { nearestName } from '../../schemas/nearest.ts';
 import { SubmitPreset } from '../../schemas/preset.ts';
 import type { SweepAccepted } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
-import type { SweepInput } from '../../store/sweep-store.ts';
+import type { SweepInput } from '../../store/sweeps/contract.ts';
 import { inOwnProject, resolveFor } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { fingerprintOf } from '../fingerprint-of.ts';

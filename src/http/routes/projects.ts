@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { sees } from '../../core/scopes.ts';
 import { newProject, type Project, ProjectChange, ProjectInput } from '../../schemas/project.ts';
-import type { ProjectRemoval } from '../../store/access-store.ts';
+import type { ProjectRemoval } from '../../store/access/contract.ts';
 import { projectNotFound } from '../caller-projects.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { problems } from '../responses.ts';

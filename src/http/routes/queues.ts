@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../core/scopes.ts';
-import type { Waiting } from '../../store/line-store.ts';
-import type { Pauses } from '../../store/queue-store.ts';
+import type { Pauses } from '../../store/queue/contract.ts';
+import type { Waiting } from '../../store/queue/line-contract.ts';
 import { seenClusters } from '../caller-projects.ts';
 import { clusterViews } from '../cluster-views.ts';
 import { createCursors } from '../cursor.ts';

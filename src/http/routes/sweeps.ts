@@ -9,7 +9,7 @@ import type { ExperimentSpec } from '../../schemas/spec.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
 import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
 import type { Store } from '../../store/store.ts';
-import type { SweepChild, SweepRecord } from '../../store/sweep-store.ts';
+import type { SweepChild, SweepRecord } from '../../store/sweeps/contract.ts';
 import { listedProject, permissionsOf } from '../caller-projects.ts';
 import { createCursors } from '../cursor.ts';
 import type { App, RouteDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { createKeys } from '../../../src/store/keys.ts';
+import { createKeys } from '../../../src/store/redis/keys.ts';
 import { assertWholeStream, startBench, until } from '../../support/dispatch.ts';
 
 const bench = await startBench();

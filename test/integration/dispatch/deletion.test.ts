@@ -40,7 +40,7 @@ async function filesOf(id: string): Promise<string[]> {
   return all.filter((name) => name.includes(id));
 }
 
-// Fails without one of the lines of include/remove.lua, or without the collection of the archive.
+// Fails without one of the lines of redis/lua/remove.lua, or without the collection of the archive.
 test('of an experiment that is deleted after its whole life nothing is left, in Redis or in the archive', async () => {
   const id = await bench.submit({ steps: 4, batchBytes: 200_000, logLines: 3 });
   const kept = await bench.submit({ steps: 4, batchBytes: 200_000 });

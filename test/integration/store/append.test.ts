@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { EchelonError } from '../../../src/core/errors.ts';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { entryId, parseEntryId } from '../../../src/core/ids.ts';
-import { createKeys } from '../../../src/store/keys.ts';
+import { createKeys } from '../../../src/store/redis/keys.ts';
 import { type RedisServer, startRedis } from '../../support/redis.ts';
 import { claimed, coded, running, storeFor } from '../../support/store.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { entryId, parseEntryId } from '../../../src/core/ids.ts';
-import type { Lease } from '../../../src/store/lease-store.ts';
+import type { Lease } from '../../../src/store/attempts/contract.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/dispatch.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';

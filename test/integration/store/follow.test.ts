@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NumberedEvent, StreamEntry } from '../../../src/core/events.ts';
 import { entryId } from '../../../src/core/ids.ts';
-import type { Lease } from '../../../src/store/lease-store.ts';
+import type { Lease } from '../../../src/store/attempts/contract.ts';
+import type { WakeTopic } from '../../../src/store/redis/wake-hub.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { WakeTopic } from '../../../src/store/wake-hub.ts';
 import { until } from '../../support/dispatch.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';
 

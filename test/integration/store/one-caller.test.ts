@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditInput } from '../../../src/store/access-store.ts';
+import type { AuditInput } from '../../../src/store/access/contract.ts';
 import { storeFor } from '../../support/store.ts';
 
 const MOST_BYTES = 40 * 1024 * 1024;

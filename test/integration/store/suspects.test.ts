@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Redis } from 'ioredis';
-import type { Lease, TakenOver } from '../../../src/store/lease-store.ts';
+import type { Lease, TakenOver } from '../../../src/store/attempts/contract.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { claimed, lost, running, storeFor, submitInput } from '../../support/store.ts';
 
@@ -28,7 +28,7 @@ async function takeOverLost(
 }
 
 describe('suspects', () => {
-  /* Fails without `charge` in include/suspects.lua. */
+  /* Fails without `charge` in redis/lua/suspects.lua. */
   test('an attempt that is alone unsettled with each lost dispatcher is charged, and the third time quarantined', async (t) => {
     const bench = await storeFor(t);
     const { store, redis } = bench;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createKeys } from '../../../src/store/keys.ts';
+import { createKeys } from '../../../src/store/redis/keys.ts';
 import { claimed, coded, lost, running, storeFor, submitInput } from '../../support/store.ts';
 
 const keys = createKeys('echelon');

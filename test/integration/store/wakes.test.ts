@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { newCommandId } from '../../../src/core/ids.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
-import { createKeys } from '../../../src/store/keys.ts';
+import { createKeys } from '../../../src/store/redis/keys.ts';
 import { claimed, running, type Scope, storeFor, submitInput } from '../../support/store.ts';
 import { chainInput, expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
 

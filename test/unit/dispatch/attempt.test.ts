@@ -4,7 +4,7 @@ import type { Ended } from '../../../src/core/events.ts';
 import { lostAttempt } from '../../../src/dispatch/decide.ts';
 import type { LaunchOutcome } from '../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../src/rpc/status.ts';
-import type { Attempt } from '../../../src/store/experiment-store.ts';
+import type { Attempt } from '../../../src/store/experiments/contract.ts';
 import { fails, STOPPED, silence, storyBench } from '../../support/attempt-story.ts';
 import { until } from '../../support/dispatch.ts';
 

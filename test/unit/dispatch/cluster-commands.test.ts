@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createClusterCommands, requestRepair } from '../../../src/dispatch/cluster-commands.ts';
 import type { SetUp } from '../../../src/dispatch/cluster-setup/set-up.ts';
 import type { CommandWork } from '../../../src/dispatch/commands.ts';
-import type { RayPlace } from '../../../src/store/cluster-store.ts';
+import type { RayPlace } from '../../../src/store/clusters/contract.ts';
 import { claimed, type Scope, storeFor, submitInput } from '../../support/store.ts';
 
 const REQUEST = {

@@ -8,7 +8,7 @@ import {
 } from '../../../src/dispatch/clusters.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../src/rpc/status.ts';
-import type { Cluster, Seen } from '../../../src/store/cluster-store.ts';
+import type { Cluster, Seen } from '../../../src/store/clusters/contract.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 

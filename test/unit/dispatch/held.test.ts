@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createHeld } from '../../../src/dispatch/held.ts';
-import type { Lease, Renewal, TakenOver } from '../../../src/store/lease-store.ts';
+import type { Lease, Renewal, TakenOver } from '../../../src/store/attempts/contract.ts';
 import { SUCCEEDED, silence, storyBench } from '../../support/attempt-story.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 

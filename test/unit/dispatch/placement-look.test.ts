@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLook, inWords, type LookStore } from '../../../src/dispatch/placement-look.ts';
-import type { Waiting } from '../../../src/store/line-store.ts';
-import type { Pace } from '../../../src/store/queue-store.ts';
+import type { Pace } from '../../../src/store/queue/contract.ts';
+import type { Waiting } from '../../../src/store/queue/line-contract.ts';
 import { node, situationFrom, waits } from '../../support/line.ts';
 
 function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, backfill = false } = {}) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Look } from '../../../src/dispatch/placement-look.ts';
 import { createNotes } from '../../../src/dispatch/placement-notes.ts';
 import { type ChoiceInput, choose } from '../../../src/queue/choose.ts';
-import type { WaitNote } from '../../../src/store/queue-store.ts';
+import type { WaitNote } from '../../../src/store/queue/contract.ts';
 import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 function bench() {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { createPlacement, type Placement } from '../../../src/dispatch/placement.ts';
-import type { Cluster, Reservation } from '../../../src/store/cluster-store.ts';
-import type { Lease } from '../../../src/store/lease-store.ts';
-import type { Waiting } from '../../../src/store/line-store.ts';
-import type { Pause, WaitNote } from '../../../src/store/queue-store.ts';
+import type { Lease } from '../../../src/store/attempts/contract.ts';
+import type { Cluster, Reservation } from '../../../src/store/clusters/contract.ts';
+import type { Pause, WaitNote } from '../../../src/store/queue/contract.ts';
+import type { Waiting } from '../../../src/store/queue/line-contract.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
 import { situationFrom } from '../../support/line.ts';

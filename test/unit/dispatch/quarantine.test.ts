@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { quarantineOf } from '../../../src/dispatch/quarantine.ts';
 import type { AttemptStatus } from '../../../src/rpc/ray-worker.ts';
-import type { Crash } from '../../../src/store/limits-store.ts';
+import type { Crash } from '../../../src/store/attempts/limits-contract.ts';
 import { STOPPED, SUCCEEDED, storyBench } from '../../support/attempt-story.ts';
 
 const charged = (during: Crash['during']): Crash => ({ at: 0, attempt: 2, dispatcher: 'host-1', during });

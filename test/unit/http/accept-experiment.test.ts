@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { SCOPES } from '../../../src/core/scopes.ts';
 import { acceptExperiment, type Submission } from '../../../src/http/accept-experiment.ts';
 import type { RouteDeps } from '../../../src/http/deps.ts';
-import type { AuditInput } from '../../../src/store/access-store.ts';
+import type { AuditInput } from '../../../src/store/access/contract.ts';
 import { REPLAY } from '../../support/http-app.ts';
 import { coded, storeFor } from '../../support/store.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { SCOPES } from '../../../src/core/scopes.ts';
 import { createCallers, keyIdOf, newKeyId, newKeyToken } from '../../../src/http/callers.ts';
-import type { StoredKey } from '../../../src/store/access-store.ts';
+import type { StoredKey } from '../../../src/store/access/contract.ts';
 import { storedKey } from '../../support/access.ts';
 import { until } from '../../support/dispatch.ts';
 import { storeFor } from '../../support/store.ts';

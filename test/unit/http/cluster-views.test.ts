@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterViews, withSilence } from '../../../src/http/cluster-views.ts';
-import type { Cluster } from '../../../src/store/cluster-store.ts';
+import type { Cluster } from '../../../src/store/clusters/contract.ts';
 
 const CLUSTER: Cluster = {
   ...{ name: 'b', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFitCheck, type Need, neverFits } from '../../../src/http/never-fits.ts';
-import type { Cluster } from '../../../src/store/cluster-store.ts';
+import type { Cluster } from '../../../src/store/clusters/contract.ts';
 
 const cluster = (name: string, gpus: number[], labels = {}) =>
   ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EchelonError } from '../../../src/core/errors.ts';
 import { requireCluster, requirePlace } from '../../../src/http/require-place.ts';
-import type { Cluster } from '../../../src/store/cluster-store.ts';
+import type { Cluster } from '../../../src/store/clusters/contract.ts';
 
 const cluster = (name: string, labels: Record<string, string> = {}) =>
   ({ name, labels }) as unknown as Cluster;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { combinationsOf, compareCombination, seedAxes } from '../../../src/http/sweep-comparison.ts';
-import type { Figures, SweepChild } from '../../../src/store/sweep-store.ts';
+import type { Figures, SweepChild } from '../../../src/store/sweeps/contract.ts';
 
 const axes = [
   { pointer: '/estimator', values: [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: 2 }] },

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { choose, plus } from '../../../src/queue/choose.ts';
 import { type ChoiceCluster, freeOn } from '../../../src/queue/choose-nodes.ts';
-import type { Reservation } from '../../../src/store/cluster-store.ts';
-import type { Waiting } from '../../../src/store/line-store.ts';
+import type { Reservation } from '../../../src/store/clusters/contract.ts';
+import type { Waiting } from '../../../src/store/queue/line-contract.ts';
 import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 const none = new Map<string, Reservation[]>();

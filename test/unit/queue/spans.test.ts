@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectedEnd, expectedLength } from '../../../src/queue/spans.ts';
-import type { Pace } from '../../../src/store/queue-store.ts';
+import type { Pace } from '../../../src/store/queue/contract.ts';
 
 const PACE: Pace = {
   attempt: 1,

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { type ForgettingDeps, forgetOld } from '../../../../src/dispatch/background/forgetting.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
-import type { Cluster } from '../../../../src/store/cluster-store.ts';
-import type { Forgetting } from '../../../../src/store/retention-store.ts';
+import type { Forgetting } from '../../../../src/store/archive/contract.ts';
+import type { Cluster } from '../../../../src/store/clusters/contract.ts';
 import { QUIET } from '../../../support/dispatch.ts';
 
 const DAY = 24 * 3600 * 1000;

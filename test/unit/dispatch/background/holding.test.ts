@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHolding } from '../../../../src/dispatch/background/holding.ts';
-import type { BatchRecord } from '../../../../src/store/batch-store.ts';
+import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
 import { QUIET } from '../../../support/dispatch.ts';
 
 const record = (batch: number) => ({ experiment: 'exp-a', attempt: 1, batch }) as BatchRecord;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createRetention, type RetentionDeps } from '../../../../src/dispatch/background/retention.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import type { RetentionStage } from '../../../../src/schemas/retention.ts';
-import type { Cluster } from '../../../../src/store/cluster-store.ts';
+import type { Cluster } from '../../../../src/store/clusters/contract.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 
 const DAY = 24 * 3600 * 1000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import type { Lease } from '../../../../src/store/lease-store.ts';
+import type { Lease } from '../../../../src/store/attempts/contract.ts';
 import { BatchFormatError } from '../../../../src/verify/format-error.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { running, storeFor } from '../../../support/store.ts';

@@ -1,0 +1,67 @@
+import { DEFAULT_PROJECT } from '../../schemas/project.ts';
+import { migrated } from '../experiments/migrate.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import type { AccessStore, StoredKey } from './contract.ts';
+
+/** A key that ended is shown for this long. */
+const SHOWN_MS = 90 * 24 * 3600 * 1000;
+
+type ApiKeys = Pick<AccessStore, 'accessVersion' | 'keys' | 'createKey' | 'changeKey' | 'keyUsed'>;
+
+/** API keys: one hash, a key (JSON) by id; when they were last used lies beside it, since that changes often. */
+export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
+  const hash = `${keys.root}:api-keys`;
+  const used = `${hash}:used`;
+  const swap = async (id: string, from: string, to: string, project = ''): Promise<boolean> =>
+    (await run('swap-access', ['api-keys', id, from, to, project])) === 1;
+
+  async function forgetEnded(now: number): Promise<void> {
+    for (const [id, text] of Object.entries(await guarded(redis.hgetall(hash)))) {
+      const key = migrated('key', JSON.parse(text) as StoredKey);
+      const ended = key.revokedAt ?? key.expiresAt;
+      if (ended === null || ended > now - SHOWN_MS) continue;
+      if (await swap(id, text, '')) await guarded(redis.hdel(used, id));
+    }
+  }
+
+  return {
+    async accessVersion() {
+      return (await guarded(redis.get(`${keys.root}:access-version`))) ?? '';
+    },
+
+    async keys() {
+      const [all, times] = (await runAll(redis.pipeline().hgetall(hash).hgetall(used))) as [
+        Record<string, string>,
+        Record<string, string>,
+      ];
+      return Object.entries(all)
+        .map(([id, text]) => ({
+          ...migrated('key', JSON.parse(text) as StoredKey),
+          lastUsedAt: times[id] === undefined ? null : Number(times[id]),
+        }))
+        .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
+    },
+
+    async createKey(key) {
+      await forgetEnded(key.createdAt);
+      // The id is random: where it is there already, this is a repetition of the same call.
+      const project = key.project === DEFAULT_PROJECT ? '' : (key.project ?? '');
+      const text = JSON.stringify(key);
+      return (await swap(key.id, '', text, project)) || (await guarded(redis.hget(hash, key.id))) === text;
+    },
+
+    async changeKey(id, change) {
+      for (;;) {
+        const text = await guarded(redis.hget(hash, id));
+        const after = text === null ? undefined : change(migrated('key', JSON.parse(text) as StoredKey));
+        if (text === null || after === undefined) return undefined;
+        if (await swap(id, text, JSON.stringify(after))) return after;
+      }
+    },
+
+    async keyUsed(id, at) {
+      await guarded(redis.hset(used, id, String(at)));
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { AuditEntry } from '../../schemas/audit.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { runAll } from '../redis/errors.ts';
+import type { ScriptArgument } from '../redis/scripts.ts';
+import type { AccessStore, AuditInput } from './contract.ts';
+
+/**
+ * Entries of the audit log at most: some 40 MB; as many again of what administrators did. Whole nodes of a stream go, so
+ * there may be a few more.
+ */
+export const AUDIT_ENTRIES = 100_000;
+/** How long entries are kept. */
+export const AUDIT_DAYS = 365;
+
+/** The audit log: two streams with one order, to which is only ever added. */
+export function createAudit({
+  redis,
+  keys,
+  run,
+  limits,
+}: StoreContext): Pick<AccessStore, 'audit' | 'auditLog'> {
+  const streams = [`${keys.root}:audit`, `${keys.root}:audit:admin`];
+  return {
+    async audit(entry, { administrative = false } = {}) {
+      await run('audit', auditArguments(entry, { administrative, mostOfCaller: limits.auditOfCaller }));
+    },
+
+    async auditLog(limit, before) {
+      if (limit <= 0) return [];
+      const from = before === undefined ? '+' : `(${before}`;
+      const commands = redis.pipeline();
+      for (const stream of streams) commands.xrevrange(stream, from, '-', 'COUNT', limit);
+      const found = (await runAll(commands)) as [id: string, fields: string[]][][];
+      return found
+        .flat()
+        .map(([id, fields]): AuditEntry => {
+          const entry = JSON.parse(fields[1] ?? '{}') as AuditInput;
+          return { ...entry, id, at: Number(id.split('-', 1)[0]) };
+        })
+        .sort((left, right) => right.at - left.at || seqOf(right) - seqOf(left))
+        .slice(0, limit);
+    },
+  };
+}
+
+function seqOf({ id }: AuditEntry): number {
+  return Number(id.split('-')[1]);
+}
+
+/** An entry as the steps that write one take it; without one, nothing is written. */
+export function auditArguments(
+  entry: AuditInput | undefined,
+  { mostOfCaller, administrative = false }: { mostOfCaller: number; administrative?: boolean },
+): ScriptArgument[] {
+  const ring = administrative ? 'admin' : (entry?.caller ?? 'nobody');
+  const kept = AUDIT_DAYS * 24 * 3600 * 1000;
+  return [entry ? JSON.stringify(entry) : '', ring, AUDIT_ENTRIES, mostOfCaller, kept];
+}

@@ -1,0 +1,21 @@
+import type { StoreContext } from '../redis/context.ts';
+import { guarded } from '../redis/errors.ts';
+import type { AccessStore } from './contract.ts';
+
+/** Sign-outs: one hash, the time of the last one by credential, so there are never more than credentials. */
+export function createSignOuts({
+  redis,
+  keys,
+  run,
+}: StoreContext): Pick<AccessStore, 'signOut' | 'signOuts'> {
+  return {
+    async signOut(credential, at, lastsMs) {
+      await run('sign-out', [credential, at, lastsMs]);
+    },
+
+    async signOuts() {
+      const all = await guarded(redis.hgetall(`${keys.root}:signed-out`));
+      return new Map(Object.entries(all).map(([credential, at]) => [credential, Number(at)]));
+    },
+  };
+}

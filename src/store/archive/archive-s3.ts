@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { S3mini } from 's3mini';
+import { EchelonError } from '../../core/errors.ts';
+import type { Archive } from './archive.ts';
+import type { ArchiveIdentity } from './archive-identity.ts';
+import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
+
+/** A bucket, and who may use it. */
+export interface Bucket {
+  name: string;
+  /** Before every name, without a slash at either end; may be empty. */
+  prefix: string;
+  /** http(s)://host:port of the service; null: Amazon's own, in `region`. */
+  endpoint: string | null;
+  region: string;
+  accessKey: string;
+  secretKey: string;
+}
+
+/** How long it tries; each has a default. */
+export interface S3Patience {
+  /** One request. */
+  requestMs?: number;
+  /** Requests for one call, the first included. */
+  tries?: number;
+  /** Before the second one; then twice as long each time. */
+  firstWaitMs?: number;
+}
+
+/** Two first processes that give a bucket an id at the same moment see the later one after this time. */
+const SETTLED_MS = 500;
+/** Names in one request that lists. */
+const LISTED_AT_ONCE = 1000;
+
+/**
+ * An archive in an S3 bucket, `<prefix>/x/<owner>/<digest>`, addressed by path as every such service understands it.
+ * An object appears whole or not at all; readers check the digest. What is refused for a while, or does not answer, is
+ * tried again, a bounded number of times: each call is idempotent.
+ */
+export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Archive & ArchiveIdentity {
+  const { requestMs = 30_000, tries = 4, firstWaitMs = 200 } = patience;
+  const host = bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`;
+  const s3 = new S3mini({
+    accessKeyId: bucket.accessKey,
+    secretAccessKey: bucket.secretKey,
+    endpoint: `${host.replace(/\/+$/, '')}/${bucket.name}`,
+    region: bucket.region,
+    requestAbortTimeout: requestMs,
+  });
+  const folderOf = (owner: string) =>
+    [bucket.prefix, 'x', owner, ''].filter((part, at) => part || at > 0).join('/');
+
+  async function patiently<T>(call: () => Promise<T>): Promise<T> {
+    for (let left = tries - 1, waitMs = firstWaitMs; ; left -= 1, waitMs *= 2) {
+      try {
+        return await call();
+      } catch (error) {
+        if (left <= 0 || !mayPass(error)) throw archiveUnavailable(error);
+        await delay(waitMs * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+
+  async function namesOf(owner: string): Promise<string[]> {
+    const names: string[] = [];
+    for (let from: string | undefined; ; ) {
+      const after = from;
+      const page = await patiently(() => s3.listObjectsPaged('/', folderOf(owner), LISTED_AT_ONCE, after));
+      if (page === null || page === undefined) {
+        throw archiveUnavailable(new Error(`there is no bucket ${bucket.name}`));
+      }
+      for (const { Key } of page.objects ?? []) names.push(Key);
+      from = page.nextContinuationToken;
+      if (!from) return names;
+    }
+  }
+
+  const idName = [bucket.prefix, 'archive-id'].filter(Boolean).join('/');
+  async function readId(): Promise<string | null> {
+    const bytes = await patiently(() => s3.getObjectArrayBuffer(idName));
+    return bytes === null ? null : Buffer.from(bytes).toString().trim() || null;
+  }
+
+  return {
+    readId,
+
+    async claimId(id) {
+      const before = await readId();
+      if (before !== null) return before;
+      await patiently(async () => {
+        const answer = await s3.putObject(idName, Buffer.from(`${id}\n`));
+        await answer.body?.cancel();
+      });
+      await delay(SETTLED_MS);
+      return (await readId()) ?? id;
+    },
+
+    async put(owner, digest, bytes) {
+      checkPlace(owner, digest);
+      checkBytes(digest, bytes);
+      await patiently(async () => {
+        const answer = await s3.putObject(`${folderOf(owner)}${digest}`, Buffer.from(bytes));
+        await answer.body?.cancel();
+      });
+    },
+
+    async get(owner, digest) {
+      checkPlace(owner, digest);
+      const bytes = await patiently(() => s3.getObjectArrayBuffer(`${folderOf(owner)}${digest}`));
+      if (bytes === null) throw new EchelonError('not-found', `The archive does not have ${digest}`);
+      return intact(digest, new Uint8Array(bytes));
+    },
+
+    async remove(owner, except = new Set()) {
+      checkOwner(owner);
+      const names = (await namesOf(owner)).filter(
+        (name) => !except.has(name.slice(name.lastIndexOf('/') + 1)),
+      );
+      for (const name of names) await patiently(() => s3.deleteObject(name));
+    },
+  };
+}
+
+/** Whether the same request may go through later: the service is away or busy, or the connection broke. */
+function mayPass(error: unknown): boolean {
+  const status = (error as { status?: unknown }).status;
+  return typeof status !== 'number' || status === 408 || status === 429 || status >= 500;
+}

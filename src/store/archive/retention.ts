@@ -1,0 +1,246 @@
+import { EchelonError } from '../../core/errors.ts';
+import { RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
+import type { createBatches } from '../batches/batches.ts';
+import { type Fields, toAttempts, toBatch } from '../experiments/record.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import { digestOf } from './archive-keys.ts';
+import { readSegments } from './archive-segments.ts';
+import type { DueFigures, RetentionStore } from './contract.ts';
+
+/** Experiments whose bytes one preview adds up. */
+const MOST_SUMMED = 10_000;
+/** Experiments that a preview names. */
+const NAMED = 10;
+/** Batches that become kept while others are deleted are looked at again so often; then it is another time's work. */
+const TRIES = 3;
+
+/** What the keys of a sweep end with, behind the name of its record. */
+const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after'] as const;
+
+type Retention = Omit<RetentionStore, 'takeArchiving' | 'archiveStream' | 'longStreams' | 'rollStream'>;
+type Batches = Pick<ReturnType<typeof createBatches>, 'batchBytes'>;
+
+/** What retention deletes: found by the end of experiments, project by project, one stage after the other. */
+export function createRetention(context: StoreContext, batches: Batches): Retention {
+  const { redis, keys, run, archive } = context;
+  return {
+    seedArchiving: (cursor, limit) => seedArchiving(context, cursor, limit),
+
+    archiveBacklog: () => guarded(redis.zcard(keys.archiving)),
+
+    async takeForgetting({ limit, leaseMs, afterMs }) {
+      const ids = (await run('take-archiving', [limit, leaseMs, afterMs, 'forgetting'])) as string[];
+      if (ids.length === 0) return [];
+      const looks = redis.pipeline();
+      for (const id of ids) looks.hgetall(keys.attempts(id)).hmget(keys.experiment(id), 'project', 'endedAt');
+      const replies = await runAll(looks);
+      return ids.map((id, at) => {
+        const [project, endedAt] = replies[2 * at + 1] as (string | null)[];
+        const attempts = highestByCluster(replies[2 * at] as Fields);
+        return { id, record: project ? { project, endedAt: Number(endedAt), attempts } : null };
+      });
+    },
+
+    async forgetLater(ids, { laterMs, afterMs }) {
+      if (ids.length === 0) return;
+      // What is taken comes back when the score is `afterMs` old.
+      const score = Date.now() + laterMs - afterMs;
+      await run('put-due', ['forgetting', 'XX', ...ids.flatMap((id) => [score, id])]);
+    },
+
+    forgettingFigures: (project, endedBefore) => forgettingFigures(context, project, endedBefore),
+
+    async forgotten(ids) {
+      if (ids.length > 0) await guarded(redis.zrem(keys.forgetting, ...ids));
+    },
+
+    async holdRetention(dispatcher, leaseMs) {
+      return (await run('hold-retention', [dispatcher, leaseMs])) === 1;
+    },
+
+    async due(stage, project, { endedBefore, limit }) {
+      const key = keys.due(stage, project);
+      return await guarded(redis.zrangebyscore(key, '-inf', `(${endedBefore}`, 'LIMIT', 0, limit));
+    },
+
+    dueFigures: (stage, project, endedBefore) => dueFigures(context, { stage, project, endedBefore }),
+
+    expire: (stage, id) => expire(context, batches, { stage, id }),
+
+    async expireSweeps(project, { endedBefore, limit, cursor }) {
+      const reply = await run('expire-sweeps', [project, endedBefore, limit, cursor ?? '', ...SWEEP_KEYS]);
+      const [deleted, next] = reply as [number, string];
+      return { deleted, next: next === '' ? null : next };
+    },
+
+    async collectGarbage(limit) {
+      const ids = await guarded(redis.srandmember(keys.garbage, limit));
+      for (const id of ids) {
+        await archive.remove(id);
+        await guarded(redis.srem(keys.garbage, id));
+      }
+      return ids.length;
+    },
+  };
+}
+
+async function forgettingFigures({ redis, keys }: StoreContext, project: string, endedBefore: number) {
+  const ids = await guarded(redis.zrange(keys.forgetting, '0', String(MOST_SUMMED - 1)));
+  const looks = redis.pipeline();
+  for (const id of ids) looks.hmget(keys.experiment(id), 'project', 'endedAt');
+  const rows = ids.length === 0 ? [] : ((await runAll(looks)) as (string | null)[][]);
+  const due = rows.filter(([owner, endedAt]) => owner === project && Number(endedAt) < endedBefore);
+  return { experiments: due.length, complete: ids.length < MOST_SUMMED };
+}
+
+function highestByCluster(fields: Fields): Map<string, number> {
+  // In the order of the attempts: the last one of a cluster is the highest.
+  return new Map(toAttempts(fields).map(({ cluster, attempt }) => [cluster, attempt]));
+}
+
+/** Walks through all experiments by the time of their arrival; the cursor is the arrival of the last one. */
+async function seedArchiving(
+  { redis, keys, run }: StoreContext,
+  cursor: string | null,
+  limit: number,
+): Promise<{ added: number; next: string | null }> {
+  const from = cursor === null ? '-inf' : `(${cursor}`;
+  const found = await guarded(
+    redis.zrangebyscore(keys.index({}), from, '+inf', 'WITHSCORES', 'LIMIT', 0, limit),
+  );
+  const ids = found.filter((_value, at) => at % 2 === 0);
+  if (ids.length === 0) return { added: 0, next: null };
+  const looks = redis.pipeline();
+  for (const id of ids) looks.hmget(keys.experiment(id), 'endedAt', 'archived');
+  const rows = (await runAll(looks)) as (string | null)[][];
+  const ended = ids.flatMap((id, at) => {
+    const [endedAt, archived] = rows[at] ?? [];
+    return endedAt && !archived ? [endedAt, id] : [];
+  });
+  const added = ended.length === 0 ? 0 : Number(await run('put-due', ['archiving', 'NX', ...ended]));
+  return { added, next: ids.length < limit ? null : found.at(-1)! };
+}
+
+async function dueFigures(
+  { redis, keys }: StoreContext,
+  { stage, project, endedBefore }: { stage: RetentionStage; project: string; endedBefore: number },
+): Promise<DueFigures> {
+  const stages = RETENTION_STAGES.slice(0, RETENTION_STAGES.indexOf(stage) + 1);
+  const end = `(${endedBefore}`;
+  const asking = redis.pipeline();
+  for (const one of stages) {
+    const key = keys.due(one, project);
+    asking.zcount(key, '-inf', end);
+    asking.zrangebyscore(key, '-inf', end, 'WITHSCORES', 'LIMIT', 0, MOST_SUMMED);
+  }
+  const replies = await runAll(asking);
+  const experiments = replies.reduce(
+    (sum: number, reply, at) => (at % 2 === 0 ? sum + Number(reply) : sum),
+    0,
+  );
+  const ids = (replies.filter((_reply, at) => at % 2 === 1) as string[][])
+    .flatMap((pairs) =>
+      pairs.flatMap((id, at) => (at % 2 === 0 ? [{ id, endedAt: Number(pairs[at + 1]) }] : [])),
+    )
+    .sort((a, b) => a.endedAt - b.endedAt)
+    .slice(0, MOST_SUMMED)
+    .map(({ id }) => id);
+  const sizes = redis.pipeline();
+  const fields = stage === 'batches' ? ['partBytes', 'longBytes'] : ['eventBytes'];
+  for (const id of ids) sizes.hmget(keys.experiment(id), ...fields).scard(`${keys.experiment(id)}:kept`);
+  const rows = ids.length === 0 ? [] : await runAll(sizes);
+  let bytes = 0;
+  let kept = 0;
+  rows.forEach((row, at) => {
+    if (at % 2 === 1) kept += Number(row);
+    else for (const size of row as (string | null)[]) bytes += Number(size ?? 0);
+  });
+  return { experiments, bytes, complete: experiments <= ids.length, first: ids.slice(0, NAMED), kept };
+}
+
+/**
+ * First the batches that are kept get objects of their own, then the record says that the rest is gone, then it goes,
+ * and only then the experiment is not due any more.
+ */
+async function expire(
+  context: StoreContext,
+  batches: Batches,
+  { stage, id }: { stage: RetentionStage; id: string },
+): Promise<'expired' | 'waiting' | 'gone'> {
+  const { redis, keys, run, archive } = context;
+  const project = await guarded(redis.hget(keys.experiment(id), 'project'));
+  const outcome =
+    stage === 'records' ? await expireRecord(context, id) : await mark(context, batches, { stage, id });
+  if (outcome === 'waiting') return outcome;
+  if (outcome === 'gone') {
+    // Whoever deleted it took it from among those that are due.
+    await archive.remove(id);
+    return outcome;
+  }
+  if (stage !== 'records') await archive.remove(id, await stillNeeded(context, id));
+  const next = RETENTION_STAGES[RETENTION_STAGES.indexOf(stage) + 1] ?? '';
+  if (project !== null) await run('end-expiry', [id, project, stage, next]);
+  return 'expired';
+}
+
+async function expireRecord({ run }: StoreContext, id: string): Promise<'marked' | 'waiting' | 'gone'> {
+  const outcome = await run('expire-record', [id]);
+  if (outcome === 'not-ended') return 'waiting';
+  return outcome === 'not-found' ? 'gone' : 'marked';
+}
+
+async function mark(
+  context: StoreContext,
+  batches: Batches,
+  { stage, id }: { stage: RetentionStage; id: string },
+): Promise<'marked' | 'waiting' | 'gone'> {
+  const { redis, keys, run } = context;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const kept = await guarded(redis.smembers(`${keys.experiment(id)}:kept`));
+    for (const field of kept) await keepWhole(context, batches, { id, field });
+    const outcome = (await run('mark-expired', [id, stage, ...kept])) as
+      | 'marked'
+      | 'changed'
+      | 'waiting'
+      | 'gone';
+    if (outcome !== 'changed') return outcome;
+  }
+  return 'waiting';
+}
+
+/** Puts a batch into the archive under its own digest, where it is still there at all. */
+async function keepWhole(
+  { redis, keys, archive }: StoreContext,
+  { batchBytes }: Batches,
+  { id, field }: { id: string; field: string },
+): Promise<void> {
+  const row = await guarded(redis.hget(keys.batches(id), field));
+  if (row === null) return;
+  try {
+    const bytes = await batchBytes(toBatch({ experiment: id, field }, row, null));
+    await archive.put(id, digestOf(bytes), bytes);
+  } catch (error) {
+    // One that cannot be read now will not be readable later: it must not keep all others from going.
+    if (!(error instanceof EchelonError) || error.code === 'store-unavailable') throw error;
+  }
+}
+
+/** Digests of what stays: the entries of the stream and the series, where they have not gone, and batches that are kept. */
+async function stillNeeded({ redis, keys }: StoreContext, id: string): Promise<Set<string>> {
+  const [index, series, kept, rows] = (await runAll(
+    redis
+      .pipeline()
+      .hget(keys.experiment(id), 'segments')
+      .hget(keys.experiment(id), 'seriesDigest')
+      .smembers(`${keys.experiment(id)}:kept`)
+      .hgetall(keys.batches(id)),
+  )) as [string | null, string | null, string[], Record<string, string>];
+  const needed = readSegments(index).map(({ entries }) => entries.digest);
+  if (series !== null) needed.push(series);
+  for (const field of kept) {
+    const row = rows[field];
+    if (row !== undefined) needed.push(toBatch({ experiment: id, field }, row, null).digest);
+  }
+  return new Set(needed);
+}

@@ -1,0 +1,14 @@
+#!lua flags=allow-oom
+-- Records that the holder of an attempt has survived its launch or takeover (redis/lua/suspects.lua). May be repeated.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 experiment, 2 attempt, 3 token
+-- Returns   1, or 0 where another holds it or it is over
+-- Events    PUBLISH wake 'lease' and 'line', where the dispatcher had it alone
+-- include time
+-- include state
+-- include suspects
+
+if not holds(KEYS[1] .. ':x:' .. ARGV[1], ARGV[2], ARGV[3]) then return 0 end
+settle(KEYS[1], ARGV[1])
+return 1

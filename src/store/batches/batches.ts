@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { EchelonError } from '../../core/errors.ts';
+import type { BatchPart } from '../../core/events.ts';
+import { compareIds, readSegments } from '../archive/archive-segments.ts';
+import { toBatch } from '../experiments/record.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import type { Store } from '../store.ts';
+import type { BatchRecord, PendingStore } from './contract.ts';
+
+/** Parts of a batch that one reading step holds in memory. */
+const PARTS_PER_READ = 32;
+
+/** The error of a report that says nothing about the batch but that it could not be verified (see batches/lua/report.lua). */
+const NOT_VERIFIABLE = 'not-verifiable';
+
+/** Recorded batches, their bytes, the work of verifying them, and their reports. */
+export function createBatches(
+  context: StoreContext,
+): Pick<Store, 'batches' | 'batch' | 'batchBytes' | keyof PendingStore | 'report' | 'backlog'> {
+  const { redis, keys, run } = context;
+
+  async function load(experiment: string, field: string): Promise<BatchRecord | undefined> {
+    const [row, report] = (await runAll(
+      redis.pipeline().hget(keys.batches(experiment), field).hget(keys.reports(experiment), field),
+    )) as [string | null, string | null];
+    return row === null ? undefined : toBatch({ experiment, field }, row, report);
+  }
+
+  return {
+    async batches(id) {
+      const [rows, reports] = (await runAll(
+        redis.pipeline().hgetall(keys.batches(id)).hgetall(keys.reports(id)),
+      )) as [Record<string, string>, Record<string, string>];
+      return Object.entries(rows)
+        .map(([field, row]) => toBatch({ experiment: id, field }, row, reports[field]))
+        .sort((a, b) => a.attempt - b.attempt || a.batch - b.batch);
+    },
+
+    batch: (id, attempt, batch) => load(id, `${attempt}:${batch}`),
+
+    async batchBytes(record) {
+      try {
+        return await readBytes(context, record);
+      } catch (error) {
+        return await readKept(context, record, error);
+      }
+    },
+
+    async takePending(limit, { holder, leaseMs }) {
+      const answer = (await run('take-pending', [limit, leaseMs, holder])) as string[];
+      const records = await Promise.all(
+        answer.map(async (member, at) => {
+          if (at % 2 > 0) return undefined;
+          const colon = member.indexOf(':');
+          const record = await load(member.slice(0, colon), member.slice(colon + 1));
+          return record && { ...record, deaths: Number(answer[at + 1]) };
+        }),
+      );
+      return records.filter((record) => record !== undefined);
+    },
+
+    async beginPending(record, { holder, leaseMs }) {
+      const answer = await run('hold-pending', [leaseMs, holder, 'begin', memberOf(record)]);
+      return (answer as number[])[0] === 1;
+    },
+
+    async holdPending(records, { holder, leaseMs }) {
+      if (records.length > 0) await run('hold-pending', [leaseMs, holder, 'hold', ...records.map(memberOf)]);
+    },
+
+    async giveBack(records, { holder, restMs }) {
+      if (records.length > 0) await run('give-back-pending', [holder, restMs, ...records.map(memberOf)]);
+    },
+
+    async report(record, event, report) {
+      const outcome = await run('report', [
+        record.experiment,
+        `${record.attempt}:${record.batch}`,
+        JSON.stringify(report),
+        JSON.stringify(event),
+        event.exact,
+        event.rounding,
+        event.wrong,
+        event.unverifiable,
+        event.errors.length,
+        event.errors.includes(NOT_VERIFIABLE) ? 1 : 0,
+      ]);
+      if (outcome === 'missing') {
+        throw new EchelonError(
+          'not-found',
+          `Attempt ${record.attempt} of ${record.experiment} has no batch ${record.batch}`,
+        );
+      }
+      return outcome as 'stored' | 'replaced' | 'known';
+    },
+
+    backlog: () => guarded(redis.zcard(keys.pending)),
+  };
+}
+
+/** A batch's name in the set of those that wait for a report. */
+function memberOf({ experiment, attempt, batch }: BatchRecord): string {
+  return `${experiment}:${attempt}:${batch}`;
+}
+
+/** Where retention deleted the parts, a batch that is kept has an object of its own. Otherwise throws `error`. */
+async function readKept(
+  { redis, keys, archive }: StoreContext,
+  { experiment, attempt, batch, digest }: BatchRecord,
+  error: unknown,
+): Promise<Uint8Array> {
+  const readable = error instanceof EchelonError && ['not-found', 'not-verifiable'].includes(error.code);
+  if (!readable || !(await guarded(redis.hget(keys.experiment(experiment), 'batchesExpired')))) throw error;
+  try {
+    return await archive.get(experiment, digest);
+  } catch (cause) {
+    if (!(cause instanceof EchelonError) || cause.code !== 'not-found') throw cause;
+    throw new EchelonError(
+      'expired',
+      `The bytes of batch ${batch} of attempt ${attempt} of ${experiment} were deleted by its project's retention`,
+    );
+  }
+}
+
+async function readBytes(context: StoreContext, record: BatchRecord): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const { fields } of entriesOf(context, record)) {
+    const part = await partOf(context, record, fields);
+    if (part) parts.push(part);
+  }
+  const bytes = Buffer.concat(parts);
+  if (createHash('sha256').update(bytes).digest('hex') !== record.digest) {
+    throw new EchelonError(
+      'not-verifiable',
+      `Batch ${record.batch} of attempt ${record.attempt} of ${record.experiment} does not have its digest`,
+    );
+  }
+  return bytes;
+}
+
+/** The entries between the batch's first and last part, from the stream or the archive. */
+async function* entriesOf(
+  { redis, keys, archived }: StoreContext,
+  { experiment, firstEntry, lastEntry }: BatchRecord,
+): AsyncGenerator<{ fields: readonly Buffer[] }> {
+  for (let from = firstEntry; ; ) {
+    // In this order: a stream that is emptied before its entries are read is then known to be archived.
+    const [entries, index] = (await runAll(
+      redis
+        .pipeline()
+        .xrangeBuffer(keys.events(experiment), from, lastEntry, 'COUNT', PARTS_PER_READ)
+        .hget(keys.experiment(experiment), 'segments'),
+    )) as [[Buffer, Buffer[]][], string | null];
+    const segments = readSegments(index);
+    const end = segments.at(-1)?.last;
+    const after = from.startsWith('(') ? from.slice(1) : undefined;
+    if (end !== undefined && compareIds(end, after ?? firstEntry) >= 0 && after !== end) {
+      for await (const entry of archived.between(experiment, segments, after ?? firstEntry, lastEntry)) {
+        if (entry.id !== after) yield entry;
+      }
+      if (compareIds(end, lastEntry) >= 0) return;
+      // The rest of a stream that goes on.
+      from = `(${end}`;
+      continue;
+    }
+    for (const [, fields] of entries) yield { fields };
+    const last = entries.at(-1);
+    if (entries.length < PARTS_PER_READ || !last) return;
+    from = `(${last[0].toString('latin1')}`;
+  }
+}
+
+/** The bytes of an entry that is a part of this batch; logs and others may lie between the parts. */
+async function partOf(
+  context: StoreContext,
+  record: BatchRecord,
+  fields: readonly Buffer[],
+): Promise<Uint8Array | undefined> {
+  const [, type, , , , event, kind, value] = fields;
+  if (type?.toString() !== 'batch' || !event || !kind || !value) return undefined;
+  if ((JSON.parse(event.toString()) as BatchPart).batch !== record.batch) return undefined;
+  return kind.toString() === 'b'
+    ? value
+    : await context.archive.get(record.experiment, value.toString('latin1'));
+}

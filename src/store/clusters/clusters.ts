@@ -1,0 +1,138 @@
+import { migrated } from '../experiments/migrate.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { runAll } from '../redis/errors.ts';
+import type { Store } from '../store.ts';
+import type { Cluster, Reservation, Seen } from './contract.ts';
+
+/** A ray-worker that has been silent for longer does not answer. Dispatchers ask it every two seconds. */
+const SILENT_MS = 15_000;
+
+/** Clusters, and what is reserved on them. */
+export function createClusters(
+  context: StoreContext,
+): Pick<Store, 'putCluster' | 'seeCluster' | 'clusters' | 'setDraining' | 'removeCluster' | 'reservations'> {
+  const { redis, keys, run } = context;
+  return {
+    async putCluster({
+      draining: _drained,
+      labels: _labels,
+      codePaths: _paths,
+      answering: _answering,
+      ...cluster
+    }) {
+      await run('put-cluster', [cluster.name, JSON.stringify(cluster)]);
+    },
+
+    async seeCluster(name, seen) {
+      await run('see-cluster', [name, JSON.stringify(seen)]);
+    },
+
+    async clusters(names) {
+      if (names !== undefined) return clustersNamed(context, names);
+      const [time, all, seen, draining, set] = (await runAll(
+        redis
+          .pipeline()
+          .time()
+          .hgetall(keys.clusters)
+          .hgetall(keys.seen)
+          .smembers(keys.draining)
+          .hgetall(`${keys.clusters}:set`),
+      )) as [Time, Record<string, string>, Record<string, string>, string[], Record<string, string>];
+      return toClusters(all, { now: toMs(time), seen, draining, set });
+    },
+
+    async setDraining(name, draining) {
+      return (await run('set-draining', [name, draining ? 1 : 0])) === 1;
+    },
+
+    async removeCluster(name) {
+      const answer = await run('remove-cluster', [name]);
+      return answer === 1 ? 'removed' : answer === 0 ? 'absent' : 'busy';
+    },
+
+    async reservations(cluster) {
+      // The version is read first: a claim in between makes it too old, and what is decided on it is refused.
+      const [version, items] = (await runAll(
+        redis.pipeline().hget(keys.versions, cluster).hgetall(keys.reserved(cluster)),
+      )) as [string | null, Record<string, string>];
+      return { version: Number(version ?? 0), items: toReservations(items) };
+    },
+  };
+}
+
+/** Those of these names, without reading what belongs to others. */
+async function clustersNamed({ redis, keys }: StoreContext, names: readonly string[]): Promise<Cluster[]> {
+  if (names.length === 0) return [];
+  const set = names.flatMap((name) => [`labels:${name}`, `backfill:${name}`, `codePaths:${name}`]);
+  const [time, all, seen, drained, values] = (await runAll(
+    redis
+      .pipeline()
+      .time()
+      .hmget(keys.clusters, ...names)
+      .hmget(keys.seen, ...names)
+      .smismember(keys.draining, ...names)
+      .hmget(`${keys.clusters}:set`, ...set),
+  )) as [Time, (string | null)[], (string | null)[], number[], (string | null)[]];
+  return toClusters(hashOf(names, all), {
+    now: toMs(time),
+    seen: hashOf(names, seen),
+    draining: names.filter((_name, at) => drained[at] === 1),
+    set: hashOf(set, values),
+  });
+}
+
+/** Fields of a hash that there are. */
+function hashOf(fields: readonly string[], values: readonly (string | null)[]): Record<string, string> {
+  return Object.fromEntries(
+    fields.flatMap((field, at) => (values[at] == null ? [] : [[field, values[at]] as const])),
+  );
+}
+
+/** The answer to TIME: seconds and microseconds. */
+type Time = [number | string, number | string];
+
+function toMs([seconds, micros]: Time): number {
+  return Number(seconds) * 1000 + Number(micros) / 1000;
+}
+
+/** What is kept beside the records of clusters: what was seen of them, which are drained, and what people set. */
+interface Beside {
+  /** When it was read, in ms since 1970, by the server's clock. */
+  now: number;
+  seen: Record<string, string>;
+  draining: string[];
+  set: Record<string, string>;
+}
+
+/** Clusters by name, from the hash of their records. */
+export function toClusters(records: Record<string, string>, beside: Beside): Cluster[] {
+  return Object.values(records)
+    .map((text) => merge(migrated('cluster', JSON.parse(text) as Cluster), beside))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** From the hash of a cluster's reservations. */
+export function toReservations(items: Record<string, string>): Reservation[] {
+  return Object.entries(items).map(([experiment, text]) => ({
+    experiment,
+    ...(JSON.parse(text) as Omit<Reservation, 'experiment'>),
+  }));
+}
+
+/** The record with what was last seen of it, unless that was said at another address. */
+function merge(cluster: Cluster, all: Beside): Cluster {
+  const text = all.seen[cluster.name];
+  const seen = text === undefined ? undefined : (JSON.parse(text) as Seen & Pick<Cluster, 'lastSeenAt'>);
+  const labels = all.set[`labels:${cluster.name}`];
+  const backfill = all.set[`backfill:${cluster.name}`];
+  const codePaths = all.set[`codePaths:${cluster.name}`];
+  const merged = { ...cluster, ...(seen?.address === cluster.address ? seen : {}) };
+  return {
+    ...merged,
+    answering: merged.lastSeenAt !== null && all.now - merged.lastSeenAt <= SILENT_MS,
+    ...(labels === undefined ? {} : { labels: JSON.parse(labels) as Record<string, string> }),
+    ...(codePaths === undefined ? {} : { codePaths: JSON.parse(codePaths) as string[] }),
+    ...(backfill === undefined ? {} : { backfill: backfill === 'true' }),
+    ...(all.draining.includes(cluster.name) ? { draining: true } : {}),
+  };
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  Command,
+  CommandKind,
+  CommandProblem,
+  CommandState,
+  PreflightFinding,
+} from '../../schemas/clusters.ts';
+import { unlessChanged } from '../experiments/versions.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import type { Store } from '../store.ts';
+
+/** A command that is over is kept for a week. */
+const KEPT_SECONDS = 7 * 24 * 3600;
+
+/** What is shown of a command. */
+const FIELDS = ['cluster', 'kind', 'state', 'problems', 'createdAt', 'endedAt', 'findings'] as const;
+
+type Commands = Pick<
+  Store,
+  | 'createCommand'
+  | 'command'
+  | 'commandProject'
+  | 'openCommands'
+  | 'claimCommand'
+  | 'renewCommand'
+  | 'reportCommand'
+  | 'endCommand'
+>;
+
+/** The records of commands on clusters. */
+export function createCommands({ redis, keys, run }: StoreContext): Commands {
+  return {
+    async createCommand({ id, cluster, kind, request, secret, project = '', ifVersion = '' }) {
+      const args = [id, cluster, kind, JSON.stringify(request), secret ?? '', project, ifVersion];
+      return (await unlessChanged(run('create-command', args))) as string;
+    },
+
+    async command(id) {
+      const [fields, report] = (await runAll(
+        // Named one by one: the secret stays where it is.
+        redis
+          .pipeline()
+          .hmget(keys.command(id), ...FIELDS)
+          .lrange(keys.commandReport(id), 0, -1),
+      )) as [(string | null)[], string[]];
+      return toCommand(id, fields, report);
+    },
+
+    async commandProject(id) {
+      return (await guarded(redis.hget(keys.command(id), 'project'))) ?? undefined;
+    },
+
+    async openCommands() {
+      const ids = await guarded(redis.zrange(keys.openCommands, '0', '-1'));
+      if (ids.length === 0) return [];
+      const commands = redis.pipeline();
+      for (const id of ids) commands.hget(keys.command(id), 'cluster');
+      const clusters = (await runAll(commands)) as (string | null)[];
+      return ids.flatMap((id, at) => {
+        const cluster = clusters[at];
+        return cluster ? [{ id, cluster }] : [];
+      });
+    },
+
+    async claimCommand({ id, dispatcher, leaseMs }) {
+      const token = randomUUID();
+      const [outcome, ...rest] = (await run('claim-command', [id, dispatcher, leaseMs, token])) as string[];
+      if (outcome !== 'claimed') return { outcome: outcome as 'busy' | 'over' };
+      const [cluster, kind, request, secret, tries] = rest as [string, CommandKind, string, string, string];
+      const lease = { id, cluster, token };
+      const claimed = { lease, kind, request: JSON.parse(request) as unknown, secret: secret || null };
+      return { outcome, claimed: { ...claimed, tries: Number(tries) } };
+    },
+
+    async renewCommand({ id, token }, leaseMs) {
+      return (await run('renew-command', [id, token, leaseMs])) === 1;
+    },
+
+    async reportCommand({ id, token }, line) {
+      return (await run('report-command', [id, token, line])) === 1;
+    },
+
+    async endCommand({ id, token }, { state, problems, findings = [] }) {
+      const args = [id, token, state, JSON.stringify(problems), KEPT_SECONDS, JSON.stringify(findings)];
+      return (await run('end-command', args)) === 1;
+    },
+  };
+}
+
+function toCommand(id: string, fields: (string | null)[], report: string[]): Command | undefined {
+  const [cluster, kind, state, problems, createdAt, endedAt, findings] = fields;
+  if (!cluster || !state) return undefined;
+  return {
+    id,
+    cluster,
+    kind: kind as CommandKind,
+    state: state as CommandState,
+    report,
+    problems: problems ? (JSON.parse(problems) as CommandProblem[]) : [],
+    findings: findings ? (JSON.parse(findings) as PreflightFinding[]) : [],
+    createdAt: Number(createdAt),
+    endedAt: endedAt ? Number(endedAt) : null,
+  };
+}

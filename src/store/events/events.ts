@@ -1,0 +1,174 @@
+import { EchelonError } from '../../core/errors.ts';
+import type { StreamEntry } from '../../core/events.ts';
+import { parseEntryId } from '../../core/ids.ts';
+import { compareIds, type RawEntry, readSegments, type Segment } from '../archive/archive-segments.ts';
+import { type Fields, isOver, toVerification } from '../experiments/record.ts';
+import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metric-entries.ts';
+import { createBell, orNothing, RETRY_MS } from '../redis/bell.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded } from '../redis/errors.ts';
+import type { Store } from '../store.ts';
+
+/** Reading an experiment's stream, from any place, and following it as it grows. */
+export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail' | 'isOver' | 'follow'> {
+  const { limits } = context;
+
+  async function page(id: string, after: string | undefined, limit: number): Promise<Page> {
+    const from = after === undefined ? '-' : `(${after}`;
+    const { segments, ...live } = toPage(await context.run.bytes('read', [id, from, limit, 'forwards']));
+    const last = segments.at(-1)?.last;
+    if (last === undefined || (after !== undefined && compareIds(last, after) <= 0)) return live;
+    const archived = await toEntries(
+      context,
+      id,
+      await context.archived.forwards(id, segments, after, limit),
+    );
+    const entries = [...archived, ...live.entries.slice(0, limit - archived.length)];
+    return { entries, more: live.more || entries.length === limit };
+  }
+
+  return {
+    async read(id, after, limit) {
+      checkPlace(after);
+      const entries: StreamEntry[] = [];
+      for (let more = true; more && entries.length < limit; ) {
+        const wanted = Math.min(limits.pageEntries, limit - entries.length);
+        const next = await page(id, entries.at(-1)?.id ?? after, wanted);
+        entries.push(...next.entries);
+        more = next.more;
+      }
+      return entries;
+    },
+
+    async tail(id, limit) {
+      if (limit <= 0) return [];
+      const found: StreamEntry[] = [];
+      for (;;) {
+        const before = found.at(-1)?.id;
+        const args = [id, before === undefined ? '+' : `(${before}`, limit - found.length, 'backwards'];
+        const { segments, entries, more } = toPage(await context.run.bytes('read', args));
+        found.push(...entries);
+        if (more && found.length < limit) continue;
+        const place = { before: found.at(-1)?.id, limit: limit - found.length };
+        const older = await context.archived.backwards(id, segments, place);
+        return [...(await toEntries(context, id, older)), ...found.reverse()];
+      }
+    },
+
+    async isOver(id) {
+      return (await statusOf(context, id)) !== 'on';
+    },
+
+    follow(id, after, signal) {
+      checkPlace(after);
+      return follow({ context, page }, { id, after, signal });
+    },
+  };
+}
+
+interface Page {
+  entries: StreamEntry[];
+  /** There may be entries behind these already, though they may be fewer than were asked for. */
+  more: boolean;
+}
+
+type ReadPage = (id: string, after: string | undefined, limit: number) => Promise<Page>;
+
+/**
+ * Yields in order and exactly once: it always reads on from the last id, and before it waits it has found nothing
+ * new since the last wake-up it heard of. A lost wake-up costs `followPollMs`, never an entry. Memory: one page.
+ */
+async function* follow(
+  { context, page }: { context: StoreContext; page: ReadPage },
+  { id, after, signal }: { id: string; after: string | undefined; signal: AbortSignal },
+): AsyncGenerator<StreamEntry, void, undefined> {
+  const { keys, hub, limits } = context;
+  if ((await statusOf(context, id)) === 'gone') {
+    throw new EchelonError('not-found', `There is no experiment ${id}`);
+  }
+  const bell = createBell();
+  const subscription = hub.listen(keys.changed(id), () => bell.ring());
+  signal.addEventListener('abort', bell.ring);
+  try {
+    let last = after;
+    let over = false;
+    while (!signal.aborted && !hub.closed) {
+      bell.quiet();
+      const read = await orNothing(page(id, last, limits.pageEntries));
+      for (const entry of read?.entries ?? []) {
+        if (signal.aborted) return;
+        last = entry.id;
+        yield entry;
+      }
+      // Otherwise it has all that was there: what comes now rings.
+      if (read?.more) continue;
+      if (over && read !== undefined) return;
+      // What came between that read and this look is read once more before the end.
+      const status = await orNothing(statusOf(context, id));
+      over = status === 'over' || status === 'gone';
+      if (!over) await bell.rung(read === undefined ? RETRY_MS : limits.followPollMs);
+    }
+  } finally {
+    signal.removeEventListener('abort', bell.ring);
+    subscription.stop();
+    bell.stop();
+  }
+}
+
+/**
+ * `over`: final, each recorded batch has its report, and its rules have looked at all of it, so that no event can come
+ * any more. `gone`: deleted.
+ */
+async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on' | 'gone'> {
+  const names = ['id', 'endedAt', 'vBatches', 'vVerified'];
+  const values = await guarded(context.redis.hmget(context.keys.experiment(id), ...names));
+  const fields: Fields = {};
+  names.forEach((name, at) => {
+    const value = values[at];
+    if (value !== null && value !== undefined) fields[name] = value;
+  });
+  if (fields.id === undefined) return 'gone';
+  if (!isOver(fields) || toVerification(fields).status !== 'complete') return 'on';
+  return (await haveRulesToLook(context, id)) ? 'on' : 'over';
+}
+
+/** A rule, or the early stopping of its sweep, may still fire about the last entries. */
+async function haveRulesToLook({ redis, keys }: StoreContext, id: string): Promise<boolean> {
+  if ((await guarded(redis.zscore(`${keys.root}:signals`, id))) === null) return false;
+  const [resolved, sweep] = await guarded(redis.hmget(keys.experiment(id), 'resolved', 'sweep'));
+  const { rules } = JSON.parse(resolved || '{}') as { rules?: unknown[] };
+  if (rules !== undefined && rules.length > 0) return true;
+  return sweep ? Boolean(await guarded(redis.hget(`${keys.root}:sweep:${sweep}`, 'earlyStopping'))) : false;
+}
+
+function checkPlace(after: string | undefined): void {
+  if (after !== undefined && parseEntryId(after) === undefined) {
+    throw new EchelonError('invalid-cursor', 'The place is not the id of an event');
+  }
+}
+
+/** What `read.lua` answers: where the archived entries are, and entries of the stream, which come after them. */
+function toPage(reply: unknown): Page & { segments: Segment[] } {
+  const [index, rows, numbers, more] = reply as [Buffer, Buffer[][], Buffer[], Buffer];
+  const names = toMetricNumbers(numbers);
+  const entries = toStoredEntries(rows).map((entry) => toStreamEntry(entry, names));
+  return { segments: readSegments(index.toString()), entries, more: more.length > 0 };
+}
+
+/** Entries that are in the archive; the names of their metrics are in the store, as long as the record is. */
+async function toEntries(
+  { redis, keys }: StoreContext,
+  id: string,
+  raw: readonly RawEntry[],
+): Promise<StreamEntry[]> {
+  const stored = raw.map(({ id: entry, fields }) => ({
+    id: entry,
+    at: fields[3]!.toString(),
+    event: fields[5]!.toString(),
+    values: fields[6]?.toString() === 'm' ? fields[7] : undefined,
+  }));
+  const isNamed = stored.every(({ values }) => values === undefined);
+  const numbers = isNamed ? {} : await guarded(redis.hgetall(keys.metricNumbers(id)));
+  const names = toMetricNumbers(Object.entries(numbers).flat());
+  return stored.map((entry) => toStreamEntry(entry, names));
+}

@@ -1,0 +1,110 @@
+import { EchelonError } from '../../core/errors.ts';
+import type { FeedEntry, FeedEvent } from '../../core/events.ts';
+import { createBell, orNothing, RETRY_MS } from '../redis/bell.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded } from '../redis/errors.ts';
+import type { FeedStore } from './feed-contract.ts';
+
+/** What the id of an entry looks like; '0' is the place before the first. */
+const FEED_ID = /^(0|[1-9]\d{0,14})$/;
+
+/** Reading the feeds, from any place that is kept, and following them as they grow. */
+export function createFeed(context: StoreContext): FeedStore {
+  const { redis, keys, limits } = context;
+
+  async function readFeed(project: string | null, after: string, limit: number): Promise<FeedEntry[]> {
+    if (!FEED_ID.test(after)) throw notGivenOut();
+    const [outcome, number, ...rows] = (await context.run('read-feed', [nameOf(project), after, limit])) as [
+      string,
+      string,
+      ...string[][],
+    ];
+    if (outcome === 'ahead') throw notGivenOut();
+    if (outcome === 'trimmed') throw trimmed(Number(number));
+    return rows.map(toFeedEntry);
+  }
+
+  async function* followFeed(project: string | null, after: string, signal: AbortSignal) {
+    const bell = createBell();
+    const subscription = context.hub.listen(keys.told, (of) => {
+      if (of === undefined || project === null || of === project) bell.ring();
+    });
+    signal.addEventListener('abort', bell.ring);
+    try {
+      let last = after;
+      while (!signal.aborted && !context.hub.closed) {
+        bell.quiet();
+        const entries = await orNothing(readFeed(project, last, limits.pageEntries));
+        for (const entry of entries ?? []) {
+          if (signal.aborted) return;
+          last = entry.id;
+          yield entry;
+        }
+        // A page with room left has all that was there: what comes now rings.
+        if (entries === undefined || entries.length < limits.pageEntries) {
+          await bell.rung(entries === undefined ? RETRY_MS : limits.followPollMs);
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', bell.ring);
+      subscription.stop();
+      bell.stop();
+    }
+  }
+
+  return {
+    async feedEnd(project) {
+      return (await guarded(redis.hget(keys.feeds, nameOf(project)))) ?? '0';
+    },
+    readFeed,
+    followFeed,
+  };
+}
+
+function nameOf(project: string | null): string {
+  return project === null ? 'all' : `p:${project}`;
+}
+
+function toFeedEntry(row: string[]): FeedEntry {
+  const [id, project, experiment, name, sweep, at, event] = row as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  return {
+    id,
+    at: Number(at),
+    project,
+    experiment: experiment || null,
+    name,
+    sweep: sweep || null,
+    event: JSON.parse(event) as FeedEvent,
+  };
+}
+
+function notGivenOut(): EchelonError {
+  return new EchelonError('invalid-cursor', 'This is no id of an entry of this feed.', {
+    problems: [
+      { field: 'after', message: 'send the id of an entry, or leave it out to begin with what comes now' },
+    ],
+  });
+}
+
+function trimmed(oldest: number): EchelonError {
+  return new EchelonError(
+    'history-trimmed',
+    `Entries behind that id are not kept any more; the oldest that is kept has the id ${oldest}.`,
+    {
+      problems: [
+        {
+          field: 'after',
+          message: `read the present state from the lists, then go on after ${oldest - 1}, or without an id`,
+        },
+      ],
+    },
+  );
+}

@@ -1,0 +1,19 @@
+import type { StoreContext } from '../redis/context.ts';
+import type { LogStore } from './log-contract.ts';
+
+/** Reading the index that `append.lua` writes (see `redis/lua/lines.lua`). */
+export function createLogPlaces({ run }: StoreContext): LogStore {
+  return {
+    async logPlace(id, of) {
+      const asked = 'line' in of ? ['line', of.line] : ['entry', of.entry];
+      const reply = (await run('find-line', [id, ...asked])) as [string, string, string, string];
+      const [entry, before, lines, bytes] = reply;
+      return {
+        entry: entry === '' ? null : entry,
+        before: Number(before),
+        lines: Number(lines),
+        bytes: Number(bytes),
+      };
+    },
+  };
+}

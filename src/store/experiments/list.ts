@@ -1,0 +1,100 @@
+import { EchelonError } from '../../core/errors.ts';
+import type { State } from '../../core/states.ts';
+import type { Experiment } from '../../schemas/experiment.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded } from '../redis/errors.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ExperimentFilter, RecordsStore } from './records-contract.ts';
+
+/**
+ * Records that one step looks at, and steps of one call: what a filter that fits nothing costs at most. Redis does
+ * nothing else during a step; between two of them whoever waits has his turn.
+ */
+const LOOKED_AT = 250;
+const STEPS = 10;
+/** As many as that many records cost where the id alone settles nearly all of them. */
+const IDS_LOOKED_AT = 5000;
+
+/** Reads whole records, in the order of `ids`. */
+export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
+
+/** Lists of experiments, newest first, by indexes and filters. */
+export function createList(context: StoreContext, getAll: GetAll): Pick<RecordsStore, 'list'> {
+  return {
+    async list({ limit, before, ...filter }) {
+      if (limit <= 0) return { items: [], next: null };
+      const { indexes, states, project } = await placesOf(context, filter);
+      const fixed = [states, filter.sweep ?? '', filter.namePrefix ?? ''];
+      const times = [
+        filter.submittedFrom ?? '',
+        filter.submittedBefore ?? '',
+        project,
+        filter.idPrefix ?? '',
+      ];
+      const effort = filter.idPrefix === undefined ? LOOKED_AT : IDS_LOOKED_AT;
+      const ids: string[] = [];
+      let below = before === undefined ? '+inf' : readCursor(before);
+      for (let step = 0; step < STEPS && below !== '' && ids.length < limit; step++) {
+        const wanted = limit - ids.length;
+        const reply = await context.run('list', [below, wanted, effort, ...fixed, ...times, ...indexes]);
+        const [next, ...found] = reply as [string, ...string[]];
+        ids.push(...found.filter((_value, at) => at % 2 === 0));
+        below = next;
+      }
+      // One that has moved on since, or was deleted, belongs to another list by now.
+      const items = (await getAll(ids)).filter(
+        (item): item is Experiment => item !== undefined && isWanted(item.state, filter.state),
+      );
+      return { items, next: below === '' ? null : writeCursor(below) };
+    },
+  };
+}
+
+function statesOf(state: ExperimentFilter['state']): readonly State[] {
+  return state === undefined ? [] : typeof state === 'string' ? [state] : state;
+}
+
+function isWanted(state: State, wanted: ExperimentFilter['state']): boolean {
+  const states = statesOf(wanted);
+  return states.length === 0 || states.includes(state);
+}
+
+/** Where to look, as the script takes it: names of indexes without the root, and what these do not settle. */
+async function placesOf({ redis, keys }: StoreContext, { project, state, sweep }: ExperimentFilter) {
+  const states = [...new Set(statesOf(state))];
+  const bySweep = sweep === undefined ? undefined : sweepIndex(keys, sweep);
+  if (bySweep !== undefined && (await guarded(redis.exists(bySweep))) === 1) {
+    const named = states.length > 0 ? `,${states.join()},` : '';
+    return { indexes: [nameOf(keys, bySweep)], states: named, project: project ?? '' };
+  }
+  const filter = project === undefined ? {} : { project };
+  const indexes =
+    states.length > 0 ? states.map((one) => keys.index({ ...filter, state: one })) : [keys.index(filter)];
+  return { indexes: indexes.map((index) => nameOf(keys, index)), states: '', project: '' };
+}
+
+/** Sorted set by arrival: the experiments of a sweep. One that began before there were such sets has none. */
+function sweepIndex(keys: Keys, sweep: string): string {
+  return `${keys.root}:sweep:${sweep}:experiments`;
+}
+
+function nameOf(keys: Keys, key: string): string {
+  return key.slice(keys.root.length + 1);
+}
+
+/** A cursor is the arrival number of the last item, in a form that invites nobody to compute with it. */
+function writeCursor(arrival: string): string {
+  return Buffer.from(`after ${arrival}`).toString('base64url');
+}
+
+function readCursor(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const arrival = /^after ([1-9]\d{0,15})$/.exec(text)?.[1];
+  if (arrival === undefined || writeCursor(arrival) !== cursor) {
+    throw new EchelonError(
+      'invalid-cursor',
+      'The cursor is not one that this list gave out; leave it out to start over',
+    );
+  }
+  return arrival;
+}

@@ -1,0 +1,193 @@
+import type { MetricValue, RuleEvent } from '../../core/events.ts';
+import type { State } from '../../core/states.ts';
+import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
+import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
+import type { BatchRecord } from '../batches/contract.ts';
+import type { Waiting } from '../queue/line-contract.ts';
+import type { Attempt } from './contract.ts';
+import { migrated } from './migrate.ts';
+
+/** A hash as Redis answers it; nulls are kept as absent or empty fields. */
+export type Fields = Record<string, string>;
+
+/** The record of an experiment from its hash and that of its metrics; undefined where there is none. */
+export function toExperiment(stored: Fields, metrics: Fields): Experiment | undefined {
+  if (stored.id === undefined || stored.state === undefined) return undefined;
+  const fields: Fields & { id: string } = { ...migrated('experiment', stored), id: stored.id };
+  const resolved = json(fields.resolved);
+  return {
+    version: RECORD_VERSION,
+    id: fields.id,
+    name: fields.name ?? '',
+    project: fields.project ?? '',
+    state: fields.state as State,
+    reason: fields.reason ?? '',
+    attempt: count(fields.attempt),
+    cluster: fields.cluster || null,
+    priority: count(fields.priority),
+    submittedAt: count(fields.submittedAt),
+    startedAt: time(fields.startedAt),
+    endedAt: time(fields.endedAt),
+    customCode: loadsCode(resolved),
+    submitted: json(fields.submitted),
+    resolved,
+    defaults: json(fields.defaults) as string[],
+    fingerprint: fields.fingerprint || null,
+    progress: {
+      // The last stage, such as saving, is over; of a failed attempt it says how far it had come.
+      stage: fields.state === 'succeeded' ? '' : (fields.stage ?? ''),
+      step: count(fields.step),
+      steps: count(fields.steps),
+      metrics: Object.fromEntries(
+        Object.entries(metrics).map(([name, value]) => [name, json(value) as MetricValue]),
+      ),
+    },
+    verification: toVerification(fields),
+    rerunOf: fields.rerunOf ?? null,
+    ...toRules(fields),
+    quarantined: fields.quarantined === '1',
+    sweep: fields.sweep ?? null,
+    sweepIndex: fields.sweepIndex === undefined ? null : Number(fields.sweepIndex),
+    expired: { batchesAt: time(fields.batchesExpired), streamAt: time(fields.streamExpired) },
+    checkpoint: (json(fields.checkpoint) ?? null) as Experiment['checkpoint'],
+  };
+}
+
+/** Counters of the verification: `complete` exactly when no more batches can come and each has its report. */
+export function toVerification(fields: Fields): Experiment['verification'] {
+  const batches = count(fields.vBatches);
+  const batchesVerified = count(fields.vVerified);
+  const exact = count(fields.vExact);
+  const rounding = count(fields.vRounding);
+  const wrong = count(fields.vWrong);
+  return {
+    status: isOver(fields) && batches === batchesVerified ? 'complete' : 'pending',
+    batches,
+    batchesVerified,
+    rowsSeen: count(fields.vSeen),
+    rowsVerified: exact + rounding + wrong,
+    exact,
+    rounding,
+    wrong,
+    unverifiable: count(fields.vUnverifiable),
+    errors: count(fields.vErrors),
+    dropped: count(fields.vDropped),
+  };
+}
+
+/** An experiment in the line, from its hash. */
+export function toWaiting(id: string, fields: Fields): Waiting {
+  return {
+    experiment: id,
+    name: fields.name ?? '',
+    project: fields.project ?? '',
+    priority: count(fields.priority),
+    cluster: fields.wanted || null,
+    gpus: count(fields.gpus),
+    cpus: count(fields.cpus),
+    submittedAt: count(fields.submittedAt),
+    reason: fields.waitReason ?? null,
+    notBefore: time(fields.notBefore),
+    ...(fields.wantedLabels ? { labels: json(fields.wantedLabels) as Record<string, string> } : {}),
+    sweep: fields.sweep ?? null,
+    rank: fields.waitRank ? Number(fields.waitRank) : null,
+    ...toEstimate(fields.waitEstimate),
+  };
+}
+
+/** An estimate as it is noted: its three times, or why there is none. */
+function toEstimate(text: string | undefined): Pick<Waiting, 'estimate' | 'unknown'> {
+  const noted = text ? (JSON.parse(text) as string | [number, number, number]) : null;
+  if (noted === null || typeof noted === 'string') return { estimate: null, unknown: noted };
+  const [startAt, earliest, latest] = noted;
+  return { estimate: { startAt, earliest, latest }, unknown: null };
+}
+
+/** The attempts of an experiment, in order, from the hash `<attempt>:<field>`. */
+export function toAttempts(fields: Fields): Attempt[] {
+  const attempts = new Map<number, Attempt>();
+  for (const [key, value] of Object.entries(fields)) {
+    const colon = key.indexOf(':');
+    const number = Number(key.slice(0, colon));
+    const attempt = attempts.get(number) ?? {
+      attempt: number,
+      cluster: '',
+      claimedAt: 0,
+      confirmedAt: null,
+      givenUpAt: null,
+      lastSequence: 0,
+      ended: null,
+    };
+    attempts.set(number, attempt);
+    const field = key.slice(colon + 1);
+    if (field === 'cluster') attempt.cluster = value;
+    else if (field === 'claimedAt') attempt.claimedAt = Number(value);
+    else if (field === 'confirmedAt') attempt.confirmedAt = Number(value);
+    else if (field === 'givenUpAt') attempt.givenUpAt = Number(value);
+    else if (field === 'last') attempt.lastSequence = Number(value);
+    else if (field === 'ended') attempt.ended = json(value) as Attempt['ended'];
+  }
+  return [...attempts.values()].sort((a, b) => a.attempt - b.attempt);
+}
+
+/** A batch from its row and its report (JSON), where there is one. */
+export function toBatch(
+  place: { experiment: string; field: string },
+  row: string,
+  report: string | null | undefined,
+): BatchRecord {
+  const [attempt, batch] = place.field.split(':').map(Number);
+  const [step, rows, digest, firstEntry, lastEntry, gpuMs] = row.split(' ');
+  return {
+    experiment: place.experiment,
+    attempt: attempt ?? 0,
+    batch: batch ?? 0,
+    step: Number(step),
+    rows: Number(rows),
+    digest: digest ?? '',
+    firstEntry: firstEntry ?? '',
+    lastEntry: lastEntry ?? '',
+    gpuMs: Number(gpuMs ?? 0),
+    report: json(report ?? undefined) ?? null,
+  };
+}
+
+/** The rules of the resolved spec (none in older records) with what is shown of when they fired. */
+function toRules(fields: Fields): Pick<Experiment, 'rules' | 'marks' | 'stoppedBy'> {
+  const lines = fields.fired ? fields.fired.split('\n') : [];
+  const fired = lines.map((line) => JSON.parse(line) as RuleEvent);
+  const { rules = [] } = (json(fields.resolved) ?? {}) as { rules?: { name: string; do: RuleEvent['do'] }[] };
+  const known = new Map(rules.map((rule) => [rule.name, rule.do]));
+  for (const { rule, do: action } of fired) if (!known.has(rule)) known.set(rule, action);
+  return {
+    rules: [...known].map(([name, action]) => ({
+      name,
+      do: action,
+      fired: fired.flatMap(({ rule, attempt, step, at, batch, reason, evidence }) =>
+        rule === name ? [{ attempt, step, at, batch, reason, evidence }] : [],
+      ),
+    })),
+    marks: count(fields.marks),
+    stoppedBy:
+      fields.stoppedBy === undefined
+        ? null
+        : { rule: fields.stoppedBy, reason: fields.stopReason ?? '', at: count(fields.stoppedAt) },
+  };
+}
+
+/** True once the experiment has ended: `endedAt` is set by the step that makes its state final, and only there. */
+export function isOver(fields: Fields): boolean {
+  return fields.endedAt !== undefined;
+}
+
+function json(text: string | undefined): unknown {
+  return text === undefined || text === '' ? undefined : JSON.parse(text);
+}
+
+function count(text: string | undefined): number {
+  return Number(text ?? 0);
+}
+
+function time(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}

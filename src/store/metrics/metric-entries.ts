@@ -1,0 +1,62 @@
+import type { AttemptEvent, ExperimentEvent, MetricValue, StreamEntry } from '../../core/events.ts';
+
+/** Bytes of a value: the number of its metric, and the value. */
+const VALUE_BYTES = 10;
+
+/**
+ * An entry of a stream as the server has it. Values of metrics stand in bytes beside the event, by the number of the
+ * metric: a tenth of what they take as JSON. Undefined: the event has everything.
+ */
+export interface StoredEntry {
+  id: string;
+  at: string;
+  event: string;
+  values: Buffer | undefined;
+}
+
+/** Names of metrics by their numbers. */
+export type MetricNumbers = ReadonlyMap<number, string>;
+
+/** What HGETALL answers for the numbers of metrics: name and number in turn. */
+export function toMetricNumbers(flat: readonly (Buffer | string)[]): MetricNumbers {
+  const names = new Map<number, string>();
+  for (let at = 0; at + 1 < flat.length; at += 2) names.set(Number(flat[at + 1]), flat[at]!.toString());
+  return names;
+}
+
+/** Rows of `read.lua` and `read-signals.lua`: id, at, event, values or ''. */
+export function toStoredEntries(rows: readonly (readonly Buffer[])[]): StoredEntry[] {
+  return rows.map(([id, at, event, values]) => ({
+    id: id!.toString(),
+    at: at!.toString(),
+    event: event!.toString(),
+    values: values === undefined || values.length === 0 ? undefined : values,
+  }));
+}
+
+/** The entry with its event whole. */
+export function toStreamEntry({ id, at, event, values }: StoredEntry, names: MetricNumbers): StreamEntry {
+  const parsed = JSON.parse(event) as ExperimentEvent;
+  return {
+    id,
+    at: Number(at),
+    event: values === undefined ? parsed : withValues(parsed, values, names),
+  };
+}
+
+function withValues(event: ExperimentEvent, bytes: Buffer, names: MetricNumbers): AttemptEvent {
+  const values: [string, MetricValue][] = [];
+  for (let at = 0; at < bytes.length; at += VALUE_BYTES) {
+    const number = bytes.readUInt16LE(at);
+    values.push([names.get(number) ?? `metric ${number}`, toValue(bytes.readDoubleLE(at + 2))]);
+  }
+  // Object.fromEntries makes a property of every name, also of one that JavaScript gives a meaning to.
+  return { ...(event as Extract<AttemptEvent, { type: 'metrics' }>), values: Object.fromEntries(values) };
+}
+
+/** A number as JSON can carry it. */
+export function toValue(value: number): MetricValue {
+  if (Number.isFinite(value)) return value;
+  if (Number.isNaN(value)) return 'NaN';
+  return value > 0 ? 'Infinity' : '-Infinity';
+}

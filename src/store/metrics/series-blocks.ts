@@ -1,0 +1,147 @@
+import type { SeriesPoint } from './contract.ts';
+import { toValue } from './metric-entries.ts';
+
+/** A point, or consecutive points of one attempt as one; smallest, largest and mean of the finite ones. */
+export interface Item {
+  from: number;
+  to: number;
+  first: number;
+  last: number;
+  min: number;
+  max: number;
+  mean: number;
+  count: number;
+  nan: number;
+  infinite: number;
+}
+
+const AGGREGATE_BYTES = 64;
+
+/** What a block of points, or of aggregates, holds; its layout stands in `redis/lua/series.lua`. */
+export function decodeBlock(block: Buffer, isPoints: boolean): Item[] {
+  if (!isPoints) {
+    return Array.from({ length: block.length / AGGREGATE_BYTES }, (_, index) =>
+      decodeAggregate(block, index * AGGREGATE_BYTES),
+    );
+  }
+  if (block[0] === 1) {
+    const [first, stride] = [block.readUInt32LE(1), block.readUInt32LE(5)];
+    return Array.from({ length: (block.length - 9) / 8 }, (_, index) =>
+      pointOf(first + stride * index, block.readDoubleLE(9 + index * 8)),
+    );
+  }
+  const count = (block.length - 1) / 12;
+  return Array.from({ length: count }, (_, index) =>
+    pointOf(block.readUInt32LE(1 + index * 4), block.readDoubleLE(1 + count * 4 + index * 8)),
+  );
+}
+
+/** The newest events, by the number of the metric. */
+export function decodeOpen(open: Buffer): Map<number, Item[]> {
+  const points = new Map<number, Item[]>();
+  for (let at = 0; at < open.length; ) {
+    const [step, count] = [open.readUInt32LE(at), open.readUInt16LE(at + 4)];
+    at += 6;
+    for (let index = 0; index < count; index++, at += 10) {
+      const metric = open.readUInt16LE(at);
+      const column = points.get(metric) ?? [];
+      column.push(pointOf(step, open.readDoubleLE(at + 2)));
+      points.set(metric, column);
+    }
+  }
+  return points;
+}
+
+function pointOf(step: number, value: number): Item {
+  const finite = Number.isFinite(value) ? value : 0;
+  return {
+    from: step,
+    to: step,
+    first: value,
+    last: value,
+    min: finite,
+    max: finite,
+    mean: finite,
+    count: 1,
+    nan: Number.isNaN(value) ? 1 : 0,
+    infinite: Math.abs(value) === Infinity ? 1 : 0,
+  };
+}
+
+function decodeAggregate(block: Buffer, at: number): Item {
+  const double = (index: number) => block.readDoubleLE(at + 8 + index * 8);
+  const whole = (index: number) => block.readUInt32LE(at + 48 + index * 4);
+  return {
+    from: block.readUInt32LE(at),
+    to: block.readUInt32LE(at + 4),
+    first: double(0),
+    last: double(1),
+    min: double(2),
+    max: double(3),
+    mean: double(4),
+    count: whole(0),
+    nan: whole(1),
+    infinite: whole(2) + whole(3),
+  };
+}
+
+/** Two that follow each other, as one. */
+function join(a: Item, b: Item): Item {
+  const [n, more] = [finiteOf(a), finiteOf(b)];
+  const share = n + more === 0 ? 0 : more / (n + more);
+  return {
+    from: Math.min(a.from, b.from),
+    to: Math.max(a.to, b.to),
+    first: a.first,
+    last: b.last,
+    min: n === 0 ? b.min : more === 0 ? a.min : Math.min(a.min, b.min),
+    max: n === 0 ? b.max : more === 0 ? a.max : Math.max(a.max, b.max),
+    mean: a.mean + (b.mean * share - a.mean * share),
+    count: a.count + b.count,
+    nan: a.nan + b.nan,
+    infinite: a.infinite + b.infinite,
+  };
+}
+
+const finiteOf = ({ count, nan, infinite }: Item): number => count - nan - infinite;
+
+/**
+ * At most `resolution` points for these: themselves, or else those that begin in the same of `resolution` equal
+ * stretches of steps as one. Points of two attempts are never joined unless they lie in one stretch.
+ */
+export function condense(
+  items: readonly { attempt: number; item: Item }[],
+  resolution: number,
+): SeriesPoint[] {
+  if (items.length <= resolution) return items.map(({ attempt, item }) => toPoint(attempt, item));
+  let [least, most] = [Infinity, 0];
+  for (const { item } of items) {
+    least = Math.min(least, item.from);
+    most = Math.max(most, item.from);
+  }
+  const width = (most - least + 1) / resolution;
+  const joined = new Map<number, { attempt: number; item: Item }>();
+  for (const { attempt, item } of items) {
+    const stretch = Math.floor((item.from - least) / width);
+    const before = joined.get(stretch);
+    joined.set(stretch, { attempt, item: before ? join(before.item, item) : item });
+  }
+  return [...joined].sort(([a], [b]) => a - b).map(([, { attempt, item }]) => toPoint(attempt, item));
+}
+
+function toPoint(attempt: number, item: Item): SeriesPoint {
+  const none = finiteOf(item) === 0;
+  return {
+    attempt,
+    from: item.from,
+    to: item.to,
+    count: item.count,
+    first: toValue(item.first),
+    last: toValue(item.last),
+    min: none ? null : item.min,
+    max: none ? null : item.max,
+    mean: none ? null : item.mean,
+    nan: item.nan,
+    infinite: item.infinite,
+  };
+}

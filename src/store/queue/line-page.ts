@@ -1,0 +1,30 @@
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import { readWaiting } from './line.ts';
+import type { LineStore } from './line-contract.ts';
+
+/** See {@link LineStore.linePage}. */
+export function createLinePage(context: StoreContext): Pick<LineStore, 'linePage'> {
+  const { redis, keys } = context;
+  return {
+    async linePage({ limit, project, after = '-inf' }) {
+      const queue = project === undefined ? keys.line : `${keys.line}:${project}`;
+      const range = [`(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1] as const;
+      const found = await guarded(redis.zrangebyscore(queue, ...range));
+      const ids = found.filter((_, at) => at % 2 === 0).slice(0, limit);
+      const [length, ...ranks] = await runAll(
+        ids.reduce((all, id) => all.zrank(keys.line, id), redis.pipeline().zcard(keys.line)),
+      );
+      const rankOf = new Map(ids.map((id, at) => [id, Number(ranks[at] ?? 0) + 1]));
+      const waiting = (await readWaiting(context, ids)).map((one) => ({
+        ...one,
+        position: one.rank ?? rankOf.get(one.experiment)!,
+      }));
+      return {
+        length: Number(length),
+        waiting: waiting.sort((a, b) => a.position - b.position),
+        next: found.length > 2 * limit ? found[2 * limit - 1]! : null,
+      };
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { unlessChanged } from '../experiments/versions.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import type { ScriptArgument } from '../redis/scripts.ts';
+import type {
+  LineWindow,
+  Measured,
+  Pace,
+  Pause,
+  Pauses,
+  PauseTarget,
+  QueueStore,
+  WaitNote,
+} from './contract.ts';
+import { readWaiting } from './line.ts';
+
+/** Notes written in one atomic step. */
+const NOTES_PER_CALL = 500;
+
+/** See {@link QueueStore}. */
+export function createQueue(context: StoreContext): QueueStore {
+  const { redis, keys, run } = context;
+  const paused = `${keys.root}:paused`;
+  return {
+    lineWindow: createLineWindow(context),
+
+    async waitNote(id) {
+      return (await readWaiting(context, [id]))[0];
+    },
+
+    async noteWaiting(notes) {
+      const entries = [...notes];
+      for (let at = 0; at < entries.length; at += NOTES_PER_CALL) {
+        const some = entries.slice(at, at + NOTES_PER_CALL);
+        await run(
+          'set-waiting-reasons',
+          some.flatMap(([id, note]) => [id, note.reason, note.rank ?? '', estimateText(note)]),
+        );
+      }
+    },
+
+    async setPriority(id, priority, version = '') {
+      const answer = await unlessChanged(run('set-priority', [id, priority, version]));
+      return answer as Awaited<ReturnType<QueueStore['setPriority']>>;
+    },
+
+    async setPaused(target, pause) {
+      const cluster = target.kind === 'cluster' ? target.name : '';
+      return (
+        (await run('set-paused', [fieldOf(target), pause === null ? '' : JSON.stringify(pause), cluster])) ===
+        1
+      );
+    },
+
+    async setDrained(target, by) {
+      const field = target.kind === 'line' ? 'drain' : `drain:${target.name}`;
+      await run('set-paused', [field, by === null ? '' : JSON.stringify(by), '']);
+    },
+
+    async pauses() {
+      return toPauses(await guarded(redis.hgetall(paused)));
+    },
+
+    async projectVersions() {
+      return toProjectVersions(await guarded(redis.hgetall(keys.versions)));
+    },
+
+    paces: (ids) => readPaces(context, ids),
+
+    async setCluster(name, { labels, backfill, codePaths }, version = '') {
+      const set: ScriptArgument[] = [];
+      if (labels !== undefined) set.push('labels', JSON.stringify(labels));
+      if (codePaths !== undefined) set.push('codePaths', JSON.stringify(codePaths));
+      if (backfill !== undefined) set.push('backfill', backfill === null ? '' : JSON.stringify(backfill));
+      return (await unlessChanged(run('set-cluster', [name, version, ...set]))) === 1;
+    },
+  };
+}
+
+function createLineWindow(context: StoreContext): QueueStore['lineWindow'] {
+  const { redis, keys } = context;
+  return async (perProject): Promise<LineWindow> => {
+    if (perProject <= 0) return { waiting: [], truncated: new Set() };
+    const projects = await guarded(redis.smembers(`${keys.root}:lines`));
+    const commands = redis.pipeline();
+    for (const project of projects) {
+      const line = `${keys.root}:line:${project}`;
+      commands.zcard(line).zrange(line, '0', String(perProject - 1), 'WITHSCORES');
+    }
+    const replies = await runAll(commands);
+    const places: { id: string; score: number }[] = [];
+    const truncated = new Set<string>();
+    projects.forEach((project, at) => {
+      const [count, found] = [Number(replies[2 * at]), replies[2 * at + 1] as string[]];
+      if (count * 2 > found.length) truncated.add(project);
+      for (let index = 0; index < found.length; index += 2)
+        places.push({ id: found[index]!, score: Number(found[index + 1]) });
+    });
+    places.sort((a, b) => a.score - b.score);
+    // Experiments that started since their ids were read are not in the answer.
+    const waiting = await readWaiting(
+      context,
+      places.map(({ id }) => id),
+    );
+    return { waiting, truncated };
+  };
+}
+
+function fieldOf(target: PauseTarget): string {
+  return target.kind === 'line' ? 'line' : `${target.kind}:${target.name}`;
+}
+
+/** Of the versions of reservations, by what holds them, those of projects. */
+export function toProjectVersions(versions: Record<string, string>): Map<string, number> {
+  return new Map(
+    Object.entries(versions).flatMap(([name, version]) =>
+      name.startsWith('project:') ? [[name.slice('project:'.length), Number(version)] as const] : [],
+    ),
+  );
+}
+
+/** Pauses and drains from their hash, by what they hold. */
+export function toPauses(fields: Record<string, string>): Pauses {
+  const projects = new Map<string, Pause>();
+  const clusters = new Map<string, Pause>();
+  const draining = { line: null as Pause | null, projects: new Map<string, Pause>() };
+  let line: Pause | null = null;
+  for (const [field, text] of Object.entries(fields)) {
+    const pause = JSON.parse(text) as Pause;
+    const [kind, name] = [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1)];
+    if (field === 'line') line = pause;
+    else if (field === 'drain') draining.line = pause;
+    else if (kind === 'drain') draining.projects.set(name, pause);
+    else if (kind === 'project') projects.set(name, pause);
+    else if (kind === 'cluster') clusters.set(name, pause);
+  }
+  return { line, projects, clusters, draining };
+}
+
+function estimateText({ estimate, unknown }: WaitNote): string {
+  if (estimate) return JSON.stringify([estimate.startAt, estimate.earliest, estimate.latest]);
+  return unknown === undefined ? '' : JSON.stringify(unknown);
+}
+
+const PACE_FIELDS = ['state', 'attempt', 'startedAt', 'steps', 'pace', 'checkpoint', 'sweep', 'timeoutMs'];
+
+async function readPaces({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Map<string, Pace>> {
+  if (ids.length === 0) return new Map();
+  const commands = redis.pipeline();
+  for (const id of ids) commands.hmget(keys.experiment(id), ...PACE_FIELDS);
+  const rows = (await runAll(commands)) as (string | null)[][];
+  const sweeps = [...new Set(rows.flatMap((row) => row[6] || []))];
+  const timed = ids.flatMap((id, at) => (rows[at]![7] ? [{ id, attempt: rows[at]![1] }] : []));
+  const asked = redis.pipeline();
+  for (const sweep of sweeps) asked.hget(`${keys.root}:sweep:${sweep}`, 'lengths');
+  for (const { id, attempt } of timed) asked.hget(keys.attempts(id), `${attempt}:confirmedAt`);
+  const texts = asked.length === 0 ? [] : ((await runAll(asked)) as (string | null)[]);
+  const lengths = new Map(sweeps.map((sweep, at) => [sweep, toMeasured(texts[at]?.split(' ') ?? [])]));
+  const confirmed = new Map(timed.map(({ id }, at) => [id, Number(texts[sweeps.length + at] ?? 0)]));
+  return new Map(
+    ids.flatMap((id, at) => {
+      const pace = toPace(rows[at]!, lengths, confirmed.get(id) || null);
+      return pace === undefined ? [] : [[id, pace] as const];
+    }),
+  );
+}
+
+function toPace(
+  row: (string | null)[],
+  lengths: ReadonlyMap<string, Measured | null>,
+  confirmedAt: number | null,
+): Pace | undefined {
+  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout] = row;
+  if (!state) return undefined;
+  const [paceOf, step, at, ...measured] = pace?.split(' ') ?? [];
+  const number = Number(attempt ?? 0);
+  return {
+    attempt: number,
+    startedAt: startedAt ? Number(startedAt) : null,
+    steps: Number(steps ?? 0),
+    step: pace && Number(paceOf) === number ? { number: Number(step), at: Number(at) } : null,
+    perStep: toMeasured(measured),
+    kept: checkpoint ? (JSON.parse(checkpoint) as { step: number }).step : 0,
+    sweep: sweep ? (lengths.get(sweep) ?? null) : null,
+    timeoutMs: timeout ? Number(timeout) : null,
+    timeoutAt: timeout && confirmedAt !== null ? confirmedAt + Number(timeout) : null,
+  };
+}
+
+/** From what include/pace.lua writes: number, mean, sum of squared deviations. */
+function toMeasured([count, mean, squares]: string[]): Measured | null {
+  const n = Number(count ?? 0);
+  if (!(n > 0)) return null;
+  return { count: n, meanMs: Number(mean), deviationMs: n > 1 ? Math.sqrt(Number(squares) / (n - 1)) : 0 };
+}

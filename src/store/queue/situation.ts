@@ -1,0 +1,79 @@
+import { toProjects } from '../access/projects.ts';
+import { toClusters, toReservations } from '../clusters/clusters.ts';
+import type { StoreContext } from '../redis/context.ts';
+import type { LineWindow, QueueStore } from './contract.ts';
+import { WAITING_FIELDS, waitingOf } from './line.ts';
+import { toPauses, toProjectVersions } from './queue.ts';
+import type { Holding, Situation, SituationStore } from './situation-contract.ts';
+
+/** So much of the line is read in the one step; more of it would hold up the server. */
+const ROWS_IN_ONE_STEP = 1_024;
+
+type Reply = [
+  seconds: string,
+  clusters: string[],
+  seen: string[],
+  draining: string[],
+  set: string[],
+  projects: string[],
+  pauses: string[],
+  versions: string[],
+  reserved: (string | string[])[],
+  tooLong: 0 | 1,
+  truncated: string[],
+  rows: (string | (string | null)[])[],
+];
+
+/** See {@link SituationStore}. */
+export function createSituation(
+  { run }: Pick<StoreContext, 'run'>,
+  { lineWindow }: Pick<QueueStore, 'lineWindow'>,
+): SituationStore {
+  return {
+    async situation(perProject): Promise<Situation> {
+      const reply = (await run('situation', [perProject, ROWS_IN_ONE_STEP, ...WAITING_FIELDS])) as Reply;
+      const [seconds, clusters, seen, draining, set, projects, pauses, versionList, reserved, tooLong] =
+        reply;
+      const versions = pairs(versionList);
+      return {
+        clusters: toClusters(pairs(clusters), {
+          now: Number(seconds) * 1000,
+          ...{ seen: pairs(seen), draining, set: pairs(set) },
+        }),
+        reservations: toHoldings(reserved, versions),
+        projects: toProjects(pairs(projects)),
+        pauses: toPauses(pairs(pauses)),
+        projectVersions: toProjectVersions(versions),
+        window: tooLong === 1 ? await lineWindow(perProject) : toWindow(reply),
+      };
+    },
+  };
+}
+
+function toHoldings(reserved: Reply[8], versions: Record<string, string>): Map<string, Holding> {
+  const holdings = new Map<string, Holding>();
+  for (let at = 0; at < reserved.length; at += 2) {
+    const [name, items] = reserved.slice(at, at + 2) as [string, string[]];
+    holdings.set(name, { version: Number(versions[name] ?? 0), items: toReservations(pairs(items)) });
+  }
+  return holdings;
+}
+
+function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): LineWindow {
+  const found: { id: string; place: number; row: (string | null)[] }[] = [];
+  for (let at = 0; at < rows.length; at += 3) {
+    const [id, place, row] = rows.slice(at, at + 3) as [string, string, (string | null)[]];
+    found.push({ id, place: Number(place), row });
+  }
+  found.sort((a, b) => a.place - b.place);
+  const nowMs = Number(seconds) * 1000;
+  const waiting = found.flatMap(({ id, row }) => waitingOf(id, row, nowMs));
+  return { waiting, truncated: new Set(truncated) };
+}
+
+/** A hash as a script answers it: name and value in turn. */
+function pairs(list: readonly string[]): Record<string, string> {
+  const hash: Record<string, string> = {};
+  for (let at = 0; at < list.length; at += 2) hash[list[at]!] = list[at + 1]!;
+  return hash;
+}

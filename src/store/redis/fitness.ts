@@ -1,0 +1,106 @@
+import { EchelonError } from '../../core/errors.ts';
+import type { Store } from '../store.ts';
+import type { StoreContext } from './context.ts';
+import { guarded, toStoreError } from './errors.ts';
+
+/** What a server must be set to; the key is the name in redis.conf. */
+const SETTINGS = [
+  { name: 'appendonly', value: 'yes', why: 'else a restart forgets what was accepted' },
+  { name: 'appendfsync', value: 'always', why: 'else a power failure forgets what was accepted' },
+  { name: 'maxmemory-policy', value: 'noeviction', why: 'else a full memory drops records' },
+] as const;
+
+/** The store's scripts use stream ids `<attempt>-*` and the flag `allow-oom`, which 7.0 brought. */
+const LEAST_VERSION = [7, 0] as const;
+
+/** Whether the server keeps what it is given. */
+export function createFitness(
+  context: StoreContext,
+): Pick<Store, 'checkFitness' | 'archiveId' | 'claimArchiveId'> {
+  const { redis, keys } = context;
+
+  async function setting(name: string): Promise<string | undefined> {
+    try {
+      const reply = await guarded(redis.config('GET', name));
+      return (reply as string[])[1];
+    } catch (error) {
+      // A server that forbids CONFIG answers with an error; one that is away is another matter.
+      const text = String((toStoreError(error).cause as Error | undefined)?.message ?? '');
+      if (/unknown command|NOPERM|unknown subcommand/i.test(text)) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    archiveId: () => guarded(redis.get(keys.archiveId)),
+
+    async claimArchiveId(id) {
+      await guarded(redis.set(keys.archiveId, id, 'NX'));
+      return (await guarded(redis.get(keys.archiveId))) ?? id;
+    },
+
+    async checkFitness() {
+      const faults: string[] = [];
+      const info = await guarded(redis.info('server'));
+      const version = /redis_version:(\d+)\.(\d+)/.exec(info);
+      if (/^redis_mode:cluster/m.test(info))
+        faults.push(
+          'it runs in cluster mode, which Echelon does not support; use one primary with "cluster-enabled no"',
+        );
+      const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
+      if (major < LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor < LEAST_VERSION[1])) {
+        faults.push(`it is Redis ${major}.${minor}; install ${LEAST_VERSION.join('.')} or newer`);
+      }
+      for (const { name, value, why } of SETTINGS) {
+        const found = await setting(name);
+        if (found === value) continue;
+        const line = `put the line "${name} ${value}" into redis.conf, ${why}`;
+        faults.push(
+          found === undefined
+            ? `it does not let us read ${name} (CONFIG is forbidden); ${line}, and allow CONFIG GET`
+            : `${name} is "${found}"; ${line}`,
+        );
+      }
+      if (faults.length === 0) return;
+      throw new EchelonError(
+        'store-unfit',
+        `The Redis server is not set up to keep what it accepts: ${faults.join('; ')}.`,
+      );
+    },
+  };
+}
+
+/** Memory in use: `now` asks the server, `recent` may be a moment old (see `pressureMaxAgeMs`). */
+export function createPressure(context: Pick<StoreContext, 'redis' | 'limits'>): {
+  now: Store['pressure'];
+  recent: Store['pressure'];
+} {
+  const { redis, limits } = context;
+  let last: { at: number; answer: ReturnType<Store['pressure']> } | undefined;
+
+  async function now(): ReturnType<Store['pressure']> {
+    const info = await guarded(redis.info('memory'));
+    const usedBytes = Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0);
+    const maxBytes = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0);
+    return {
+      usedBytes,
+      maxBytes,
+      accepting: maxBytes === 0 || usedBytes <= limits.acceptShare * maxBytes,
+    };
+  }
+
+  return {
+    now,
+    recent() {
+      const at = performance.now();
+      if (!last || at - last.at > limits.pressureMaxAgeMs) {
+        const answer = now();
+        last = { at, answer };
+        answer.catch(() => {
+          last = undefined;
+        });
+      }
+      return last.answer;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { State } from '../../core/states.ts';
+import type { RetentionStage } from '../../schemas/retention.ts';
+
+/**
+ * Names of all keys; the scripts build the same names from `root`. They share a hash tag, although Redis Cluster is not
+ * supported: a name in stored data does not change.
+ */
+export interface Keys {
+  /** `{prefix}`: what every key begins with. */
+  root: string;
+  /** String: id of the archive that belongs to this Redis. */
+  archiveId: string;
+  /** Hash: the record of an experiment. */
+  experiment(id: string): string;
+  /** Stream: its events. */
+  events(id: string): string;
+  /** Hash: last value (JSON) of each metric. */
+  metrics(id: string): string;
+  /** Hash: number of each metric, as it stands in the stream and the series. */
+  metricNumbers(id: string): string;
+  /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|givenUpAt|last|ended`. */
+  attempts(id: string): string;
+  /** Hash: `<attempt>:<batch>` → `step rows digest firstEntry lastEntry`. */
+  batches(id: string): string;
+  /** Hash: `<attempt>:<batch>` → report (JSON). */
+  reports(id: string): string;
+  /** Sorted set: waiting experiments in their order; the score is arrival − priority·2⁴². */
+  line: string;
+  /** Sorted set: held experiments by the end of their lease (ms of Redis TIME). */
+  leases: string;
+  /** Sorted set: `<experiment>:<attempt>:<batch>` without a report, by the time from which it may be taken. */
+  pending: string;
+  /** Sorted set: finished experiments whose streams are not in the archive yet, by their end (ms). */
+  archiving: string;
+  /** Sorted set by the end (ms): finished experiments of a project of which retention deletes `stage` next. */
+  due(stage: RetentionStage, project: string): string;
+  /** Sorted set: archived experiments of which clusters may still keep event logs, by their end (ms). */
+  forgetting: string;
+  /** Set: experiments that are gone, but not yet what the archive has of them. */
+  garbage: string;
+  /** Hash: cluster (JSON) by name. */
+  clusters: string;
+  /** Hash: what its ray-worker last said (JSON) by cluster. */
+  seen: string;
+  /** Set: clusters on which nothing new starts. */
+  draining: string;
+  /** Hash: a command. */
+  command(id: string): string;
+  /** List: lines of its report. */
+  commandReport(id: string): string;
+  /** Sorted set: commands that are not over, in the order in which they came. */
+  openCommands: string;
+  /** Hash: reservation (JSON) by experiment. */
+  reserved(cluster: string): string;
+  /** Hash: by cluster, and by `project:<name>`, how often something was reserved; by `freed:<cluster>`, given back. */
+  versions: string;
+  /** Sorted set by arrival: every experiment, or those of a project, of a state, or of both. */
+  index(filter: { project?: string; state?: State }): string;
+  /** Channel: the name of a project to whose feed something was added. */
+  told: string;
+  /** Hash: number of the newest entry, by feed. */
+  feeds: string;
+  /** Channel: topics of wake-ups. */
+  wake: string;
+  /** Channel: something was added to the stream of an experiment. */
+  changed(id: string): string;
+}
+
+/** The keys under `prefix` (without braces). */
+export function createKeys(prefix: string): Keys {
+  if (!/^[^{}\s]+$/.test(prefix)) throw new TypeError('a prefix is a word without braces');
+  const root = `{${prefix}}`;
+  const experiment = (id: string) => `${root}:x:${id}`;
+  return {
+    root,
+    archiveId: `${root}:archive:id`,
+    experiment,
+    events: (id) => `${experiment(id)}:events`,
+    metrics: (id) => `${experiment(id)}:metrics`,
+    metricNumbers: (id) => `${experiment(id)}:series:names`,
+    attempts: (id) => `${experiment(id)}:attempts`,
+    batches: (id) => `${experiment(id)}:batches`,
+    reports: (id) => `${experiment(id)}:reports`,
+    line: `${root}:line`,
+    leases: `${root}:leases`,
+    pending: `${root}:pending`,
+    archiving: `${root}:archiving`,
+    due: (stage, project) => `${root}:due:${stage}:${project}`,
+    forgetting: `${root}:forgetting`,
+    garbage: `${root}:archive:garbage`,
+    clusters: `${root}:clusters`,
+    seen: `${root}:clusters:seen`,
+    draining: `${root}:clusters:draining`,
+    command: (id) => `${root}:command:${id}`,
+    commandReport: (id) => `${root}:command:${id}:report`,
+    openCommands: `${root}:commands`,
+    reserved: (cluster) => `${root}:reserved:${cluster}`,
+    versions: `${root}:versions`,
+    index({ project, state }) {
+      if (project !== undefined && state !== undefined) return `${root}:project-state:${state}:${project}`;
+      if (project !== undefined) return `${root}:project:${project}`;
+      return state === undefined ? `${root}:all` : `${root}:state:${state}`;
+    },
+    told: `${root}:told`,
+    feeds: `${root}:feeds`,
+    wake: `${root}:wake`,
+    changed: (id) => `${experiment(id)}:changed`,
+  };
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { Redis } from 'ioredis';
+import { guarded } from './errors.ts';
+
+/** The atomic steps of the store, by the folder of `store` whose `lua/` has their files. */
+const SCRIPTS = {
+  access: ['audit', 'claim-answer', 'end-answer', 'remove-project', 'sign-out', 'swap-access'],
+  archive: [
+    'archive-series',
+    'archive-stream',
+    'end-expiry',
+    'expire-record',
+    'expire-sweeps',
+    'hold-retention',
+    'mark-expired',
+    'put-due',
+    'take-archiving',
+  ],
+  attempts: ['claim', 'confirm', 'end', 'release', 'renew', 'settle', 'take-over'],
+  batches: ['give-back-pending', 'hold-pending', 'report', 'take-pending'],
+  clusters: [
+    'claim-command',
+    'create-command',
+    'end-command',
+    'put-cluster',
+    'remove-cluster',
+    'renew-command',
+    'report-command',
+    'see-cluster',
+    'set-cluster',
+    'set-draining',
+  ],
+  events: ['append', 'find-line', 'read', 'read-feed', 'roll-stream'],
+  experiments: ['cancel', 'delete-experiment', 'fail-overdue', 'list', 'record-version', 'submit'],
+  metrics: ['read-series'],
+  queue: ['set-paused', 'set-priority', 'set-waiting-reasons', 'situation'],
+  rules: ['advance-rules', 'read-signals', 'take-signals'],
+  sweeps: ['cancel-sweep', 'create-sweep', 'expand-sweep', 'record-average', 'release-sweep', 'rerun-sweep'],
+} as const;
+
+/** The name of an atomic step: that of its file. */
+export type ScriptName = (typeof SCRIPTS)[keyof typeof SCRIPTS][number];
+
+/** The folder of each script. */
+const FOLDERS = new Map<ScriptName, string>(
+  Object.entries(SCRIPTS).flatMap(([folder, names]) => names.map((name) => [name, folder] as const)),
+);
+/** Every {@link ScriptName}. */
+export const SCRIPT_NAMES: readonly ScriptName[] = [...FOLDERS.keys()];
+
+/** What a script takes after the root of the keys. */
+export type ScriptArgument = string | number | Uint8Array;
+
+/** Runs an atomic step by its name; errors are ours already. */
+export interface RunScript {
+  (name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown>;
+  /** The same, for an answer whose strings are bytes: they come as Buffers. */
+  bytes(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown>;
+}
+
+const STORE = new URL('../', import.meta.url);
+
+/** Text of a script, each line `-- include <name>` replaced by `redis/lua/<name>.lua` where it comes first. */
+export function scriptText(name: ScriptName): string {
+  const included = new Set<string>();
+  const textOf = (file: string): string =>
+    readFileSync(new URL(file, STORE), 'utf8').replace(/^-- include (\S+)$/gm, (_line, part: string) => {
+      if (included.has(part)) return '';
+      included.add(part);
+      return textOf(`redis/lua/${part}.lua`);
+    });
+  return textOf(`${FOLDERS.get(name)}/lua/${name}.lua`);
+}
+
+/** Makes the scripts known to a client (sent once per connection, run by their digest afterwards). */
+export function loadScripts(redis: Redis, root: string): RunScript {
+  const commandOf = (name: ScriptName) => `echelon:${name}`;
+  for (const name of SCRIPT_NAMES) {
+    redis.defineCommand(commandOf(name), { lua: scriptText(name), numberOfKeys: 1 });
+  }
+  const commands = redis as unknown as Record<
+    string,
+    (...args: (string | number | Buffer)[]) => Promise<unknown>
+  >;
+  const runAs = (command: string, args: readonly ScriptArgument[]) => {
+    const values = args.map((arg) => (arg instanceof Uint8Array ? asBuffer(arg) : arg));
+    writeTogether(redis.stream);
+    return guarded(commands[command]!(root, ...values));
+  };
+  const run = (name: ScriptName, args: readonly ScriptArgument[]) => runAs(commandOf(name), args);
+  return Object.assign(run, {
+    bytes: (name: ScriptName, args: readonly ScriptArgument[]) => runAs(`${commandOf(name)}Buffer`, args),
+  });
+}
+
+/** The same bytes as ioredis wants them, without a copy. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/**
+ * What is sent in one turn of the event loop goes out in one write: fewer system calls, and the server brings several
+ * commands to disk with one fsync. `stream` is undefined before the first connection.
+ */
+function writeTogether(stream: Writable | undefined): void {
+  if (stream === undefined || stream.writableCorked > 0) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
+}

@@ -1,0 +1,81 @@
+import type { RuleEvent } from '../../core/events.ts';
+import type { State } from '../../core/states.ts';
+import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metric-entries.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded } from '../redis/errors.ts';
+import type { ScriptArgument } from '../redis/scripts.ts';
+import type { RulesStore } from './contract.ts';
+
+type SignalTexts = [string, string, string, string, string, State | '', string, string];
+
+/** Running averages are of use while children come to the step; each one that does keeps those of the others. */
+const AVERAGES_KEPT_SECONDS = 90 * 86_400;
+
+/*
+ * {root}:signals           sorted set: experiments of which rules have something to look at, by when it may be taken
+ * {root}:signals:waits     sorted set: experiments that wait for a checkpoint, by when the wait ends
+ * {root}:x:<id>:rules      hash: cursor, memory (JSON), `fired:<rule>:<attempt>` → when
+ * {root}:x:<id>:kept       set: `<attempt>:<batch>` that retention does not delete
+ * {root}:sweep:<id>:average:<step>   hash: running average by child
+ */
+
+/** See {@link RulesStore}. */
+export function createRules(context: StoreContext): RulesStore {
+  const { redis, keys, run } = context;
+  return {
+    async takeSignals(limit, leaseMs) {
+      const [now, ids] = (await run('take-signals', [limit, leaseMs])) as [string, string[]];
+      return { now: Number(now), ids };
+    },
+
+    async readSignals(id, limit) {
+      const page = (await run.bytes('read-signals', [id, limit])) as unknown[];
+      const [rows, numbers] = page.slice(8) as [Buffer[][], Buffer[]];
+      const texts = page.slice(0, 8).map(String) as string[];
+      const [cursor, memory, resolved, sweep, index, state, last, more] = texts as SignalTexts;
+      const names = toMetricNumbers(numbers);
+      return {
+        ...{ experiment: id, cursor, last, more: more === '1' },
+        memory: memory === '' ? null : JSON.parse(memory),
+        resolved: resolved === '' ? null : JSON.parse(resolved),
+        sweep: sweep || null,
+        sweepIndex: index === '' ? null : Number(index),
+        state: state || null,
+        entries: toStoredEntries(rows).map((entry) => toStreamEntry(entry, names)),
+      };
+    },
+
+    rulesBacklog: () => guarded(redis.zcard(`${keys.root}:signals`)),
+
+    async dropSignals(id) {
+      await guarded(redis.zrem(`${keys.root}:signals`, id));
+    },
+
+    async advanceRules({ experiment, cursor, last, memory, due, fired, stop }) {
+      const args: ScriptArgument[] = [experiment, cursor, last, JSON.stringify(memory)];
+      args.push(due === null ? 0 : Math.ceil(due), stop?.rule ?? '', stop?.reason ?? '');
+      for (const event of fired)
+        args.push(event.rule, event.attempt, JSON.stringify(event), keptField(event));
+      const [outcome, stopped, ...recorded] = (await run('advance-rules', args)) as [
+        'ok' | 'moved' | 'gone',
+        string,
+        ...string[],
+      ];
+      return outcome === 'ok' ? { outcome, stopped: stopped === '1', recorded } : { outcome };
+    },
+
+    keptBatches: (id) => guarded(redis.smembers(`${keys.experiment(id)}:kept`)),
+
+    async recordAverage({ sweep, index, step, average }) {
+      const args = [sweep, step, index, average, AVERAGES_KEPT_SECONDS];
+      const all = (await run('record-average', args)) as string[];
+      return all.flatMap((child, at) =>
+        at % 2 === 0 && child !== String(index) ? [Number(all[at + 1])] : [],
+      );
+    },
+  };
+}
+
+function keptField({ attempt, batch }: RuleEvent): string {
+  return batch === null ? '' : `${attempt}:${batch}`;
+}

@@ -1,0 +1,31 @@
+#!lua
+-- Makes the next children of a sweep experiments. The number of those that are is raised in the same step, so that
+-- whoever does it twice, or beside another, makes none twice and leaves none out.
+--
+-- KEYS[1]   root of all keys
+-- ARGV      1 sweep, 2 index of the first child, 3 '1' where new work is accepted, 4 version of a record's layout,
+--           then for each child its arguments (see redis/lua/create.lua)
+-- Returns   'ok'
+-- Errors    'moved': the next child is another one, or the sweep is cancelled or gone; 'full'
+-- Events    state: null -> queued of each child; PUBLISH wake 'line'
+-- include time
+-- include state
+-- include create
+
+local root, id = KEYS[1], ARGV[1]
+local s = root .. ':sweep:' .. id
+local record = redis.call('HMGET', s, 'state', 'expanded', 'count', 'project', 'free')
+if record[1] ~= 'running' or record[2] ~= ARGV[2] then return 'moved' end
+if ARGV[3] ~= '1' then return 'full' end
+local now, index = nowMs(), tonumber(ARGV[2])
+for at = 5, #ARGV, CHILD_SIZE do
+  createWaiting(root, childAt(at, { project = record[4], version = ARGV[4], now = now, sweep = id,
+    index = int(index), reason = 'child ' .. int(index) .. ' of ' .. id }))
+  index = index + 1
+end
+redis.call('HSET', s, 'expanded', int(index))
+countToCome(root, s)
+-- Where children wait for others, whoever settles them says when nothing is left to do.
+if not record[5] and index >= tonumber(record[3]) then redis.call('ZREM', root .. ':sweep-work', id) end
+redis.call('PUBLISH', root .. ':wake', 'line')
+return 'ok'

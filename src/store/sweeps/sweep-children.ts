@@ -1,0 +1,68 @@
+import type { StoreContext } from '../redis/context.ts';
+import { runAll } from '../redis/errors.ts';
+import type { ScriptArgument } from '../redis/scripts.ts';
+import type { SweepChild, SweepChildInput, SweepRecord } from './contract.ts';
+import { readEntry } from './sweep-records.ts';
+
+/** Children made in one atomic step: some ten milliseconds of the server. */
+export const MADE_AT_ONCE = 100;
+
+/** The key of a sweep's record. */
+export function keyOf({ keys }: StoreContext, id: string): string {
+  return `${keys.root}:sweep:${id}`;
+}
+
+/** Children of a sweep in order of their index, as they were stored; their `state` is not read. */
+export async function readChildren(
+  context: StoreContext,
+  { id, free, count }: Pick<SweepRecord, 'id' | 'free' | 'count'>,
+  { from, limit }: { from: number; limit: number },
+): Promise<SweepChild[]> {
+  if (limit <= 0) return [];
+  const key = keyOf(context, id);
+  const indices = Array.from({ length: limit }, (_child, at) => String(from + at));
+  const commands = context.redis
+    .pipeline()
+    .lrange(`${key}:children`, from, from + limit - 1)
+    .hmget(`${key}:runs`, ...indices)
+    .hget(key, 'fingerprints');
+  // Most sweeps have none that wait.
+  if (free < count) commands.hmget(`${key}:after`, ...indices).hmget(`${key}:settled`, ...indices);
+  const [texts, runs, json, after = [], settled = []] = (await runAll(commands)) as [
+    string[],
+    (string | null)[],
+    string | null,
+    (string | null)[]?,
+    (string | null)[]?,
+  ];
+  const fingerprints = JSON.parse(json ?? '[]') as (string | null)[];
+  return texts.map((text, at) => {
+    const child = readEntry(id, { index: from + at, run: Number(runs[at] ?? 0), text, fingerprints });
+    const said = settled[at] ?? 'made';
+    return {
+      ...child,
+      after: after[at] ? Number(after[at]) : null,
+      skipped: said === 'made' ? null : said,
+    };
+  });
+}
+
+/** A child as an atomic step takes it (see redis/lua/create.lua). */
+export function childArguments(
+  id: string,
+  input: SweepChildInput,
+  fingerprint: string | null,
+): ScriptArgument[] {
+  return [
+    id,
+    input.name,
+    input.priority,
+    input.cluster ?? '',
+    input.gpus,
+    input.cpus,
+    JSON.stringify(input.submitted),
+    JSON.stringify(input.resolved),
+    JSON.stringify(input.defaults),
+    fingerprint ?? '',
+  ];
+}

@@ -1,0 +1,79 @@
+import { isFinal, type State } from '../../core/states.ts';
+import { childId } from '../../core/sweep-ids.ts';
+import { RECORD_VERSION } from '../../schemas/experiment.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import type { createPressure } from '../redis/fitness.ts';
+import type { ScriptArgument } from '../redis/scripts.ts';
+import type { MakeChild, SweepChild, SweepRecord, SweptExperiment } from './contract.ts';
+import { childArguments, MADE_AT_ONCE, readChildren } from './sweep-children.ts';
+
+interface Ready {
+  child: SweepChild;
+  /** The child that it waits for, as it ended. */
+  before: { run: number; experiment: string };
+}
+
+/** See `SweepStore.releaseSweep`. Where another moved on meanwhile, or the store is full, the next call goes on. */
+export async function release(
+  { context, pressure }: { context: StoreContext; pressure: ReturnType<typeof createPressure> },
+  record: SweepRecord,
+  make: MakeChild,
+): Promise<SweptExperiment[]> {
+  const { id, state, free, count, ends } = record;
+  if (state !== 'running' || free >= count) return [];
+  const ready = await readyChildren(context, record);
+  const all: SweptExperiment[] = [];
+  for (let at = 0; at === 0 || at < ready.length; at += MADE_AT_ONCE) {
+    const { accepting } = await pressure.recent();
+    const last = at + MADE_AT_ONCE >= ready.length;
+    const args: ScriptArgument[] = [id, accepting ? '1' : '0', RECORD_VERSION, last ? ends : ''];
+    const priorities = new Map<string, number>();
+    for (const { child, before } of ready.slice(at, at + MADE_AT_ONCE)) {
+      const input = make(record, child.entry);
+      priorities.set(child.experiment, input.priority);
+      args.push(child.index, before.run, before.experiment);
+      args.push(...childArguments(child.experiment, input, child.fingerprint));
+    }
+    const [outcome, ...made] = (await context.run('release-sweep', args)) as [string, ...string[]];
+    if (outcome !== 'ok') break;
+    all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
+  }
+  return all;
+}
+
+/** Children that wait for one that has ended, or was deleted. */
+async function readyChildren(context: StoreContext, record: SweepRecord): Promise<Ready[]> {
+  const { redis, keys } = context;
+  const { id, free, expanded, count } = record;
+  const settled = new Set(await guarded(redis.hkeys(`${keys.root}:sweep:${id}:settled`)));
+  const waiting: SweepChild[] = [];
+  for (let from = free; from < count; from += MADE_AT_ONCE) {
+    const children = await readChildren(context, record, { from, limit: MADE_AT_ONCE });
+    waiting.push(...children.filter(({ index, after }) => after !== null && !settled.has(String(index))));
+  }
+  const awaited = [...new Set(waiting.map(({ after }) => after!))];
+  if (awaited.length === 0) return [];
+  const runs = (await runAll(
+    redis.pipeline().hmget(`${keys.root}:sweep:${id}:runs`, ...awaited.map(String)),
+  )) as [(string | null)[]];
+  const before = awaited.map((index, at) => {
+    const run = Number(runs[0][at] ?? 0);
+    return { index, run, experiment: childId(id, index, run) };
+  });
+  const commands = redis.pipeline();
+  for (const { experiment } of before) commands.hget(keys.experiment(experiment), 'state');
+  const states = (await runAll(commands)) as (State | null)[];
+  // One that was an experiment and is none any more was deleted: nothing waits for it in vain.
+  const wasMade = expanded >= free;
+  const ended = new Map(
+    before.flatMap((one, at) => {
+      const state = states[at] ?? null;
+      return (state === null ? wasMade : isFinal(state)) ? [[one.index, one] as const] : [];
+    }),
+  );
+  return waiting.flatMap((child) => {
+    const one = ended.get(child.after!);
+    return one === undefined ? [] : [{ child, before: one }];
+  });
+}

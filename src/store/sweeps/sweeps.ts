@@ -1,0 +1,230 @@
+import { EchelonError } from '../../core/errors.ts';
+import { childId, MOST_RUNS } from '../../core/sweep-ids.ts';
+import { RECORD_VERSION } from '../../schemas/experiment.ts';
+import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
+import { keyNames } from '../access/idempotency.ts';
+import { type Admission, admitted, lineFull, queueDraining, storeFull } from '../experiments/admission.ts';
+import type { CancelOutcome } from '../experiments/contract.ts';
+import type { Fields } from '../experiments/record.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import type { createPressure } from '../redis/fitness.ts';
+import type { ScriptArgument } from '../redis/scripts.ts';
+import type {
+  MakeChild,
+  SweepChild,
+  SweepInput,
+  SweepRecord,
+  SweepStore,
+  SweptExperiment,
+} from './contract.ts';
+import { childArguments, keyOf, MADE_AT_ONCE, readChildren } from './sweep-children.ts';
+import {
+  FIGURE_FIELDS,
+  FINDING_FIELDS,
+  SWEEP_FIELDS,
+  toFigures,
+  toSweep,
+  toSweepRecord,
+  withFindings,
+  writeEntry,
+} from './sweep-records.ts';
+import { release } from './sweep-release.ts';
+
+/** Children cancelled, and records read, in one pipeline. */
+const PIPELINED = 250;
+
+interface Deps {
+  context: StoreContext;
+  pressure: ReturnType<typeof createPressure>;
+}
+
+/** See {@link SweepStore}. */
+export function createSweeps(context: StoreContext, pressure: ReturnType<typeof createPressure>): SweepStore {
+  const { redis, keys, run } = context;
+  const deps = { context, pressure };
+
+  async function sweep(id: string): Promise<SweepRecord | undefined> {
+    return toSweepRecord(await guarded(redis.hgetall(keyOf(context, id))));
+  }
+
+  return {
+    sweep,
+    createSweep: (input) => create(deps, input),
+    sweeps: (filter) => list(context, filter),
+
+    async sweepChildren(record, from, limit) {
+      const children = await readChildren(context, record, { from, limit });
+      const commands = redis.pipeline();
+      for (const { experiment } of children) {
+        commands.hmget(keys.experiment(experiment), ...FINDING_FIELDS);
+      }
+      const found = children.length === 0 ? [] : ((await runAll(commands)) as (string | null)[][]);
+      return children.map((child, at) => withFindings(child, found[at]!));
+    },
+
+    sweepsWithWork: (limit) =>
+      limit <= 0
+        ? Promise.resolve([])
+        : guarded(redis.zrange(`${keys.root}:sweep-work`, '0', String(limit - 1))),
+
+    async expandSweep(id, make) {
+      const record = await sweep(id);
+      return record === undefined ? { made: [], more: false } : expand(deps, record, make);
+    },
+
+    async releaseSweep(id, make) {
+      const record = await sweep(id);
+      return record === undefined ? [] : release(deps, record, make);
+    },
+
+    async cancelSweep(id, reason) {
+      return (await run('cancel-sweep', [id, reason])) as CancelOutcome;
+    },
+
+    cancelSweepChildren: (id, from) => cancelChildren(context, id, from),
+    rerunSweepChildren: (record, children, make) => rerun(deps, { record, children, make }),
+
+    async figures(ids, metrics) {
+      if (ids.length === 0) return [];
+      const commands = redis.pipeline();
+      for (const id of ids) {
+        commands.hmget(keys.experiment(id), ...FIGURE_FIELDS);
+        if (metrics.length > 0) commands.hmget(keys.metrics(id), ...metrics);
+      }
+      const replies = (await runAll(commands)) as (string | null)[][];
+      const step = metrics.length > 0 ? 2 : 1;
+      return ids.map((_id, at) =>
+        toFigures(replies[step * at]!, step === 2 ? replies[2 * at + 1]! : [], metrics),
+      );
+    },
+  };
+}
+
+async function create({ context, pressure }: Deps, input: SweepInput) {
+  const { accepting } = await pressure.recent();
+  const fingerprints = [...new Set(input.fingerprints)];
+  const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
+  const mostWaiting = context.limits.waitingOfProject;
+  const reply = await context.run('create-sweep', [
+    input.id,
+    input.project,
+    input.name,
+    input.method,
+    input.seed ?? '',
+    JSON.stringify(input.spec),
+    JSON.stringify(input.axes),
+    JSON.stringify(fingerprints),
+    keyNames(input.idempotency),
+    input.idempotency?.digest ?? '',
+    accepting ? '1' : '0',
+    SWEEP_VERSION,
+    input.earlyStopping ? JSON.stringify(input.earlyStopping) : '',
+    input.after && Object.keys(input.after).length > 0 ? JSON.stringify(input.after) : '',
+    mostWaiting,
+    ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
+  ]);
+  const projectField = input.method === 'preset' ? '/project' : '/spec/project';
+  return admitted(reply as Admission, { projectField, mostWaiting });
+}
+
+async function list(context: StoreContext, { project, limit, before }: Parameters<SweepStore['sweeps']>[0]) {
+  if (limit <= 0) return { items: [], next: null };
+  const { redis, keys } = context;
+  const index = project === undefined ? `${keys.root}:sweeps` : `${keys.root}:sweeps:${project}`;
+  if (before !== undefined && !/^[1-9]\d{0,15}$/.test(before)) {
+    throw new EchelonError('invalid-cursor', 'The cursor is not one that this list gave out');
+  }
+  const from = before === undefined ? '+inf' : `(${before}`;
+  const found = await guarded(
+    redis.zrevrangebyscore(index, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1),
+  );
+  const ids = found.filter((_value, at) => at % 2 === 0).slice(0, limit);
+  if (ids.length === 0) return { items: [], next: null };
+  const commands = redis.pipeline();
+  for (const id of ids) commands.hmget(keyOf(context, id), ...SWEEP_FIELDS);
+  const rows = (await runAll(commands)) as (string | null)[][];
+  const items = rows.flatMap((row): Sweep[] => {
+    const fields: Fields = {};
+    SWEEP_FIELDS.forEach((name, at) => {
+      if (row[at] !== null && row[at] !== undefined) fields[name] = row[at];
+    });
+    const one = toSweep(fields);
+    return one === undefined ? [] : [one];
+  });
+  return { items, next: found.length / 2 > limit ? found[2 * limit - 1]! : null };
+}
+
+async function expand({ context, pressure }: Deps, record: SweepRecord, make: MakeChild) {
+  const nothing = { made: [], more: false };
+  const { id, state, free, freeMade } = record;
+  const left = free - freeMade;
+  if (state !== 'running' || left <= 0) return nothing;
+  const children = await readChildren(context, record, {
+    from: freeMade,
+    limit: Math.min(left, MADE_AT_ONCE),
+  });
+  const { accepting } = await pressure.recent();
+  const made: SweptExperiment[] = [];
+  const args: ScriptArgument[] = [id, freeMade, accepting ? '1' : '0', RECORD_VERSION];
+  for (const child of children) {
+    const input = make(record, child.entry);
+    args.push(...childArguments(child.experiment, input, child.fingerprint));
+    made.push({ experiment: child.experiment, priority: input.priority });
+  }
+  const outcome = (await context.run('expand-sweep', args)) as 'ok' | 'moved' | 'full';
+  // Moved on by another: what comes next is seen by the next call.
+  if (outcome === 'moved') return { made: [], more: true };
+  if (outcome === 'full') return nothing;
+  return { made, more: freeMade + made.length < free };
+}
+
+async function cancelChildren(context: StoreContext, id: string, from: number): Promise<number | null> {
+  const { redis, run } = context;
+  const fields = ['expanded', 'state', 'free', 'count'];
+  const [expanded, state, free, count] = await guarded(redis.hmget(keyOf(context, id), ...fields));
+  if (state !== 'cancelled') return null;
+  // Which of those that waited are experiments is not asked: the others are passed over.
+  const last = Number(free === null ? expanded : count);
+  const sweep = { id, free: last, count: last };
+  const children = await readChildren(context, sweep, { from, limit: Math.min(PIPELINED, last - from) });
+  await Promise.all(children.map(({ experiment }) => run('cancel', [experiment, 'its sweep was cancelled'])));
+  const next = from + children.length;
+  if (children.length > 0 && next < last) return next;
+  await guarded(redis.zrem(`${context.keys.root}:sweep-work`, id));
+  return null;
+}
+
+async function rerun(
+  { context, pressure }: Deps,
+  { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
+): Promise<SweptExperiment[]> {
+  const mostWaiting = context.limits.waitingOfProject;
+  const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MOST_RUNS);
+  const all: SweptExperiment[] = [];
+  for (let at = 0; at < failed.length; at += MADE_AT_ONCE) {
+    const { accepting } = await pressure.recent();
+    const args: ScriptArgument[] = [record.id, accepting ? '1' : '0', RECORD_VERSION, mostWaiting];
+    const priorities = new Map<string, number>();
+    for (const child of failed.slice(at, at + MADE_AT_ONCE)) {
+      const input = make(record, child.entry);
+      const id = childId(record.id, child.index, child.run + 1);
+      priorities.set(id, input.priority);
+      args.push(
+        child.index,
+        child.run + 1,
+        child.experiment,
+        ...childArguments(id, input, child.fingerprint),
+      );
+    }
+    const [outcome, ...made] = (await context.run('rerun-sweep', args)) as [string, ...string[]];
+    if (outcome === 'cancelled') {
+      throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
+    }
+    if (outcome === 'full') throw storeFull();
+    if (outcome === 'draining') throw queueDraining(made[0]!);
+    if (outcome === 'line-full') throw lineFull(mostWaiting);
+    all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
+  }
+  return all;
+}

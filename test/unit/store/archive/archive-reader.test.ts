@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Archive } from '../../../../src/store/archive/archive.ts';
+import { createArchiveReader } from '../../../../src/store/archive/archive-reader.ts';
+import { packSegment, type RawEntry } from '../../../../src/store/archive/archive-segments.ts';
+
+const entry = (number: number): RawEntry => ({
+  id: `1-${number}`,
+  fields: ['t', 'batch', 'a', '1', 'd', '{}', 'b', `bytes ${number}`].map((field) => Buffer.from(field)),
+});
+
+/** Ten entries in segments of three, and how often each object was read. */
+async function example() {
+  const objects = new Map<string, Uint8Array>();
+  const reads = new Map<string, number>();
+  const packed = await Promise.all([1, 4, 7, 10].map((n) => packSegment([n, n + 1, n + 2].map(entry))));
+  for (const { digest, bytes } of packed.flatMap((one) => one.objects)) objects.set(digest, bytes);
+  const archive = {
+    async get(_owner: string, digest: string) {
+      reads.set(digest, (reads.get(digest) ?? 0) + 1);
+      return objects.get(digest)!;
+    },
+  } as Archive;
+  return {
+    segments: packed.map(({ segment }) => segment),
+    reader: createArchiveReader(archive),
+    reads,
+    objects,
+  };
+}
+
+const ids = (entries: readonly RawEntry[]) => entries.map(({ id }) => Number(id.slice(2)));
+const span = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_v, at) => from + at);
+
+test('reads any piece, forwards and backwards, over the ends of segments', async () => {
+  const { reader, segments } = await example();
+  for (let from = 0; from <= 12; from++) {
+    for (let limit = 0; limit <= 13; limit++) {
+      const after = from === 0 ? undefined : `1-${from}`;
+      const want = span(from + 1, Math.min(12, from + limit));
+      assert.deepEqual(ids(await reader.forwards('exp-a', segments, after, limit)), want);
+      const end = from === 0 ? 12 : from - 1;
+      assert.deepEqual(
+        ids(await reader.backwards('exp-a', segments, { before: after, limit })),
+        span(Math.max(1, end + 1 - limit), end),
+      );
+    }
+  }
+});
+
+test('puts the bytes back to where they stood', async () => {
+  const { reader, segments } = await example();
+  const found: RawEntry[] = [];
+  for await (const one of reader.between('exp-a', segments, '1-3', '1-8')) found.push(one);
+  assert.deepEqual(found, [3, 4, 5, 6, 7, 8].map(entry));
+});
+
+test('those who read a segment at the same time, or again, share one reading; a failed one is tried anew', async () => {
+  const { reader, segments, reads, objects } = await example();
+  const [first] = segments;
+  await Promise.all([1, 2, 3].map(() => reader.forwards('exp-a', [first!], undefined, 1)));
+  assert.equal(reads.get(first!.entries.digest), 1);
+  const digest = segments[1]!.entries.digest;
+  const bytes = objects.get(digest)!;
+  objects.set(digest, Buffer.from('damaged'));
+  await assert.rejects(reader.forwards('exp-a', segments, '1-3', 1));
+  objects.set(digest, bytes);
+  assert.deepEqual(ids(await reader.forwards('exp-a', segments, '1-3', 1)), [4]);
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Redis } from 'ioredis';
+import { createKeys } from '../../../../src/store/redis/keys.ts';
+import { claimed, running, storeFor, submitInput } from '../../../support/store.ts';
+
+const keys = createKeys('echelon');
+const TAKER = { dispatcher: 'd2', leaseMs: 60_000, limit: 10 };
+
+async function serverNow(redis: Redis): Promise<number> {
+  const [seconds] = (await redis.time()) as [number, number];
+  return Number(seconds) * 1000;
+}
+
+const withLimits = (limits: object) => ({
+  resolved: { engine: 'replay', timeoutSeconds: null, deadline: null, ...limits },
+});
+const at = (ms: number) => ({ deadline: new Date(ms).toISOString() });
+
+describe('a deadline', () => {
+  test('is the instant that JavaScript means by it, of any year', async (t) => {
+    const { store, redis } = await storeFor(t);
+    for (const text of [
+      '1999-12-31T23:59:59.999Z',
+      '2024-02-29T12:00:00.000Z',
+      '2027-03-01T00:00:00.001Z',
+      '2100-12-31T01:02:03.004Z',
+    ]) {
+      const { id } = await store.submit(submitInput(withLimits({ deadline: text })));
+      assert.equal(Number(await redis.hget(keys.experiment(id), 'deadlineAt')), Date.parse(text), text);
+    }
+  });
+
+  /* Fails without fail-overdue.lua's move. */
+  test('ends what waits, at it and not before, whatever the clock of this process', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const now = await serverNow(redis);
+    const { id: late } = await store.submit(submitInput(withLimits(at(now - 1000))));
+    const { id: early } = await store.submit(submitInput(withLimits(at(now + 3_600_000))));
+    const { id: free } = await store.submit(submitInput());
+    assert.equal(await store.failOverdue(10), 1);
+    const record = await store.get(late);
+    assert.equal(record?.state, 'failed');
+    assert.match(record?.reason ?? '', /deadline passed before it could start/);
+    assert.ok(record?.endedAt);
+    assert.deepEqual(await store.waitingIds(10), [early, free]);
+    assert.equal(await store.failOverdue(10), 0);
+  });
+
+  /* Fails without the look in claim.lua. */
+  test('refuses a claim that comes after it', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const { id } = await store.submit(submitInput(withLimits(at((await serverNow(redis)) - 1000))));
+    await assert.rejects(claimed(store, id), /not-waiting/);
+    assert.equal((await store.get(id))?.state, 'failed');
+  });
+
+  test('is told at the renewal of what runs, again and again, and survives a takeover', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const lease = await running(store, { input: withLimits(at((await serverNow(redis)) + 3_600_000)) });
+    assert.equal((await store.renew([lease], 1000))[0]?.limitReached, null);
+    await redis.hset(keys.experiment(lease.experiment), 'deadlineAt', 1);
+    assert.equal((await store.renew([lease], 1000))[0]?.limitReached, 'its deadline has passed');
+    await redis.zadd(keys.leases, 1, lease.experiment);
+    const [taken] = await store.takeOver(TAKER);
+    assert.equal((await store.renew([taken!.lease], 1000))[0]?.limitReached, 'its deadline has passed');
+  });
+
+  test('of what ended in another way is forgotten', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const { id } = await store.submit(submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))));
+    await store.end(await claimed(store, id), { to: 'failed', reason: '' });
+    const { id: other } = await store.submit(
+      submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))),
+    );
+    await store.cancel(other, '');
+    assert.equal(await redis.zcard('{echelon}:deadlines'), 0);
+  });
+});
+
+describe('a timeout', () => {
+  test('counts for each attempt from its confirmed launch on', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const lease = await running(store, { input: withLimits({ timeoutSeconds: 60 }) });
+    assert.equal((await store.renew([lease], 1000))[0]?.limitReached, null);
+    await redis.hset(keys.attempts(lease.experiment), '1:confirmedAt', (await serverNow(redis)) - 61_000);
+    assert.equal(
+      (await store.renew([lease], 1000))[0]?.limitReached,
+      'the attempt ran longer than its timeout of 60 s',
+    );
+  });
+
+  /* A dispatcher that knows nothing of it any more may record the stop. Fails without the look in end.lua. */
+  test('once told, decides the end whoever records it', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const lease = await running(store, { input: withLimits({ timeoutSeconds: 60 }) });
+    await redis.hset(keys.attempts(lease.experiment), '1:confirmedAt', 1);
+    await store.renew([lease], 1000);
+    assert.equal(await store.end(lease, { to: 'queued', reason: 'the driver was stopped' }), 'failed');
+    assert.match(
+      (await store.get(lease.experiment))?.reason ?? '',
+      /timeout of 60 s; the driver was stopped$/,
+    );
+  });
+
+  test('that was only passed, and never told, decides nothing', async (t) => {
+    const { store } = await storeFor(t);
+    const lease = await running(store, { input: withLimits({ timeoutSeconds: 60 }) });
+    assert.equal(await store.end(lease, { to: 'queued', reason: 'the machine goes down' }), 'queued');
+  });
+});
+
+test('the next attempt waits for as long as was decided, by the clock of the server', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const lease = await running(store);
+  await store.end(lease, { to: 'queued', reason: 'lost', waitMs: 600_000 });
+  const [waiting] = await store.waiting(1);
+  const now = await serverNow(redis);
+  assert.ok(waiting?.notBefore && Math.abs(waiting.notBefore - now - 600_000) < 5_000);
+  await redis.hset(keys.experiment(lease.experiment), 'notBefore', now - 1);
+  assert.equal((await store.waiting(1))[0]?.notBefore, null);
+  await claimed(store, lease.experiment);
+  assert.equal(await redis.hexists(keys.experiment(lease.experiment), 'notBefore'), 0);
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeChild } from '../../../../src/plan/sweep.ts';
+import { admitted } from '../../../../src/store/experiments/admission.ts';
+import { claimed, coded, storeFor, submitInput } from '../../../support/store.ts';
+import { chainInput, expandAll, sweepInput, sweepRequest } from '../../../support/sweep.ts';
+
+const told = { projectField: '/project', mostWaiting: 20_000 };
+
+test('each answer of a step is its id or its error', () => {
+  assert.deepEqual(admitted(['ok', 'exp-a', '1'], told), { id: 'exp-a', created: true });
+  assert.deepEqual(admitted(['ok', 'exp-a', '0'], told), { id: 'exp-a', created: false });
+  assert.throws(() => admitted(['conflict'], told), coded('idempotency-conflict'));
+  assert.throws(() => admitted(['full'], told), coded('store-full'));
+  assert.throws(() => admitted(['no-project'], told), coded('invalid-spec'));
+  assert.throws(() => admitted(['line-full'], told), /20,000/);
+  const note = JSON.stringify({ by: 'ann', at: 1, reason: 'moving' });
+  assert.throws(() => admitted(['draining', note], told), /^EchelonError: ann drains the queue: moving\. /);
+});
+
+test('a project that floods the line is refused at its number, and leaves the others their room', async (t) => {
+  const { store } = await storeFor(t, { limits: { waitingOfProject: 3 } });
+  const submit = (project: string, key?: string) =>
+    store.submit(submitInput({ project, ...(key && { idempotency: { key, digest: 'd' } }) }));
+  const first = await submit('flood', 'k');
+  for (let at = 1; at < 3; at += 1) await submit('flood');
+  // Fails where nothing is counted.
+  await assert.rejects(submit('flood'), coded('line-full'));
+  assert.equal((await store.counts('flood')).queued, 3);
+  assert.equal((await submit('flood', 'k')).id, first.id, 'what was accepted is answered again');
+  assert.ok((await submit('other')).created);
+  await store.cancel(first.id, 'makes room');
+  assert.ok((await submit('flood')).created);
+});
+
+test('children of sweeps count, those that are not made yet too', async (t) => {
+  const { store } = await storeFor(t, { limits: { waitingOfProject: 5 } });
+  const sweep = (count: number, project: string) =>
+    store.createSweep(sweepInput(sweepRequest(count), { project }));
+  await store.submit(submitInput({ project: 'flood' }));
+  await assert.rejects(sweep(5, 'flood'), coded('line-full'));
+  assert.ok((await sweep(3, 'flood')).created);
+  // Fails where only those that wait already are counted.
+  await assert.rejects(sweep(2, 'flood'), coded('line-full'));
+  assert.ok((await sweep(1, 'flood')).created);
+  assert.ok((await sweep(5, 'other')).created);
+});
+
+test('children of sweeps count however many sweeps of others wait to be made', async (t) => {
+  const { store } = await storeFor(t, { limits: { waitingOfProject: 5 } });
+  const sweep = (count: number, project: string) =>
+    store.createSweep(sweepInput(sweepRequest(count), { project }));
+  await Promise.all(Array.from({ length: 105 }, (_, at) => sweep(1, `other-${at % 30}`)));
+  assert.ok((await sweep(4, 'flood')).created);
+  // Fails where the sweeps of others are counted among those that are looked at.
+  await assert.rejects(sweep(4, 'flood'), coded('line-full'));
+});
+
+test('children that are not made yet count however many sweeps they are of, for a submission too', async (t) => {
+  const { store } = await storeFor(t, { limits: { waitingOfProject: 130 } });
+  const sweep = () => store.createSweep(sweepInput(sweepRequest(1), { project: 'flood' }));
+  for (let at = 0; at < 130; at += 1) await sweep();
+  // Fails where only some of the sweeps are looked at.
+  await assert.rejects(sweep(), coded('line-full'));
+  // Fails where a submission counts only what stands in the line.
+  await assert.rejects(store.submit(submitInput({ project: 'flood' })), coded('line-full'));
+  assert.ok((await store.submit(submitInput({ project: 'other' }))).created);
+});
+
+test('the count follows what sweeps make, give up, run again and cancel', async (t) => {
+  const { store, redis } = await storeFor(t, { limits: { waitingOfProject: 4 } });
+  const toCome = async () => Number((await redis.hget('{echelon}:to-come', 'swept')) ?? 0);
+  const { id } = await store.createSweep(chainInput([undefined, 0, undefined, 2]));
+  assert.equal(await toCome(), 4);
+  const [first, third] = await expandAll(store, id);
+  assert.equal(await toCome(), 2);
+  await store.end(await claimed(store, first!), { to: 'failed', reason: '' });
+  await store.releaseSweep(id, makeChild);
+  assert.equal(await toCome(), 1, 'the child of the failed one is given up');
+  await store.submit(submitInput({ project: 'swept' }));
+  const rerun = async () => {
+    const sweep = (await store.sweep(id))!;
+    return store.rerunSweepChildren(sweep, await store.sweepChildren(sweep, 0, 4), makeChild);
+  };
+  // Two wait in the line, one is to come; the failed child and the one that waits for it would be five.
+  const before = await store.sweep(id);
+  // Fails where a re-run is not counted.
+  await assert.rejects(rerun(), coded('line-full'));
+  assert.deepEqual(await store.sweep(id), before);
+  const lease = await claimed(store, third!);
+  await store.confirm(lease);
+  await store.end(lease, { to: 'succeeded', reason: '' });
+  assert.equal((await rerun()).length, 1);
+  assert.equal(await toCome(), 2);
+  await store.cancelSweep(id, 'enough');
+  assert.equal(await toCome(), 0);
+  assert.equal(await redis.exists('{echelon}:to-come'), 0);
+});
+
+// Fails where what takes work in does not look at drains.
+for (const [what, target] of [
+  ['the line', { kind: 'line' }],
+  ['a project', { kind: 'project', name: 'old' }],
+] as const)
+  test(`while ${what} is drained nothing new is accepted, and what was accepted goes on`, async (t) => {
+    const { store } = await storeFor(t);
+    const submit = (project: string, key?: string) =>
+      store.submit(submitInput({ project, ...(key && { idempotency: { key, digest: 'd' } }) }));
+    const sweep = () => store.createSweep(sweepInput(sweepRequest(2), { project: 'old' }));
+    const [early, first] = [await submit('old', 'k'), await sweep()];
+    await store.setDrained(target, { by: 'ann', at: 1, reason: null });
+    await assert.rejects(submit('old'), coded('queue-draining'));
+    await assert.rejects(sweep(), coded('queue-draining'));
+    assert.equal((await submit('old', 'k')).id, early.id, 'a repeated request is answered again');
+    const other = submit('other');
+    if (target.kind === 'line') await assert.rejects(other, coded('queue-draining'));
+    else assert.ok((await other).created);
+    assert.equal((await store.expandSweep(first.id, makeChild)).made.length, 2);
+    await claimed(store, early.id);
+    await store.setDrained(target, null);
+    assert.ok((await submit('old')).created);
+  });

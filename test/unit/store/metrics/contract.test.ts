@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SeriesStore } from '../../../../src/store/metrics/contract.ts';
+import { createMetricSeries } from '../../../../src/store/metrics/metric-series.ts';
+import type { StoreContext } from '../../../../src/store/redis/context.ts';
+
+test('what reads the series asks for nothing where no name is given', async () => {
+  const reader: SeriesStore = createMetricSeries({} as StoreContext);
+  assert.deepEqual(await reader.metricSeries('exp-00000000000000000000', { names: [], resolution: 5 }), []);
+});

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { AttemptEvent } from '../../../../src/core/events.ts';
+import { newProject } from '../../../../src/schemas/project.ts';
+import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { claimed, coded, running, storeFor, submitInput } from '../../../support/store.ts';
+import { expandedSweep } from '../../../support/sweep.ts';
+
+const PAUSE = { by: 'ann', at: 5, reason: 'upgrade' };
+const NOTHING = {
+  ...{ line: null, projects: new Map(), clusters: new Map() },
+  draining: { line: null, projects: new Map() },
+};
+
+async function submitted(store: Store, more: Parameters<typeof submitInput>[0] = {}): Promise<string> {
+  return (await store.submit(submitInput(more))).id;
+}
+
+describe('the lines of the projects', () => {
+  test('are in the order of the whole line, and say of whom more wait', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const first = await submitted(store, { project: 'a' });
+    const second = await submitted(store, { project: 'b', priority: 5 });
+    const third = await submitted(store, { project: 'a' });
+    const ids = async (limit: number) => {
+      const { waiting, truncated } = await store.lineWindow(limit);
+      return [waiting.map(({ experiment }) => experiment), [...truncated]];
+    };
+    assert.deepEqual(await ids(10), [[second, first, third], []]);
+    assert.deepEqual(await ids(1), [[second, first], ['a']]);
+    await store.cancel(second, '');
+    // Fails if a change of state leaves the experiment in its project's line.
+    assert.deepEqual(await redis.smembers('{echelon}:lines'), ['a']);
+    const lease = await claimed(store, first);
+    assert.deepEqual(await ids(10), [[third], []]);
+    assert.equal(await redis.zcard('{echelon}:line:a'), 1);
+    await store.end(lease, { to: 'queued', reason: '' });
+    assert.equal(await redis.zcard('{echelon}:line:a'), 2);
+    assert.deepEqual(await ids(10), [[first, third], []]);
+    assert.deepEqual(await ids(0), [[], []]);
+  });
+});
+
+describe('a change of priority', () => {
+  test('moves one that waits, in both lines, and is kept when it comes back', async (t) => {
+    const { store } = await storeFor(t);
+    const [first, second] = [await submitted(store), await submitted(store)];
+    assert.equal(await store.setPriority(second, 7), 'changed');
+    assert.deepEqual(await store.waitingIds(10), [second, first]);
+    const { waiting } = await store.lineWindow(10);
+    assert.deepEqual(
+      waiting.map(({ experiment, priority }) => [experiment, priority]),
+      [
+        [second, 7],
+        [first, 0],
+      ],
+    );
+    const lease = await claimed(store, second);
+    assert.equal(await store.setPriority(second, 1), 'not-waiting');
+    assert.equal((await store.get(second))?.priority, 7);
+    await store.end(lease, { to: 'queued', reason: '' });
+    assert.deepEqual(await store.waitingIds(10), [second, first]);
+    assert.equal(await store.setPriority('exp-00000000000000000000', 1), 'not-found');
+  });
+});
+
+describe('a pause', () => {
+  // Fails without the look at what is paused in claim.lua.
+  for (const [what, target] of [
+    ['the line', { kind: 'line' }],
+    ['the project', { kind: 'project', name: 'default' }],
+    ['the cluster', { kind: 'cluster', name: 'local' }],
+  ] as const)
+    test(`of ${what} refuses a claim that was decided before, until it is resumed`, async (t) => {
+      const { store } = await storeFor(t);
+      await store.putCluster({
+        ...{ name: 'local', address: '', token: '', ca: null, backfill: false },
+        ...{ generation: null, lastSeenAt: null, nodes: [] },
+      });
+      const id = await submitted(store);
+      assert.equal(await store.setPaused(target, PAUSE), true);
+      await assert.rejects(claimed(store, id), /not claimed: changed/);
+      const { line, projects, clusters } = await store.pauses();
+      const found = target.kind === 'line' ? line : (projects.get('default') ?? clusters.get('local'));
+      assert.deepEqual(found, PAUSE);
+      await store.setPaused(target, null);
+      assert.deepEqual(await store.pauses(), NOTHING);
+      await claimed(store, id);
+    });
+
+  test('of a cluster that is not known is none; a pause goes with its cluster or project', async (t) => {
+    const { store } = await storeFor(t);
+    assert.equal(await store.setPaused({ kind: 'cluster', name: 'x' }, PAUSE), false);
+    await store.putCluster({
+      ...{ name: 'x', address: '', token: '', ca: null, backfill: false },
+      ...{ generation: null, lastSeenAt: null, nodes: [] },
+    });
+    await store.createProject(newProject({ name: 'x' }, 0));
+    await store.setPaused({ kind: 'cluster', name: 'x' }, PAUSE);
+    await store.setPaused({ kind: 'project', name: 'x' }, PAUSE);
+    await store.setDrained({ kind: 'project', name: 'x' }, PAUSE);
+    await store.removeCluster('x');
+    assert.equal(await store.removeProject('x', 0), 'removed');
+    assert.deepEqual(await store.pauses(), NOTHING);
+  });
+});
+
+// Fails without the version of the project in claim.lua: claims on two clusters would exceed its quota together.
+test('a claim is refused where its project has got something since', async (t) => {
+  const { store } = await storeFor(t);
+  const [first, second] = [await submitted(store), await submitted(store)];
+  const projectVersion = (await store.projectVersions()).get('default') ?? 0;
+  const claim = (experiment: string, cluster: string) =>
+    store.claim({
+      ...{ experiment, cluster, node: 'n', gpus: 1, cpus: 1, reservationVersion: 0 },
+      ...{ dispatcher: 'd', leaseMs: 1e4, project: 'default', projectVersion },
+    });
+  assert.equal((await claim(first, 'one')).outcome, 'claimed');
+  assert.equal((await claim(second, 'two')).outcome, 'changed');
+  assert.equal((await store.projectVersions()).get('default'), projectVersion + 1);
+  assert.equal((await store.reservations('one')).items[0]?.project, 'default');
+});
+
+test('notes are kept while an experiment waits, and give its place where projects take turns', async (t) => {
+  const { store } = await storeFor(t);
+  const id = await submitted(store, { resolved: { clusterLabels: { gpu: 'h100' } } });
+  await submitted(store);
+  const estimate = { startAt: 30, earliest: 20, latest: 40 };
+  await store.noteWaiting(new Map([[id, { reason: 'r', rank: 2, estimate }]]));
+  const [item] = await store.waiting(1);
+  assert.deepEqual(
+    [item?.reason, item?.rank, item?.estimate, item?.unknown, item?.labels],
+    ['r', 2, estimate, null, { gpu: 'h100' }],
+  );
+  assert.equal((await store.position(id)).rank, 1);
+  await submitted(store, { project: 'other' });
+  assert.equal((await store.position(id)).rank, 2);
+  await store.noteWaiting(new Map([[id, { reason: 'r', estimate: null, unknown: 'who knows' }]]));
+  assert.deepEqual(
+    [(await store.waiting(1))[0]?.estimate, (await store.waiting(1))[0]?.unknown],
+    [null, 'who knows'],
+  );
+});
+
+test('what people set of a cluster outlives the next record of it, and goes with the cluster', async (t) => {
+  const { store } = await storeFor(t);
+  const record = {
+    ...{ name: 'c', address: '', token: '', ca: null, backfill: false },
+    ...{ generation: null, lastSeenAt: null, nodes: [] },
+  };
+  assert.equal(await store.setCluster('c', { labels: {} }), false);
+  await store.putCluster(record);
+  assert.equal(await store.setCluster('c', { labels: { gpu: 'h100' }, backfill: true }), true);
+  await store.putCluster(record);
+  const shown = async () => (await store.clusters()).map(({ labels, backfill }) => [labels, backfill]);
+  assert.deepEqual(await shown(), [[{ gpu: 'h100' }, true]]);
+  await store.setCluster('c', { backfill: null });
+  assert.deepEqual(await shown(), [[{ gpu: 'h100' }, false]]);
+  await store.removeCluster('c');
+  await store.putCluster(record);
+  assert.deepEqual(await shown(), [[undefined, false]]);
+});
+
+describe('the pace of an experiment', () => {
+  const stages = (...steps: [number, number][]) =>
+    steps.map(([step, at], index) => ({
+      sequence: index + 1,
+      at,
+      event: { type: 'stage', name: `step ${step}`, step, steps: 10 } as AttemptEvent,
+    }));
+
+  test('is measured from the beginning of a step to that of the next', async (t) => {
+    const { store } = await storeFor(t);
+    const lease = await running(store);
+    const [pace] = (await store.paces([lease.experiment])).values();
+    assert.deepEqual([pace?.step, pace?.perStep], [null, null]);
+    await store.append(lease, stages([0, 0], [1, 1_000], [2, 2_000], [2, 2_500], [3, 5_000]));
+    const [now] = (await store.paces([lease.experiment, 'exp-00000000000000000000'])).values();
+    assert.deepEqual(now?.step, { number: 3, at: 5_000 });
+    assert.deepEqual([now?.perStep?.count, now?.perStep?.meanMs, now?.steps], [2, 2_000, 10]);
+    assert.ok(Math.abs(now!.perStep!.deviationMs - Math.SQRT2 * 1_000) < 1e-6);
+  });
+
+  test('goes on over attempts, whose steps are not taken for one', async (t) => {
+    const { store } = await storeFor(t);
+    const lease = await running(store);
+    await store.append(lease, stages([1, 0], [2, 100], [3, 200]));
+    await store.end(lease, { to: 'queued', reason: '' });
+    const next: Lease = await claimed(store, lease.experiment);
+    const [between] = (await store.paces([lease.experiment])).values();
+    assert.deepEqual([between?.step, between?.perStep?.count], [null, 2]);
+    await store.append(next, stages([2, 900_000], [3, 900_100]));
+    const [now] = (await store.paces([lease.experiment])).values();
+    assert.deepEqual([now?.step?.number, now?.perStep?.count, now?.perStep?.meanMs], [3, 3, 100]);
+  });
+
+  test('knows the timeout, and when that of a running attempt is over', async (t) => {
+    const { store } = await storeFor(t);
+    const { id } = await store.submit(submitInput({ resolved: { timeoutSeconds: 60 } }));
+    const pace = async () => (await store.paces([id])).get(id);
+    assert.deepEqual([(await pace())?.timeoutMs, (await pace())?.timeoutAt], [60_000, null]);
+    await store.confirm(await claimed(store, id));
+    const [attempt] = await store.attempts(id);
+    assert.equal((await pace())?.timeoutAt, attempt!.confirmedAt! + 60_000);
+  });
+
+  // Fails without `lengths` in end.lua.
+  test('of a sweep is told by its children that have succeeded', async (t) => {
+    const { store } = await storeFor(t);
+    const { children } = await expandedSweep(store, 4);
+    const [first, second, third, last] = children as [string, string, string, string];
+    for (const [id, to] of [
+      [first, 'succeeded'],
+      [second, 'succeeded'],
+      [third, 'failed'],
+    ] as const) {
+      const lease = await claimed(store, id);
+      await store.confirm(lease);
+      await store.end(lease, { to, reason: '' });
+    }
+    const sweep = (await store.paces([last])).get(last)?.sweep;
+    const took = async (id: string) => {
+      const record = await store.get(id);
+      return record!.endedAt! - record!.startedAt!;
+    };
+    assert.equal(sweep?.count, 2);
+    assert.ok(Math.abs(sweep!.meanMs - ((await took(first)) + (await took(second))) / 2) < 1e-6);
+  });
+
+  test('a redelivered event is measured once', async (t) => {
+    const { store } = await storeFor(t);
+    const lease = await running(store);
+    const events = stages([1, 0], [2, 100], [3, 200]);
+    await store.append(lease, events);
+    await store.append(lease, events);
+    await assert.rejects(store.append({ ...lease, token: 'x' }, events), coded('lease-lost'));
+    assert.equal((await store.paces([lease.experiment])).get(lease.experiment)?.perStep?.count, 2);
+  });
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newProject } from '../../../../src/schemas/project.ts';
+import { situationFrom } from '../../../support/line.ts';
+import { claimed, storeFor, submitInput } from '../../../support/store.ts';
+
+const CLUSTER = {
+  ...{ name: 'local', address: 'a:1', token: 't', ca: null, backfill: false },
+  ...{ generation: null, lastSeenAt: null },
+};
+const NODE = { id: 'n', cpusTotal: 4, gpusTotal: 1, cpusUsed: 0, gpusUsed: 0 };
+const SEEN = { address: 'a:1', generation: 'g', lastSeenAt: 5, nodes: [NODE] };
+
+test('one step says what its parts say', async (t) => {
+  const { store } = await storeFor(t);
+  assert.deepEqual(await store.situation(5), await situationFrom(store)(5), 'of an empty store');
+  await store.createProject(newProject({ name: 'p', gpuQuota: 3 }, 1));
+  await store.putCluster({ ...CLUSTER, nodes: [] });
+  await store.putCluster({ ...CLUSTER, name: 'other', nodes: [] });
+  await store.seeCluster('local', SEEN);
+  await store.setCluster('local', { labels: { zone: 'a' }, backfill: true });
+  await store.setDraining('other', true);
+  await store.setPaused({ kind: 'project', name: 'p' }, { by: 'ann', at: 5, reason: 'upgrade' });
+  const { id } = await store.submit(submitInput());
+  for (const [at, project] of ['p', 'default', 'p', 'default', 'p'].entries())
+    await store.submit(submitInput({ project, priority: at % 3, cluster: at === 2 ? 'local' : null }));
+  await claimed(store, id);
+  const first = (await store.waitingIds(1))[0]!;
+  const estimate = { startAt: 3, earliest: 2, latest: 4 };
+  await store.noteWaiting(new Map([[first, { reason: 'needs 1 GPU', rank: 1, estimate }]]));
+
+  for (const perProject of [1, 2, 100]) {
+    const all = await store.situation(perProject);
+    assert.deepEqual(all, await situationFrom(store)(perProject));
+    assert.deepEqual(
+      [...all.window.truncated].sort(),
+      perProject < 2 ? ['default', 'p'] : perProject < 3 ? ['p'] : [],
+    );
+  }
+  const { reservations, window, projectVersions } = await store.situation(100);
+  assert.equal(reservations.get('local')?.items[0]?.experiment, id);
+  assert.deepEqual([window.waiting.length, projectVersions.get('default')], [5, 1]);
+});
+
+// Fails where the step answers for all of a long line: it would hold up the server.
+test('a long window is read after the rest', async (t) => {
+  const { store, redis } = await storeFor(t);
+  const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown[][]>>;
+  const situation = commands['echelon:situation']!.bind(redis);
+  let rows: unknown[] | undefined;
+  commands['echelon:situation'] = async (...args) => {
+    const reply = await situation(...args);
+    rows = reply.at(-1);
+    return reply;
+  };
+  await Promise.all(Array.from({ length: 1_030 }, () => store.submit(submitInput())));
+  const { waiting } = (await store.situation(2_000)).window;
+  assert.deepEqual(rows, []);
+  assert.equal(waiting.length, 1_030);
+  assert.deepEqual(waiting, (await store.lineWindow(2_000)).waiting);
+});

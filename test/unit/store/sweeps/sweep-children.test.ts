@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeChild } from '../../../../src/plan/sweep.ts';
+import type { SweepRecord } from '../../../../src/store/sweeps/contract.ts';
+import { childArguments } from '../../../../src/store/sweeps/sweep-children.ts';
+import { storeFor } from '../../../support/store.ts';
+import { chainInput, sweepInput, sweepRequest } from '../../../support/sweep.ts';
+
+test('children say what they wait for; those of a sweep without waiting ones wait for nothing', async (t) => {
+  const { store } = await storeFor(t);
+  const waits = async (id: string) => {
+    const sweep = (await store.sweep(id))!;
+    return (await store.sweepChildren(sweep, 0, 10)).map(({ after }) => after);
+  };
+  const chain = await store.createSweep(chainInput([undefined, 0, 0, undefined]));
+  assert.deepEqual(await waits(chain.id), [null, null, 0, 0]);
+  assert.deepEqual(await waits((await store.createSweep(sweepInput(sweepRequest(2)))).id), [null, null]);
+});
+
+test('a child is handed over field by field', () => {
+  const input = chainInput([undefined]);
+  const child = makeChild(input as unknown as SweepRecord, [...input.entries[0]!]);
+  const given = childArguments('exp-1', child, null);
+  assert.deepEqual([given[0], given[1], given[3], given.at(-1)], ['exp-1', 'child 0', '', '']);
+});
