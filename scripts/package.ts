@@ -49,7 +49,7 @@ function entriesOf({ bin = {}, exports = {} }: Manifest): string[] {
     ...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default])),
   ];
   const entries = files.map((file) => file.replace('./dist/', 'src/').replace(/\.js$/, '.ts'));
-  return entries.includes('src/verify/index.ts') ? [...entries, 'src/verify/pool-thread.ts'] : entries;
+  return entries.includes('src/verify/index.ts') ? [...entries, 'src/verify/pool/pool-thread.ts'] : entries;
 }
 
 /** Compiles what the entry points reach; generated JavaScript, which the compiler does not emit, is copied beside it. */

@@ -25,7 +25,7 @@ import { createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { observeStore } from './observe/observe-store.ts';
 import { createLine } from './queue/line.ts';
-import { createVerifierPool } from './verify/pool.ts';
+import { createVerifierPool } from './verify/pool/pool.ts';
 
 /*
  * The composition root: config → resources → roles, stopped in reverse order. Each part is built here or in `main/`,

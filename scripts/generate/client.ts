@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { createApp } from '../../src/http/app.ts';
-import type { AppDeps } from '../../src/http/deps.ts';
+import type { AppDeps } from '../../src/http/server/deps.ts';
 
 const DOCUMENT = 'docs/openapi.json';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { errorsMarkdown } from '../../src/http/error-docs.ts';
+import { errorsMarkdown } from '../../src/http/server/error-docs.ts';
 
 // Writes docs/errors.md from the registry of errors.
 const docs = new URL('../../docs/', import.meta.url);

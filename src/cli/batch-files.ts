@@ -1,8 +1,8 @@
-import type { Batch } from '../verify/batch.ts';
-import { type BundleHead, readBundleHead } from '../verify/bundle.ts';
 import { closest } from '../verify/closest.ts';
-import { BatchFormatError } from '../verify/format-error.ts';
-import { readBatchFile } from '../verify/read.ts';
+import type { Batch } from '../verify/format/batch.ts';
+import { type BundleHead, readBundleHead } from '../verify/format/bundle.ts';
+import { BatchFormatError } from '../verify/format/format-error.ts';
+import { readBatchFile } from '../verify/format/read.ts';
 import { EXIT } from './exit.ts';
 import { inert } from './output.ts';
 import { readBounded } from './read-bounded.ts';

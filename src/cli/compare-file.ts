@@ -1,5 +1,5 @@
 import type { EstimatorName } from '../kernel/fingerprint.ts';
-import { type Comparison, compare } from '../verify/estimate.ts';
+import { type Comparison, compare } from '../verify/explain/estimate.ts';
 import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { inert, json, table } from './output.ts';

@@ -1,6 +1,6 @@
 import type { EstimatorName } from '../kernel/fingerprint.ts';
-import type { Batch } from '../verify/batch.ts';
-import { type EstimatorOverrides, estimate } from '../verify/estimate.ts';
+import { type EstimatorOverrides, estimate } from '../verify/explain/estimate.ts';
+import type { Batch } from '../verify/format/batch.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { inert, json, table } from './output.ts';

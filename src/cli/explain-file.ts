@@ -1,6 +1,6 @@
-import type { Batch } from '../verify/batch.ts';
-import { explainRow } from '../verify/explain.ts';
-import { formatExplanation } from '../verify/explain-text.ts';
+import { explainRow } from '../verify/explain/explain.ts';
+import { formatExplanation } from '../verify/explain/explain-text.ts';
+import type { Batch } from '../verify/format/batch.ts';
 import { verifyBatch } from '../verify/verify-batch.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';

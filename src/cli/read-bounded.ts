@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BatchFormatError } from '../verify/format-error.ts';
+import { BatchFormatError } from '../verify/format/format-error.ts';
 
 /** What may be read of a file. */
 export interface ReadLimits {

@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { type BundleHead, reportDigest } from '../verify/bundle.ts';
+import { type BundleHead, reportDigest } from '../verify/format/bundle.ts';
 import type { BatchReport, Finding } from '../verify/report.ts';
 import { verifyBatch } from '../verify/verify-batch.ts';
 import { BatchFileError, readBundleOf, type TextStreams } from './batch-files.ts';

@@ -5,22 +5,22 @@ import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Cluster } from '../store/clusters/contract.ts';
 import type { WakeTopic } from '../store/redis/wake-hub.ts';
 import type { Store } from '../store/store.ts';
+import { createHeld } from './attempt/held.ts';
+import { createLaunches } from './attempt/launches.ts';
+import type { AttemptHooks } from './attempt/story.ts';
 import { createRetention } from './background/retention.ts';
+import { createRulesRound } from './background/rules.ts';
+import { advanceSweeps } from './background/sweeps.ts';
 import { createVerification, type Verifier } from './background/verification.ts';
-import { createClusterCommands, requestRepair } from './cluster-commands.ts';
-import type { RayWorkerPackage } from './cluster-setup/package.ts';
-import { createClusterRefresh } from './clusters.ts';
-import { createCommands } from './commands.ts';
-import { createHeld } from './held.ts';
-import { createLaunches } from './launches.ts';
+import { createClusterCommands, requestRepair } from './clusters/cluster-commands.ts';
+import { createClusterRefresh } from './clusters/clusters.ts';
+import { createCommands } from './clusters/commands.ts';
+import { type Connect, createRayWorkers, type RayWorkers } from './clusters/ray-workers.ts';
+import type { RayWorkerPackage } from './clusters/setup/package.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
-import { createPlacement } from './placement.ts';
-import { type Connect, createRayWorkers, type RayWorkers } from './ray-workers.ts';
-import { createReconciler, failOverdue } from './reconcile.ts';
-import { createRulesRound } from './rules.ts';
-import type { AttemptHooks } from './story.ts';
-import { advanceSweeps } from './sweeps.ts';
+import { createPlacement } from './placement/placement.ts';
+import { createReconciler, failOverdue } from './placement/reconcile.ts';
 
 /** What a dispatcher is made of. */
 export interface DispatcherDeps {

@@ -5,11 +5,11 @@ import type { Accepted } from '../schemas/api.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { ExperimentSpec } from '../schemas/spec.ts';
 import type { AuditInput } from '../store/access/contract.ts';
-import { resolveFor } from './caller-projects.ts';
-import type { RouteDeps } from './deps.ts';
+import { resolveFor } from './access/caller-projects.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
 import { joinLine } from './join-line.ts';
 import { requirePlace } from './require-place.ts';
+import type { RouteDeps } from './server/deps.ts';
 
 /** What is to become an experiment, and who asks for it. */
 export interface Submission {

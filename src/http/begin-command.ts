@@ -4,7 +4,7 @@ import type { Command, CommandKind } from '../schemas/clusters.ts';
 import { nearestName } from '../schemas/nearest.ts';
 import type { Cluster } from '../store/clusters/contract.ts';
 import type { Store } from '../store/store.ts';
-import type { RouteDeps } from './deps.ts';
+import type { RouteDeps } from './server/deps.ts';
 
 /** The answer 202 of a request that begins a command. */
 export const accepted = {

@@ -1,4 +1,4 @@
-import type { RouteDeps } from './deps.ts';
+import type { RouteDeps } from './server/deps.ts';
 
 /**
  * Gives accepted experiments their jobs, behind the answer. They are on disk already: a job that fails or takes its time

@@ -1,6 +1,6 @@
-import { isWanted } from '../queue/choose.ts';
-import { couldFitOn } from '../queue/choose-nodes.ts';
-import { tooLarge } from '../queue/choose-words.ts';
+import { isWanted } from '../scheduler/choose.ts';
+import { couldFitOn } from '../scheduler/choose-nodes.ts';
+import { tooLarge } from '../scheduler/choose-words.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Cluster } from '../store/clusters/contract.ts';

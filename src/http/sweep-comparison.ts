@@ -3,7 +3,7 @@ import { childValues } from '../plan/sweep.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { SweepAxis, SweepCombination } from '../schemas/sweep.ts';
 import type { Figures, SweepChild } from '../store/sweeps/contract.ts';
-import { RATE, spreadOf } from './spread.ts';
+import { RATE, spreadOf } from './server/spread.ts';
 
 /** Children that differ in nothing but the axes that are aggregated over, in order of their first child. */
 export interface Combination {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/settings.ts';
 import type { HiddenValues } from '../core/hidden-values.ts';
 import { createApp } from '../http/app.ts';
-import type { AppDeps } from '../http/deps.ts';
+import type { AppDeps } from '../http/server/deps.ts';
 import { keptSecret } from './kept-secret.ts';
 import type { StartPatience } from './start-patience.ts';
 

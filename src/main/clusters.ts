@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SettingsError } from '../config/settings.ts';
 import { newCommandId } from '../core/ids.ts';
-import type { AddRequest, AddSecret } from '../dispatch/cluster-commands.ts';
+import type { AddRequest, AddSecret } from '../dispatch/clusters/cluster-commands.ts';
 import { isCommandOver } from '../schemas/clusters.ts';
 import type { Store } from '../store/store.ts';
 

@@ -2,7 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { startMetricsServer } from '../observe/metrics-server.ts';
 import { SHOWN_EXPERIMENTS, type StoreFigures } from '../observe/store-gauges.ts';
-import { projectFigures } from '../queue/project-figures.ts';
+import { projectFigures } from '../scheduler/project-figures.ts';
 import type { Store } from '../store/store.ts';
 
 /** Serves `/metrics` where the settings name a port for it; closed by `resources`. */

@@ -1,14 +1,14 @@
 /** The verdict on one batch: provenance, an outcome for each row, suspicions and a diagnosis. Linear in the rows. */
 
-import { type Batch, batchFingerprint } from './batch.ts';
-import { diagnose } from './diagnosis.ts';
-import { count, finding, some } from './findings.ts';
-import { chooseInputs } from './inputs.ts';
-import { findLikelyCause } from './likely-cause.ts';
-import { createJudge, type Judge, weightsLeaveRange } from './outcomes.ts';
-import { checkProvenance } from './provenance.ts';
+import { chooseInputs } from './bounds/inputs.ts';
+import { createJudge, type Judge, weightsLeaveRange } from './bounds/outcomes.ts';
+import { diagnose } from './explain/diagnosis.ts';
+import { findLikelyCause } from './explain/likely-cause.ts';
+import { type Batch, batchFingerprint } from './format/batch.ts';
+import { count, finding, some } from './provenance/findings.ts';
+import { checkProvenance } from './provenance/provenance.ts';
+import { findSuspicions } from './provenance/suspicion.ts';
 import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
-import { findSuspicions } from './suspicion.ts';
 
 /**
  * Verifies a batch. A pure function of the batch: the same report on every machine. Never throws for what a batch

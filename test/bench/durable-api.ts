@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
-import type { AppDeps } from '../../src/http/deps.ts';
+import type { AppDeps } from '../../src/http/server/deps.ts';
 import { createLine } from '../../src/queue/line.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { startRedis } from '../support/redis.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { choose } from '../../src/queue/choose.ts';
-import { estimate } from '../../src/queue/estimate.ts';
+import { choose } from '../../src/scheduler/choose.ts';
+import { estimate } from '../../src/scheduler/estimate.ts';
 import { cluster, exactly, node, waits } from '../support/line.ts';
 import { machine, spreadOf } from './rounds.ts';
 

@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Redis } from 'ioredis';
 import { newSweepId } from '../../src/core/sweep-ids.ts';
-import { advanceSweeps } from '../../src/dispatch/sweeps.ts';
+import { advanceSweeps } from '../../src/dispatch/background/sweeps.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';
 import { startDurableApi, TOKEN } from './durable-api.ts';

@@ -5,7 +5,7 @@
 
 import { cpus } from 'node:os';
 import { stepReturns } from '../../src/kernel/returns.ts';
-import type { Batch } from '../../src/verify/batch.ts';
+import type { Batch } from '../../src/verify/format/batch.ts';
 import { verifyBatch } from '../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 import { pick, reportBy } from '../support/mutants/tools.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isFinal } from '../../src/core/states.ts';
 import type { ClusterView } from '../../src/schemas/api.ts';
-import type { RowExplanation } from '../../src/verify/explain.ts';
-import { formatExplanation } from '../../src/verify/explain-text.ts';
+import type { RowExplanation } from '../../src/verify/explain/explain.ts';
+import { formatExplanation } from '../../src/verify/explain/explain-text.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
 import { processesOf, type System, startSystem, TOKEN } from '../support/system.ts';
 

@@ -1,4 +1,4 @@
-import { newKeyId, newKeyToken } from '../../src/http/callers.ts';
+import { newKeyId, newKeyToken } from '../../src/http/access/callers.ts';
 import { newProject, type ProjectInput } from '../../src/schemas/project.ts';
 import type { StoredKey } from '../../src/store/access/contract.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,9 +1,9 @@
 import type { Ended, NumberedEvent } from '../../src/core/events.ts';
 import type { State } from '../../src/core/states.ts';
-import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt.ts';
-import { lostAttempt } from '../../src/dispatch/decide.ts';
-import { createLaunches } from '../../src/dispatch/launches.ts';
-import type { AttemptDeps, Entry } from '../../src/dispatch/story.ts';
+import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt/attempt.ts';
+import { lostAttempt } from '../../src/dispatch/attempt/decide.ts';
+import { createLaunches } from '../../src/dispatch/attempt/launches.ts';
+import type { AttemptDeps, Entry } from '../../src/dispatch/attempt/story.ts';
 import type {
   AttemptStatus,
   LaunchOutcome,

@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from '../../src/core/scopes.ts';
-import type { App } from '../../src/http/deps.ts';
+import type { App } from '../../src/http/server/deps.ts';
 
 /** A route as the OpenAPI document describes it. */
 export interface Route {

@@ -1,4 +1,4 @@
-import type { Batch, BatchEstimator, BatchProvenance } from '../../src/verify/batch.ts';
+import type { Batch, BatchEstimator, BatchProvenance } from '../../src/verify/format/batch.ts';
 
 /** A row of a batch written by hand. */
 export interface HandRow {

@@ -4,8 +4,8 @@ import type { Queue } from 'bullmq';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
-import type { App, AppDeps, AppSettings, Limits } from '../../src/http/deps.ts';
-import { PROBLEM_TYPE } from '../../src/http/to-problem.ts';
+import type { App, AppDeps, AppSettings, Limits } from '../../src/http/server/deps.ts';
+import { PROBLEM_TYPE } from '../../src/http/server/to-problem.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Scope } from './store.ts';
 

@@ -1,6 +1,6 @@
-import { type Choice, type ChoiceInput, choose, plus } from '../../src/queue/choose.ts';
-import type { ChoiceCluster, Span } from '../../src/queue/choose-nodes.ts';
-import type { ProjectPolicy } from '../../src/queue/choose-quotas.ts';
+import { type Choice, type ChoiceInput, choose, plus } from '../../src/scheduler/choose.ts';
+import type { ChoiceCluster, Span } from '../../src/scheduler/choose-nodes.ts';
+import type { ProjectPolicy } from '../../src/scheduler/choose-quotas.ts';
 import type { ClusterNode, Reservation } from '../../src/store/clusters/contract.ts';
 import type { Waiting } from '../../src/store/queue/line-contract.ts';
 

@@ -1,6 +1,6 @@
 /** Small batches drawn by chance, clean by construction: with revisits, equal, nearly equal and large returns. */
 
-import type { Batch, BatchEstimator } from '../../src/verify/batch.ts';
+import type { Batch, BatchEstimator } from '../../src/verify/format/batch.ts';
 
 /** A generator of numbers in [0, 1), the same for the same seed. */
 export function randomFrom(seed: number): () => number {

@@ -3,7 +3,7 @@
  * what a trainer on some machine may report. Independent of src/verify, so that its bounds can be tried against it.
  */
 
-import type { Batch } from '../../src/verify/batch.ts';
+import type { Batch } from '../../src/verify/format/batch.ts';
 
 /** Rounds a float64 number to what the machine computes in. */
 export type Rounding = (x: number) => number;

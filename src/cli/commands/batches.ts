@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import pc from 'picocolors';
 import type { BatchDetail, BatchPage, BatchView } from '../../schemas/records.ts';
-import type { RowExplanation } from '../../verify/explain.ts';
-import { formatExplanation } from '../../verify/explain-text.ts';
+import type { RowExplanation } from '../../verify/explain/explain.ts';
+import { formatExplanation } from '../../verify/explain/explain-text.ts';
 import type { BatchReport } from '../../verify/report.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';

@@ -7,7 +7,7 @@ import { newExperimentId } from '../../../src/core/ids.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { encodeBatch, readBatches } from '../../../src/verify/index.ts';
-import { createVerifierPool, type VerifierPool } from '../../../src/verify/pool.ts';
+import { createVerifierPool, type VerifierPool } from '../../../src/verify/pool/pool.ts';
 import {
   assertWholeStream,
   type Bench,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newExperimentId } from '../../../src/core/ids.ts';
-import { newKeyId, newKeyToken } from '../../../src/http/callers.ts';
+import { newKeyId, newKeyToken } from '../../../src/http/access/callers.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
 import { until } from '../../support/dispatch.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { DEFAULT_LIMITS } from '../../../src/http/deps.ts';
+import { DEFAULT_LIMITS } from '../../../src/http/server/deps.ts';
 import { cpuTimeOf } from '../../support/cpu-time.ts';
 import { hostileTexts, PIECES } from '../../support/hostile-bodies.ts';
 

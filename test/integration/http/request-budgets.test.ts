@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { DEFAULT_LIMITS } from '../../../src/http/deps.ts';
+import { DEFAULT_LIMITS } from '../../../src/http/server/deps.ts';
 import { cpuTimeOf } from '../../support/cpu-time.ts';
 import { hostileShapes, hostileTexts } from '../../support/hostile-bodies.ts';
 import { appFor, LOCAL, REPLAY } from '../../support/http-app.ts';

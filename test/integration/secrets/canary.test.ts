@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Redis } from 'ioredis';
 import { createHiddenValues } from '../../../src/core/hidden-values.ts';
 import { createLog } from '../../../src/observe/log.ts';
-import { createVerifierPool, type VerifierPool } from '../../../src/verify/pool.ts';
+import { createVerifierPool, type VerifierPool } from '../../../src/verify/pool/pool.ts';
 import { type Bench, compileTestSpec, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
 import { everyRoute } from '../../support/every-route.ts';
 import { TOKEN as API_TOKEN, appFor, type TestApp } from '../../support/http-app.ts';

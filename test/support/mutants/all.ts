@@ -1,4 +1,4 @@
-import type { Forms } from '../../../src/verify/batch.ts';
+import type { Forms } from '../../../src/verify/format/batch.ts';
 import type { BatchReport } from '../../../src/verify/report.ts';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { goldenBatch, inForms } from '../golden-batches.ts';

@@ -1,7 +1,7 @@
 /** The generated pages docs/mutants.md and docs/sharpness.md. */
 
-import type { Forms } from '../../../src/verify/batch.ts';
-import { createJudge } from '../../../src/verify/outcomes.ts';
+import { createJudge } from '../../../src/verify/bounds/outcomes.ts';
+import type { Forms } from '../../../src/verify/format/batch.ts';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { allGoldenBatches, inForms } from '../golden-batches.ts';
 import { type Catch, MUTANTS, tryMutant } from './all.ts';

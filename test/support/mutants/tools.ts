@@ -1,8 +1,8 @@
 /** Pieces from which planted bugs are made. */
 
 import { clusterLevels } from '../../../src/kernel/clusters.ts';
-import type { Batch, BatchProvenance } from '../../../src/verify/batch.ts';
-import { type EstimatorOverrides, estimate } from '../../../src/verify/estimate.ts';
+import { type EstimatorOverrides, estimate } from '../../../src/verify/explain/estimate.ts';
+import type { Batch, BatchProvenance } from '../../../src/verify/format/batch.ts';
 
 /** A bug as it would really occur: what the trainer would have sent instead of the clean batch. */
 export interface Mutant {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { SCOPES } from '../../../src/core/scopes.ts';
 import { acceptExperiment, type Submission } from '../../../src/http/accept-experiment.ts';
-import type { RouteDeps } from '../../../src/http/deps.ts';
+import type { RouteDeps } from '../../../src/http/server/deps.ts';
 import type { AuditInput } from '../../../src/store/access/contract.ts';
 import { REPLAY } from '../../support/http-app.ts';
 import { coded, storeFor } from '../../support/store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RouteDeps } from '../../../src/http/deps.ts';
 import { joinLine } from '../../../src/http/join-line.ts';
+import type { RouteDeps } from '../../../src/http/server/deps.ts';
 
 test('a job that cannot be had is logged and thrown at nobody', async () => {
   const logged: object[] = [];

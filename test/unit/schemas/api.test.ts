@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { EchelonError, ERRORS } from '../../../src/core/errors.ts';
 import { STATES } from '../../../src/core/states.ts';
-import { toProblem } from '../../../src/http/to-problem.ts';
+import { toProblem } from '../../../src/http/server/to-problem.ts';
 import * as api from '../../../src/schemas/api.ts';
 
 test('every shared schema has an id of its own and is closed', () => {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
 import { batchesCommand } from '../../../../src/cli/commands/batches.ts';
 import type { BatchView } from '../../../../src/schemas/records.ts';
-import { explainRow } from '../../../../src/verify/explain.ts';
+import { explainRow } from '../../../../src/verify/explain/explain.ts';
 import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/dispatch/background/verification.ts';
 import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
-import { BatchFormatError } from '../../../../src/verify/format-error.ts';
+import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { running, type Scope, storeFor } from '../../../support/store.ts';
 

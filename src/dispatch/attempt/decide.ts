@@ -1,0 +1,131 @@
+import type { EndCause, Ended } from '../../core/events.ts';
+import { QUARANTINE_AFTER } from '../../core/states.ts';
+import type { EndDecision } from '../../store/attempts/contract.ts';
+import { memoryAdvice } from './advice.ts';
+
+/** What an end by a cause leads to. `counted`: to another attempt while there is one left; `free`: to another one. */
+export interface CauseRule {
+  words: string;
+  again: 'counted' | 'free' | 'never';
+  /** Whether the next attempt waits a while. */
+  waits: boolean;
+}
+
+/**
+ * Every cause of an attempt's end, and whether it is worth another attempt; docs/runs.md has the same table. Not again is
+ * what would end in the same way: an error of the training's own, a lack of memory.
+ */
+export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
+  succeeded: { words: 'the driver ended by itself, successfully', again: 'never', waits: false },
+  failed: { words: 'the driver failed', again: 'never', waits: false },
+  stopped: { words: 'the driver was stopped', again: 'free', waits: false },
+  killed: { words: 'the driver was killed by a signal that was not ours', again: 'counted', waits: true },
+  'out-of-memory': { words: 'the driver was killed for memory', again: 'never', waits: false },
+  'supervisor-lost': { words: "the attempt's supervisor was lost", again: 'counted', waits: true },
+  'not-started': { words: 'the driver could not be started', again: 'counted', waits: true },
+  'node-lost': { words: 'the attempt is gone from the cluster', again: 'counted', waits: true },
+};
+
+/** How long the next attempt waits after one that was lost: doubled with each. */
+export const RETRY_WAIT = { firstMs: 5_000, longestMs: 300_000 } as const;
+
+/** How a driver ended, in one sentence; where it failed, with the line of its output that tells why. */
+export function endInWords({ cause, exitCode, signal, message, lastLines }: Ended): string {
+  // "exit code 0" says nothing more.
+  if (cause === 'succeeded') return CAUSE_RULES[cause].words;
+  const code = exitCode === 0 ? '' : ` (exit code ${exitCode})`;
+  const number = signal > 0 ? ` (signal ${signal})` : code;
+  const said = message
+    .replace(NUMBER_FIRST, '')
+    .replace(NUMBER_LAST, '')
+    .replace(/^stopped: /, '');
+  const why = said === '' && cause === 'failed' ? tellingLine(lastLines) : said;
+  return `${CAUSE_RULES[cause].words}${number}${why === '' ? '' : `: ${why}`}`;
+}
+
+// The ray-worker's message may begin or end with the number that we say already.
+const NUMBER_FIRST = /^(?:exit code \d+|signal \d+(?: \(\w+\))?)(?:: |$)/;
+const NUMBER_LAST = / \((?:exit code \d+|signal \d+(?: \(\w+\))?)\)$/;
+
+const LONGEST_LINE = 300;
+
+/** The last line that looks like an error, else the last one that says anything. */
+function tellingLine(lines: readonly string[]): string {
+  const error = lines.findLast((line) => /^\S*(?:error|exception)\b/i.test(line));
+  const line = error ?? lines.findLast((one) => one.trim() !== '') ?? '';
+  return line.trim().slice(0, LONGEST_LINE);
+}
+
+/** What an end is judged by. */
+export interface Circumstances {
+  attempt: number;
+  /** What the spec allows. */
+  maxAttempts: number;
+  /** Earlier attempts that do not count against it. */
+  uncounted?: number;
+  cancelling: boolean;
+  engine?: string;
+  /** Why we ended it ourselves (its timeout, its deadline), in words; null: we did not. */
+  limitReached?: string | null;
+  /** Why the experiment is in quarantine, in words; null: it is not. */
+  quarantine?: string | null;
+  /** Earlier attempts whose supervisors were lost. */
+  supervisorsLost?: number;
+  wait?: { firstMs: number; longestMs: number };
+}
+
+/**
+ * Where an attempt's end leads. A cancelled experiment is `cancelled` however its driver ended; one that reached a limit
+ * or is in quarantine has failed, unless its driver succeeded. One that was stopped though nobody cancelled it (its machine
+ * went down in good order) goes on, and that is counted against nobody. The rest is {@link CAUSE_RULES}.
+ */
+export function decide(ended: Ended, known: Circumstances): EndDecision {
+  const { attempt, maxAttempts, uncounted = 0, cancelling, wait = RETRY_WAIT } = known;
+  const { limitReached = null, quarantine = null } = known;
+  const words = endInWords(ended);
+  if (cancelling) return { to: 'cancelled', reason: `cancelled; ${words}` };
+  if (ended.cause === 'succeeded')
+    return { to: 'succeeded', reason: quarantine === null ? words : `${words}; ${quarantine}` };
+  if (quarantine !== null)
+    return { to: 'failed', quarantined: true, reason: `${limitReached ?? quarantine}; ${words}` };
+  if (limitReached !== null) return { to: 'failed', reason: `${limitReached}; ${words}` };
+  const lost = (known.supervisorsLost ?? 0) + 1;
+  if (ended.cause === 'supervisor-lost' && lost >= QUARANTINE_AFTER)
+    return {
+      to: 'failed',
+      quarantined: true,
+      reason: `quarantined after ${lost} crashes: the supervisor was lost in ${lost} attempts, last in attempt ${attempt}; ${words}`,
+    };
+  const rule = CAUSE_RULES[ended.cause];
+  if (rule.again === 'free') return { to: 'queued', reason: `${words}; it goes on with its next attempt` };
+  if (rule.again === 'never') return { to: 'failed', reason: withAdvice(words, ended, known.engine) };
+  const counted = attempt - uncounted;
+  const count =
+    uncounted === 0
+      ? `attempt ${attempt} of ${maxAttempts}`
+      : `attempt ${attempt} (${counted} of ${maxAttempts} that count)`;
+  if (counted >= maxAttempts) return { to: 'failed', reason: `${count}: ${words}` };
+  const waitMs = rule.waits ? Math.min(wait.longestMs, wait.firstMs * 2 ** (counted - 1)) : 0;
+  const when = waitMs >= 1_000 ? ` in ${Math.round(waitMs / 1_000)} s` : '';
+  return { to: 'queued', waitMs, reason: `${count}: ${words}; it will be tried again${when}` };
+}
+
+function withAdvice(words: string, ended: Ended, engine = ''): string {
+  const advice = ended.cause === 'out-of-memory' ? memoryAdvice(engine, ended.message) : '';
+  return advice === '' ? words : `${words}; ${advice}`;
+}
+
+/** The end of an attempt that the ray-worker can say nothing more about. */
+export function lostAttempt(message: string): Ended {
+  return { type: 'ended', cause: 'node-lost', exitCode: 0, signal: 0, message, lastLines: [] };
+}
+
+/** The end of an attempt whose launch came to nothing. */
+export function notStarted(message: string): Ended {
+  return { ...lostAttempt(message), cause: 'not-started' };
+}
+
+/** The end of an attempt that was stopped before its launch was begun. */
+export function neverStarted(): Ended {
+  return { ...lostAttempt('it had not been launched'), cause: 'stopped' };
+}

@@ -1,0 +1,83 @@
+import type { NumberedEvent } from '../../core/events.ts';
+
+/** When a group of events is closed: whichever comes first. */
+export interface GroupLimits {
+  events: number;
+  bytes: number;
+  /** Since its first event. */
+  waitMs: number;
+}
+
+/** What one append takes: one round trip for many small events, little enough not to hold up Redis. */
+const APPEND_LIMITS: GroupLimits = { events: 256, bytes: 1024 * 1024, waitMs: 20 };
+
+function sizeOf(numbered: NumberedEvent): number {
+  const { event, data } = numbered;
+  if (data) return data.length;
+  // Only logs can be large; the others are a few hundred bytes.
+  return event.type === 'log' ? event.lines.reduce((sum, line) => sum + line.length, 64) : 256;
+}
+
+/**
+ * Groups events in their order. A group is yielded when it is full, when its first event has waited long enough, or
+ * when the attempt's `ended` event is in it. While the consumer works on one, at most one more event is taken from
+ * the source. Ends with the source; an error of the source comes after what arrived before it.
+ */
+export async function* groupEvents(
+  source: AsyncIterable<NumberedEvent>,
+  limits: GroupLimits = APPEND_LIMITS,
+): AsyncGenerator<NumberedEvent[], void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  let pending: Promise<Taken> | undefined;
+  try {
+    for (;;) {
+      pending ??= take(iterator);
+      const first = await pending;
+      pending = undefined;
+      if ('error' in first) throw first.error;
+      if (first.done) return;
+      const group = [first.value];
+      let bytes = sizeOf(first.value);
+      const late = startTimer(limits.waitMs);
+      let end: Taken | undefined;
+      while (group.length < limits.events && bytes < limits.bytes && group.at(-1)?.event.type !== 'ended') {
+        pending ??= take(iterator);
+        const taken = await Promise.race([pending, late.over]);
+        if (taken === undefined) break;
+        pending = undefined;
+        if ('error' in taken || taken.done) {
+          end = taken;
+          break;
+        }
+        group.push(taken.value);
+        bytes += sizeOf(taken.value);
+      }
+      late.clear();
+      yield group;
+      if (end && 'error' in end) throw end.error;
+      if (end) return;
+    }
+  } finally {
+    // A pending take would make return() wait for the next event; the source is ended by its own signal.
+    void iterator.return?.().catch(() => {});
+  }
+}
+
+type Taken = { done: false; value: NumberedEvent } | { done: true } | { error: unknown };
+
+async function take(iterator: AsyncIterator<NumberedEvent>): Promise<Taken> {
+  try {
+    const result = await iterator.next();
+    return result.done ? { done: true } : { done: false, value: result.value };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function startTimer(ms: number): { over: Promise<undefined>; clear: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  return { over, clear: () => clearTimeout(timer) };
+}

@@ -1,0 +1,168 @@
+import { newCommandId } from '../../core/ids.ts';
+import type { Cluster, RayPlace } from '../../store/clusters/contract.ts';
+import type { Store } from '../../store/store.ts';
+import { toSeen } from './clusters.ts';
+import type { CommandWork, RunCommand } from './commands.ts';
+import { createPreflight, type PreflightDeps } from './preflight.ts';
+import type { RayWorkerPackage } from './setup/package.ts';
+import { SetupError, toSetupError } from './setup/problems.ts';
+import { endRayWorker, setUpCluster } from './setup/set-up.ts';
+
+/** What the request of an `add` holds; its secrets travel apart, as JSON of {@link AddSecret}. */
+export type AddRequest = Omit<RayPlace, 'token' | 'tls'> & {
+  backfill: boolean;
+  /** It was begun because the ray-worker fell silent: what people have set stays. */
+  repair?: boolean;
+  /** What experiments choose it by; absent: those that it has. */
+  labels?: Readonly<Record<string, string>>;
+};
+
+/** What of an `add` is shown to nobody. */
+export type AddSecret = Pick<RayPlace, 'token' | 'tls'>;
+
+/**
+ * Asks for a silent cluster to be added again from what is known of it, unless a command on it waits already: where Ray
+ * was started anew, its ray-worker is gone and finds its attempts again.
+ */
+export async function requestRepair(
+  store: Pick<Store, 'openCommands' | 'createCommand'>,
+  { name, ray, backfill }: Cluster,
+): Promise<void> {
+  if (ray === undefined) return;
+  const { token, tls, ...place } = ray;
+  if ((await store.openCommands()).some(({ cluster }) => cluster === name)) return;
+  const request: AddRequest = { ...place, backfill, repair: true };
+  const secret = JSON.stringify({ token, tls } satisfies AddSecret);
+  await store.createCommand({ id: newCommandId(), cluster: name, kind: 'add', request, secret });
+}
+
+/** What carrying out commands on clusters takes. */
+export interface ClusterCommandsDeps {
+  store: Pick<
+    Store,
+    | 'clusters'
+    | 'putCluster'
+    | 'seeCluster'
+    | 'setCluster'
+    | 'setDraining'
+    | 'removeCluster'
+    | 'reservations'
+    | 'wake'
+  >;
+  pack: () => RayWorkerPackage;
+  preflight: PreflightDeps;
+  /** Parameters so that tests can reach them. */
+  setUp?: typeof setUpCluster;
+  endRayWorker?: typeof endRayWorker;
+}
+
+/** Carries out commands on clusters. Each can be begun again at any line. */
+export function createClusterCommands(deps: ClusterCommandsDeps): RunCommand {
+  const preflight = createPreflight(deps.preflight);
+  const kinds = { add, drain, remove, preflight };
+  return async (work) => {
+    try {
+      await kinds[work.kind](work, deps);
+    } catch (error) {
+      const { address } = (work.request ?? {}) as Partial<AddRequest>;
+      throw toSetupError(error, address ?? work.cluster);
+    }
+  };
+}
+
+async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> {
+  const { store } = deps;
+  const { cluster: name, say, warn, signal } = work;
+  const { backfill, repair = false, labels, ...place } = work.request as AddRequest;
+  const secret = JSON.parse(work.secret ?? '{"token":null,"tls":null}') as AddSecret;
+  const ray: RayPlace = { ...place, ...secret };
+  const setUp = await (deps.setUp ?? setUpCluster)(name, ray, { pack: deps.pack, say, warn, signal });
+  const { address, token, ca, description } = setUp;
+  const known = await store.clusters();
+  const before = known.find((cluster) => cluster.name === name);
+  if (repair && before === undefined) return;
+  await refuseTwin(name, description.generation, known);
+  if (before) await refuseOther(before, description.generation, deps);
+  signal.throwIfAborted();
+  const record = { name, address, token, ca, ray, backfill: repair ? before!.backfill : backfill };
+  await store.putCluster({ ...record, generation: description.generation, lastSeenAt: null, nodes: [] });
+  await store.seeCluster(name, toSeen(address, description));
+  if (!repair) {
+    await store.setCluster(name, { backfill: null, ...(labels && { labels }) });
+    await store.setDraining(name, false);
+  }
+  await say(before ? 'the cluster is up to date' : 'the cluster takes experiments');
+  await store.wake('line');
+}
+
+/** Two names for one Ray cluster would hand its GPUs out twice. */
+async function refuseTwin(name: string, generation: string, known: readonly Cluster[]): Promise<void> {
+  const twin = known.find((cluster) => cluster.name !== name && cluster.generation === generation);
+  if (twin)
+    throw new SetupError(
+      `This is the Ray cluster that is known as ${twin.name}.`,
+      `Use that name, or remove ${twin.name} first.`,
+    );
+}
+
+async function refuseOther(
+  before: Cluster,
+  generation: string,
+  { store }: Pick<ClusterCommandsDeps, 'store'>,
+): Promise<void> {
+  if (before.generation === null || before.generation === generation) return;
+  const { items } = await store.reservations(before.name);
+  if (items.length > 0 && before.ray === undefined)
+    throw new SetupError(
+      `${before.name} runs ${countOf(items.length)}, and this is another ray-worker than the one that has them.`,
+      'Use another name, or wait until nothing runs there.',
+    );
+}
+
+async function drain({ cluster, say }: CommandWork, { store }: ClusterCommandsDeps): Promise<void> {
+  if (!(await store.setDraining(cluster, true))) throw unknown(cluster);
+  const { items } = await store.reservations(cluster);
+  await say(
+    items.length === 0
+      ? 'nothing new starts there, and nothing runs there'
+      : `nothing new starts there; ${countOf(items.length)} there ${items.length === 1 ? 'goes' : 'go'} on`,
+  );
+}
+
+async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> {
+  const { cluster: name, say, warn, tries } = work;
+  const { store } = deps;
+  const cluster = (await store.clusters()).find((one) => one.name === name);
+  if (cluster === undefined) {
+    if (tries > 1) return; // an earlier try has removed it
+    throw unknown(name);
+  }
+  // From here on no claim succeeds, so that what is not reserved now never will be.
+  await store.setDraining(name, true);
+  const { items } = await store.reservations(name);
+  if (items.length > 0) {
+    if (!cluster.draining) await store.setDraining(name, false);
+    throw new SetupError(
+      `${name} still runs ${countOf(items.length)}: ${items.map((item) => item.experiment).join(', ')}.`,
+      `Drain it (echelon clusters drain ${name}) and wait, or cancel what runs.`,
+    );
+  }
+  if (cluster.ray) {
+    await say('ending its ray-worker');
+    await (deps.endRayWorker ?? endRayWorker)(cluster.ray).catch((error: unknown) => {
+      const { message } = toSetupError(error, cluster.ray!.address);
+      warn(
+        `Its ray-worker could not be ended: ${message}`,
+        'It does nothing without experiments; `echelon ray kill` ends it.',
+      );
+    });
+  }
+  await store.removeCluster(name);
+  await say('the cluster is removed');
+}
+
+const countOf = (count: number): string => `${count} ${count === 1 ? 'experiment' : 'experiments'}`;
+
+function unknown(name: string): SetupError {
+  return new SetupError(`There is no cluster ${name}.`, '`echelon clusters` lists those that are known.');
+}

@@ -1,0 +1,111 @@
+import type { RayWorkerDescription } from '../../rpc/ray-worker.ts';
+import type { ChoiceCluster } from '../../scheduler/choose-nodes.ts';
+import type { Cluster, ClusterNode, Seen } from '../../store/clusters/contract.ts';
+import type { Store } from '../../store/store.ts';
+import type { Log } from '../log.ts';
+import { createLoop, type Loop } from '../loop.ts';
+import type { RayWorkers } from './ray-workers.ts';
+
+/** The nodes that are alive, with what Ray counts as used. */
+export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
+  return nodes
+    .filter((node) => node.alive)
+    .map((node) => ({
+      id: node.id,
+      cpusTotal: node.cpusTotal,
+      gpusTotal: node.gpusTotal,
+      cpusUsed: Math.max(0, node.cpusTotal - node.cpusAvailable),
+      gpusUsed: Math.max(0, node.gpusTotal - node.gpusAvailable),
+    }));
+}
+
+/** What the store keeps of a description. It counts for as long as the cluster is at `address`. */
+export function toSeen(address: string, description: RayWorkerDescription): Seen {
+  return {
+    address,
+    generation: description.generation,
+    nodes: toClusterNodes(description),
+    rayVersion: description.rayVersion,
+    rayWorkerVersion: description.version,
+    sharedRoot: description.sharedRoot,
+  };
+}
+
+/** A stored cluster as the choice sees it. */
+export function toChoiceCluster(cluster: Cluster): ChoiceCluster {
+  const { name, backfill, nodes, answering = false, draining = false, labels = {} } = cluster;
+  return { name, backfill, nodes, answering, draining, labels };
+}
+
+/** Many attempts that end at once ask for one refresh; Ray takes about so long to give back what they held. */
+const REST_MS = 100;
+/** One silent ray-worker must not hold up the figures of the others for longer. */
+const ANSWER_MS = 5_000;
+/** Ray restarts an actor within seconds; what is silent for longer may have lost its Ray. */
+const REPAIR_MS = 30_000;
+const LONGEST_REPAIR_MS = 15 * 60_000;
+
+/**
+ * Asks every ray-worker again and again what its cluster has and writes it to the store; calls `onRefresh` after each
+ * answer. A ray-worker that does not answer keeps its last figures, and its age shows.
+ */
+export function createClusterRefresh(deps: {
+  store: Store;
+  rayWorkers: RayWorkers;
+  everyMs: number;
+  now: () => number;
+  log: Log;
+  onRefresh: () => void;
+  /** A ray-worker has been silent for longer than a restart takes; called again after ever longer waits. */
+  onSilent?: (cluster: Cluster) => Promise<void>;
+}): Loop {
+  const { store, rayWorkers, log } = deps;
+  const silent = new Set<string>();
+  const repairs = new Map<string, { at: number; waitMs: number }>();
+
+  /** The first repair is tried after {@link REPAIR_MS} of silence, the next ones each after twice the time. */
+  async function repair(cluster: Cluster): Promise<void> {
+    const now = deps.now();
+    const next = repairs.get(cluster.name) ?? { at: now + REPAIR_MS, waitMs: REPAIR_MS };
+    repairs.set(cluster.name, next);
+    if (now < next.at || !deps.onSilent) return;
+    const waitMs = Math.min(next.waitMs * 2, LONGEST_REPAIR_MS);
+    repairs.set(cluster.name, { at: now + waitMs, waitMs });
+    await deps.onSilent(cluster).catch((error: unknown) => {
+      log.warn({ cluster: cluster.name, err: error }, 'the repair of a cluster could not be begun');
+    });
+  }
+
+  async function refresh(cluster: Cluster): Promise<void> {
+    try {
+      const client = await rayWorkers.of(cluster.name);
+      const description = await client.describe(AbortSignal.timeout(ANSWER_MS));
+      if (silent.delete(cluster.name)) log.info({ cluster: cluster.name }, 'the ray-worker answers again');
+      if (cluster.generation !== null && cluster.generation !== description.generation)
+        log.warn(
+          { cluster: cluster.name, generation: description.generation },
+          "the ray-worker's state directory is a new one; attempts of the old one are lost",
+        );
+      await store.seeCluster(cluster.name, toSeen(cluster.address, description));
+      repairs.delete(cluster.name);
+      deps.onRefresh();
+    } catch (error) {
+      await repair(cluster);
+      if (silent.has(cluster.name)) return;
+      silent.add(cluster.name);
+      log.warn({ cluster: cluster.name, err: error }, 'the ray-worker does not answer');
+    }
+  }
+
+  return createLoop({
+    name: 'cluster refresh',
+    restMs: REST_MS,
+    everyMs: deps.everyMs,
+    log,
+    async run() {
+      const clusters = await store.clusters();
+      rayWorkers.update(clusters);
+      await Promise.all(clusters.map(refresh));
+    },
+  });
+}

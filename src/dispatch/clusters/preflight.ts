@@ -1,0 +1,104 @@
+import { type CheckFinding, checkExperiment } from '../../plan/verl-agent/checks.ts';
+import type { LaunchPlan, RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';
+import { RayWorkerError } from '../../rpc/status.ts';
+import { needInWords, plural } from '../../scheduler/choose-words.ts';
+import type { PreflightFinding } from '../../schemas/clusters.ts';
+import type { ResolvedSpec } from '../../schemas/spec.ts';
+import type { RunCommand } from './commands.ts';
+
+/** What the request of a `preflight` holds: a resolved spec, or nothing, where only the cluster is looked at. */
+export type PreflightRequest = Partial<Pick<ResolvedSpec, 'spec' | 'defaults'>>;
+
+/** What a preflight takes. */
+export interface PreflightDeps {
+  rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
+  compile(spec: ResolvedSpec['spec']): LaunchPlan;
+  /** Of the look on the cluster; five minutes where it is left out. */
+  deadlineMs?: number;
+}
+
+const ORDER = { error: 0, warning: 1, ok: 2 };
+const DEADLINE_MS = 300_000;
+
+/**
+ * Looks at a spec, at the cluster and at what the spec would find there, and takes nothing. It succeeds whatever it
+ * finds; a cluster that does not answer is a finding too.
+ */
+export function createPreflight({
+  rayWorkerOf,
+  compile,
+  deadlineMs = DEADLINE_MS,
+}: PreflightDeps): RunCommand {
+  return async ({ cluster, request, say, found, signal }) => {
+    const { spec, defaults = [] } = request as PreflightRequest;
+    const findings = spec?.engine === 'verl-agent' ? checkExperiment({ spec, defaults }).map(ofCheck) : [];
+    await say(`looking at ${cluster}`);
+    try {
+      const client = await rayWorkerOf(cluster);
+      const description = await client.describe(signal);
+      findings.push(...describe(description));
+      if (spec) findings.push(...roomFor(spec, description));
+      const plan = spec ? compile(spec) : null;
+      findings.push(...(await client.preflight(plan, deadlineMs, signal)));
+    } catch (error) {
+      if (signal.aborted || !(error instanceof RayWorkerError)) throw error;
+      findings.push(ofFault(error, cluster));
+    }
+    findings.sort((left, right) => ORDER[left.severity] - ORDER[right.severity]);
+    found(findings);
+    await say(summary(findings));
+  };
+}
+
+/** In words: how much was found. */
+function summary(findings: readonly PreflightFinding[]): string {
+  const count = (severity: PreflightFinding['severity']) =>
+    findings.filter((finding) => finding.severity === severity).length;
+  const faults = `${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}`;
+  return `${plural(findings.length, 'check')}: ${faults}, ${count('ok')} ok`;
+}
+
+function ofCheck({ check, severity, message, mend }: CheckFinding): PreflightFinding {
+  return { severity: severity === 'note' ? 'ok' : severity, check, message, mend };
+}
+
+function describe({ version, rayVersion, nodes }: RayWorkerDescription): PreflightFinding[] {
+  const alive = nodes.filter((node) => node.alive);
+  const ray = rayVersion === '' ? 'without Ray' : `Ray ${rayVersion}`;
+  const each = alive
+    .map((node) => `${node.address}: ${plural(node.gpusTotal, 'GPU')}, ${plural(node.cpusTotal, 'CPU')}`)
+    .join('; ');
+  const message = `ray-worker ${version}, ${ray}; ${each || 'no node'}`;
+  if (alive.length > 0) return [{ severity: 'ok', check: 'cluster', message, mend: '' }];
+  return [{ severity: 'error', check: 'cluster', message, mend: 'Start a node of Ray.' }];
+}
+
+/** An experiment is placed on one node as a whole: whether any node is large enough, and whether one is free now. */
+function roomFor(
+  { resources: { gpus, cpus } }: ResolvedSpec['spec'],
+  { nodes }: RayWorkerDescription,
+): PreflightFinding[] {
+  const alive = nodes.filter((node) => node.alive);
+  const fits = alive.filter((node) => node.gpusTotal >= gpus && node.cpusTotal >= cpus);
+  const wanted = `${needInWords({ gpus, cpus })} on one node`;
+  if (fits.length === 0) {
+    const mend =
+      'Lower resources (for verl-agent also environment.cpusPerActor), or use a cluster with larger nodes; it would wait for ever.';
+    return [{ severity: 'error', check: 'room', message: `No node has ${wanted}.`, mend }];
+  }
+  const free = fits.some((node) => node.gpusAvailable >= gpus && node.cpusAvailable >= cpus);
+  const message = `${wanted}: ${fits.length} of ${plural(alive.length, 'node')} ${fits.length === 1 ? 'is' : 'are'} large enough, ${free ? 'and one is free now' : 'none is free now: it will wait'}.`;
+  return [{ severity: 'ok', check: 'room', message, mend: '' }];
+}
+
+function ofFault({ fault, message }: RayWorkerError, cluster: string): PreflightFinding {
+  const again = `Bring the ray-worker up to date: \`echelon clusters add ${cluster} …\` again, with its address.`;
+  const mends: Partial<Record<typeof fault, string>> = {
+    unreachable:
+      'Is Ray running there, and can dispatchers reach the ray-worker? `echelon clusters` says when it was seen.',
+    invalid: again,
+    denied: again,
+  };
+  const mend = mends[fault] ?? 'Try again; the logs of the ray-worker say more.';
+  return { severity: 'error', check: 'cluster', message, mend };
+}

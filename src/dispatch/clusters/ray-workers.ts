@@ -1,0 +1,70 @@
+import { createRayWorkerClient } from '../../rpc/client.ts';
+import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
+import { RayWorkerError } from '../../rpc/status.ts';
+import type { Cluster } from '../../store/clusters/contract.ts';
+import type { Store } from '../../store/store.ts';
+
+/** The clients of all known ray-workers, one for each, kept while the cluster's address and secrets stay the same. */
+export interface RayWorkers {
+  /** The present client of a cluster's ray-worker; throws RayWorkerError `unreachable` for an unknown cluster. */
+  of(cluster: string): Promise<RayWorkerClient>;
+  /** Takes note of the clusters as they are now; closes clients that nobody should use any more. */
+  update(clusters: readonly Cluster[]): void;
+  close(): void;
+}
+
+/** Makes the client of a cluster; a parameter so that tests can reach it. */
+export type Connect = (cluster: Cluster) => RayWorkerClient;
+
+interface Known {
+  address: string;
+  token: string;
+  ca: string | null;
+  client: RayWorkerClient;
+}
+
+/** Clients for the clusters in `store`. */
+export function createRayWorkers({
+  store,
+  connect = createRayWorkerClient,
+}: {
+  store: Pick<Store, 'clusters'>;
+  connect?: Connect;
+}): RayWorkers {
+  const known = new Map<string, Known>();
+  let closed = false;
+
+  function update(clusters: readonly Cluster[]): void {
+    if (closed) return;
+    for (const cluster of clusters) {
+      const { name, address, token, ca } = cluster;
+      const before = known.get(name);
+      if (before && before.address === address && before.token === token && before.ca === ca) continue;
+      before?.client.close();
+      known.set(name, { address, token, ca, client: connect(cluster) });
+    }
+    const names = new Set(clusters.map((cluster) => cluster.name));
+    for (const [name, { client }] of known)
+      if (!names.has(name)) {
+        client.close();
+        known.delete(name);
+      }
+  }
+
+  return {
+    update,
+    async of(cluster) {
+      const before = known.get(cluster);
+      if (before) return before.client;
+      update(await store.clusters());
+      const now = known.get(cluster);
+      if (!now) throw new RayWorkerError('unreachable', `no cluster ${cluster} is known`);
+      return now.client;
+    },
+    close() {
+      closed = true;
+      for (const { client } of known.values()) client.close();
+      known.clear();
+    },
+  };
+}

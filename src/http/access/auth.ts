@@ -1,0 +1,129 @@
+import type {} from '@fastify/cookie';
+import type { FastifyRequest } from 'fastify';
+import { EchelonError } from '../../core/errors.ts';
+import { type Caller, hasScope, NOBODY, type Scope } from '../../core/scopes.ts';
+import type { App, RouteDeps } from '../server/deps.ts';
+import type { Known } from './callers.ts';
+import { SESSION_COOKIE, type Sessions } from './sessions.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; NOBODY on public routes. */
+    caller: Caller;
+    /** What the caller showed, as a cookie may keep it; empty on public routes. */
+    credential: string;
+  }
+  interface FastifyContextConfig {
+    /** Answered without a token. */
+    public?: boolean;
+    /** A page: without a token, a browser is led to the sign-in instead of an error. */
+    page?: boolean;
+    /** What the caller must be allowed; left out: `read` for GET and HEAD, `submit` for others. */
+    scope?: Scope;
+  }
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Counts a failed sign-in, by address and by the id of the API key that was tried; throws EchelonError `rate-limited`
+ * where there were too many.
+ */
+export type FailureCounter = (request: FastifyRequest, token: string | undefined) => Promise<void>;
+
+/**
+ * Lets a request through by bearer token, or by cookie; by cookie a write must come from one of our own pages
+ * (Origin). Every refusal is the same answer, whatever was wrong.
+ */
+export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; onFailure: FailureCounter }) {
+  // Fastify takes no object here, since requests would share it; this one is frozen.
+  app.decorateRequest('caller', null as unknown as Caller);
+  app.decorateRequest('credential', '');
+  app.addHook('onRequest', async (request, reply) => {
+    request.caller = NOBODY;
+    const { config } = request.routeOptions;
+    if (config?.public) return;
+    const token = tokenOf(request);
+    const found = await identify(request, deps, { ...tools, token });
+    if (found === undefined) {
+      await tools.onFailure(request, token);
+      if (config?.page && SAFE_METHODS.has(request.method) && wantsHtml(request)) {
+        return reply.redirect(`/login?next=${encodeURIComponent(request.url)}`, 303);
+      }
+      reply.header('www-authenticate', 'Bearer realm="echelon"');
+      throw new EchelonError('unauthenticated', 'Send a valid token: Authorization: Bearer <token>.');
+    }
+    request.caller = found.known.caller;
+    request.credential = found.known.credential;
+    if (found.byCookie && !SAFE_METHODS.has(request.method))
+      requireOwnOrigin(request, deps.settings.publicUrl);
+    return undefined;
+  });
+}
+
+function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
+  // Node takes the first of several, and a proxy perhaps the last: whoever sends two is known by neither.
+  const given = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
+  if (given.length > 1) return undefined;
+  return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+async function identify(
+  request: FastifyRequest,
+  { clock, callers }: RouteDeps,
+  { sessions, token }: { sessions: Sessions; token: string | undefined },
+): Promise<{ known: Known; byCookie: boolean } | undefined> {
+  if (request.headers.authorization !== undefined) {
+    const known = token === undefined ? undefined : await callers.byToken(token);
+    return known && { known, byCookie: false };
+  }
+  const cookie = request.cookies[SESSION_COOKIE];
+  const signIn = cookie === undefined ? undefined : sessions.verify(cookie, clock.now());
+  const known = signIn && (await callers.bySignIn(signIn));
+  return known && { known, byCookie: true };
+}
+
+/**
+ * Refuses a caller that lacks the route's scope, by EchelonError `forbidden` that names it; the document names the scope
+ * of every route. Added behind the limits, so that refusals count as requests.
+ */
+export function addScopes(app: App): void {
+  app.addHook('onRoute', (route) => {
+    const schema = route.schema as { security?: object[] } | undefined;
+    if (schema === undefined || schema.security !== undefined || route.config?.public) return;
+    const needed = scopeOf(route.config, [route.method].flat()[0] ?? '');
+    schema.security = [{ token: [needed] }, { session: [needed] }];
+  });
+  app.addHook('onRequest', async (request) => {
+    const { config } = request.routeOptions;
+    if (config?.public || request.is404) return;
+    requireScope(request.caller, scopeOf(config, request.method));
+  });
+}
+
+/** Throws EchelonError `forbidden`, which names the scope, where the caller does not have it. */
+export function requireScope(caller: Caller, needed: Scope): void {
+  if (hasScope(caller, needed)) return;
+  const has = caller.scopes.join(', ') || 'none';
+  throw new EchelonError('forbidden', `This needs the scope ${needed}; the scopes of this key: ${has}.`);
+}
+
+function scopeOf(config: { scope?: Scope } | undefined, method: string): Scope {
+  return config?.scope ?? (SAFE_METHODS.has(method) ? 'read' : 'submit');
+}
+
+/** Throws EchelonError `forbidden` where the page behind the request is not ours. */
+export function requireOwnOrigin(request: FastifyRequest, publicUrl: string): void {
+  const { origin, host } = request.headers;
+  if (origin === new URL(publicUrl).origin) return;
+  if (origin !== undefined && URL.canParse(origin) && new URL(origin).host === host) return;
+  throw new EchelonError(
+    'forbidden',
+    'With a cookie, writes are taken from our own pages only (Origin header).',
+  );
+}
+
+/** True where the client is a browser that loads a page. */
+export function wantsHtml(request: FastifyRequest): boolean {
+  return (request.headers.accept ?? '').includes('text/html');
+}

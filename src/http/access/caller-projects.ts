@@ -1,0 +1,94 @@
+import { EchelonError, type FieldProblem } from '../../core/errors.ts';
+import { type Caller, hasScope } from '../../core/scopes.ts';
+import { type Permissions, resolveSpec } from '../../plan/resolve-spec.ts';
+import type { ClusterView } from '../../schemas/api.ts';
+import { nearestName } from '../../schemas/nearest.ts';
+import { DEFAULT_PROJECT } from '../../schemas/project.ts';
+import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
+import { invalidSpec } from '../../schemas/validate-spec.ts';
+import type { Store } from '../../store/store.ts';
+
+/** No project has this name: its lists are empty. */
+const NO_PROJECT = '-';
+
+/**
+ * The project whose things are listed for the caller (undefined: those of all), where it asked for `asked`. Another
+ * one than its own is as empty as one that is not there.
+ */
+export function listedProject({ project }: Caller, asked: string | undefined): string | undefined {
+  if (project === null) return asked;
+  return asked === undefined || asked === project ? project : NO_PROJECT;
+}
+
+/** A spec that names no project belongs to the one that the caller is bound to. */
+export function inOwnProject<T extends object>(caller: Caller, spec: T): T {
+  return caller.project === null || Object.hasOwn(spec, 'project')
+    ? spec
+    : { ...spec, project: caller.project };
+}
+
+/** What of a project's name is wrong for the caller: one that it cannot see is one that is not there. */
+export async function projectProblem(
+  store: Pick<Store, 'projects'>,
+  { project }: Caller,
+  name: string,
+): Promise<FieldProblem | undefined> {
+  if (project === null && name === DEFAULT_PROJECT) return undefined;
+  const known = project === null ? (await store.projects()).map((one) => one.name) : [project];
+  if (known.includes(name)) return undefined;
+  const near = nearestName(name, known);
+  const hint = near ? `did you mean ${near}?` : `known: ${known.slice(0, 20).join(', ')}`;
+  return { field: '/project', message: `is not the name of a project; ${hint}` };
+}
+
+/**
+ * The caller's spec, resolved: in its own project unless it names one, with custom code where it has that scope. Throws
+ * EchelonError `invalid-spec`, also for a project that is not there for the caller.
+ */
+export async function resolveFor(
+  store: Pick<Store, 'projects' | 'clusters'>,
+  caller: Caller,
+  spec: ExperimentSpec,
+): Promise<ResolvedSpec> {
+  const placed = inOwnProject(caller, spec);
+  const resolved = resolveSpec(placed, await permissionsOf(store, caller, spec.cluster ?? null));
+  const problem = await projectProblem(store, caller, resolved.spec.project);
+  if (problem) throw invalidSpec([problem]);
+  return placed === spec ? resolved : { ...resolved, defaults: ['/project', ...resolved.defaults] };
+}
+
+/**
+ * What the caller's specs may load code from: everything with the scope `custom-code`, else the directories that are
+ * allowed on `cluster`, or, where any cluster may take it (null), on every one.
+ */
+export async function permissionsOf(
+  store: Pick<Store, 'clusters'>,
+  caller: Caller,
+  cluster: string | null,
+): Promise<Permissions> {
+  if (hasScope(caller, 'custom-code')) return { customCode: true };
+  const clusters = await store.clusters(cluster === null ? undefined : [cluster]);
+  const [first, ...others] = clusters.map(({ codePaths = [] }) => codePaths);
+  const codePaths = (first ?? []).filter((path) => others.every((paths) => paths.includes(path)));
+  return { customCode: false, codePaths };
+}
+
+/** Clusters as the caller may see them: what others run there is not named, what it takes is. */
+export async function seenClusters(
+  store: Pick<Store, 'isIn'>,
+  { project }: Caller,
+  clusters: readonly ClusterView[],
+): Promise<ClusterView[]> {
+  if (project === null) return [...clusters];
+  return await Promise.all(
+    clusters.map(async (cluster) => {
+      const own = await Promise.all(cluster.experiments.map((id) => store.isIn(project, id)));
+      return { ...cluster, experiments: cluster.experiments.filter((_id, at) => own[at]) };
+    }),
+  );
+}
+
+/** EchelonError `project-not-found`, the same for one that the caller may not see. */
+export function projectNotFound(name: string): EchelonError {
+  return new EchelonError('project-not-found', `There is no project ${name.slice(0, 70)}.`);
+}

@@ -1,0 +1,92 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import { commandLine } from '../../plan/command-line.ts';
+import { valueAt } from '../../plan/trees.ts';
+import { OWNED_KEYS } from '../../plan/verl-agent/fields.ts';
+import { correctedPlan, faithfulPlan, recipeSpec } from '../../plan/verl-agent/recipe-plan.ts';
+import { RECIPES, type Recipe } from '../../plan/verl-agent/recipes.ts';
+import { resolveVerlAgent } from '../../plan/verl-agent/resolve.ts';
+import { nearestName } from '../../schemas/nearest.ts';
+import type { RecipeDetail } from '../../schemas/records.ts';
+import type { RecipeName } from '../../schemas/verl-agent-spec.ts';
+import type { App } from '../server/deps.ts';
+import { problems } from '../server/responses.ts';
+import { strict } from './common.ts';
+
+const RecipeParams = Type.Object({ name: Type.String({ description: "The recipe's name" }) }, strict);
+
+/** GET /v1/recipes and one of them. */
+export function addRecipes(app: App): void {
+  app.get(
+    '/v1/recipes',
+    {
+      schema: {
+        operationId: 'listRecipes',
+        summary: "The scripts of verl-agent's recipe/hgpo that can be run",
+        tags: ['recipes'],
+        response: { 200: { $ref: 'RecipeList#' }, ...problems() },
+      },
+    },
+    async () => ({ items: RECIPES.map(summaryOf) }),
+  );
+
+  app.get(
+    '/v1/recipes/:name',
+    {
+      config: { etag: true },
+      schema: {
+        operationId: 'getRecipe',
+        summary: 'A recipe: what its script runs, what is run here, and the fields of its spec',
+        tags: ['recipes'],
+        params: RecipeParams,
+        response: { 200: { $ref: 'Recipe#' }, ...problems('not-found') },
+      },
+    },
+    async (request) => detailOf(recipeNamed(request.params.name)),
+  );
+}
+
+function recipeNamed(name: string): Recipe {
+  const found = RECIPES.find((recipe) => recipe.name === name);
+  if (found) return found;
+  const names = RECIPES.map((recipe) => recipe.name);
+  const near = nearestName(name.slice(0, 100), names);
+  const hint = near === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${near}?`;
+  throw new EchelonError('not-found', `There is no recipe of that name. ${hint}`);
+}
+
+function summaryOf({ name, modelSize, environment, phase, gpus }: Recipe) {
+  return { name, modelSize, environment, phase, gpus };
+}
+
+function detailOf(recipe: Recipe): RecipeDetail {
+  const { dataPreparation, ...faithful } = faithfulPlan(recipe.name);
+  const corrected = correctedPlan(recipe.name);
+  return {
+    ...summaryOf(recipe),
+    faithful: { ...commandOf(faithful), dataPreparation },
+    corrected: { ...commandOf(corrected), corrections: corrected.corrections, checks: corrected.checks },
+    spec: recipeSpec(recipe.name),
+    fields: fieldsOf(recipe.name),
+  };
+}
+
+function commandOf(plan: { program: string; overrides: string[]; environment: Record<string, string> }) {
+  const { program, overrides, environment } = plan;
+  const launch = { engine: 'verl-agent' as const, module: program, arguments: overrides, environment };
+  const rest = { gpus: 0, cpus: 0, gracePeriodMs: 0, files: {} };
+  return { program, overrides, environment, commandLine: commandLine({ ...launch, ...rest }) };
+}
+
+/** The typed fields of a recipe's spec: what each sets in the configuration, and its value where it is left out. */
+function fieldsOf(name: RecipeName): RecipeDetail['fields'] {
+  const resolved = resolveVerlAgent(recipeSpec(name));
+  const byField = Map.groupBy(OWNED_KEYS, ([, field]) => field);
+  return [...byField]
+    .map(([field, pairs]) => ({
+      field,
+      keys: pairs.map(([key]) => key),
+      value: valueAt(resolved, field.slice(1).replaceAll('/', '.')) ?? null,
+    }))
+    .sort((left, right) => (left.field < right.field ? -1 : 1));
+}

@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+import { sees } from '../../core/scopes.ts';
+import { cutoffsOf, eventLogDaysOf, policyOf, RETENTION_STAGES } from '../../schemas/retention.ts';
+import { projectNotFound } from '../access/caller-projects.ts';
+import type { App, RouteDeps } from '../server/deps.ts';
+import { problems } from '../server/responses.ts';
+import { strict } from './common.ts';
+
+const Params = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** GET /v1/projects/:name/retention/preview. */
+export function addRetention(app: App, { store, clock }: RouteDeps): void {
+  app.get(
+    '/v1/projects/:name/retention/preview',
+    {
+      schema: {
+        operationId: 'previewRetention',
+        summary: 'What retention would delete of a project now, and what it keeps for how long',
+        description: 'By the policy of the project as it is now. Deletes nothing.',
+        tags: ['access'],
+        params: Params,
+        response: { 200: { $ref: 'RetentionPreview#' }, ...problems('project-not-found') },
+      },
+    },
+    async (request) => {
+      const { name } = request.params;
+      const project = sees(request.caller, name) ? await store.project(name) : undefined;
+      if (project === undefined) {
+        throw projectNotFound(name);
+      }
+      const at = clock.now();
+      const policy = policyOf(project.retention);
+      const cutoffs = cutoffsOf(policy, at);
+      const stages = await Promise.all(
+        RETENTION_STAGES.map(async (what) => {
+          const endedBefore = cutoffs[what];
+          const figures =
+            endedBefore === null
+              ? { experiments: 0, bytes: 0, complete: true, first: [], kept: 0 }
+              : await store.dueFigures(what, name, endedBefore);
+          return { what, days: policy[what], endedBefore, ...figures };
+        }),
+      );
+      const days = eventLogDaysOf(project.retention);
+      const endedBefore = days === null ? null : at - days * DAY_MS;
+      const figures =
+        endedBefore === null
+          ? { experiments: 0, complete: true }
+          : await store.forgettingFigures(name, endedBefore);
+      const kept = stages[0]!.kept;
+      return {
+        project: name,
+        at,
+        stages: stages.map(({ kept: _kept, ...stage }) => stage),
+        eventLogs: { days, endedBefore, ...figures },
+        kept,
+      };
+    },
+  );
+}

@@ -1,0 +1,67 @@
+import type { RouteOptions } from 'fastify';
+import { EchelonError } from '../../core/errors.ts';
+import { parseJsonBytes } from '../../schemas/json.ts';
+import type { App } from './deps.ts';
+import { withProblems } from './responses.ts';
+
+const JSON_TYPE = /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i;
+const FORM_TYPE = /^application\/x-www-form-urlencoded(?:; ?charset=utf-8)?$/i;
+
+const BODILESS = new Set(['GET', 'HEAD']);
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Takes an HTML form besides JSON. */
+    form?: boolean;
+  }
+}
+
+/**
+ * Bodies are JSON in UTF-8, said so in one plain Content-Type and not compressed: with anything that could be
+ * read in two ways a schema might be passed by. Forms are taken where a route says so.
+ */
+export function addBodyParsers(app: App): void {
+  app.addHook('onRoute', documentLimit);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => {
+      // Clients that are generated name a Content-Type where they send nothing, too: that is no body.
+      if (body.length === 0) return undefined;
+      const value = parseJsonBytes(body);
+      // Where a body may be left out, null would pass by its schema.
+      if (value === null) throw new EchelonError('invalid-request', 'The body must be an object, not null.');
+      return value;
+    },
+  );
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_request: unknown, body: string) => Object.fromEntries(new URLSearchParams(body)),
+  );
+  app.addHook('onRequest', async (request) => {
+    const type = request.headers['content-type'];
+    const given = request.raw.rawHeaders.filter(
+      (name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type',
+    ).length;
+    const form = request.routeOptions.config?.form && type !== undefined && FORM_TYPE.test(type);
+    if (given > 1 || (type !== undefined && !JSON_TYPE.test(type) && !form)) {
+      throw new EchelonError(
+        'unsupported-media-type',
+        'Send the body as application/json, once and plainly.',
+      );
+    }
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') {
+      throw new EchelonError('unsupported-media-type', 'Send the body without compression.');
+    }
+  });
+}
+
+/** A body is read, and may be too large, wherever one may be sent: also where the route wants none. */
+function documentLimit({ method, schema }: RouteOptions): void {
+  const documented = schema as { response?: object } | undefined;
+  if (documented?.response === undefined || BODILESS.has([method].flat()[0] ?? '')) return;
+  documented.response = withProblems(documented.response, ['body-too-large']);
+}

@@ -1,0 +1,142 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Queue } from 'bullmq';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { Store } from '../../store/store.ts';
+import type { BundleOrigin } from '../../verify/format/bundle.ts';
+import type { Callers } from '../access/callers.ts';
+import type { OnDemand } from './on-demand.ts';
+
+/** The Fastify instance of this program, with types taken from schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** Limits of the API, all documented; each has a default in {@link DEFAULT_LIMITS}. */
+export interface Limits {
+  /** Largest body. */
+  bodyBytes: number;
+  /** Largest request line and headers together. */
+  headerBytes: number;
+  /** A request must have arrived in full within this time. */
+  requestTimeoutMs: number;
+  /** A socket on which nothing moves is closed after this time. */
+  connectionTimeoutMs: number;
+  /** An idle connection is kept this long for the next request. */
+  keepAliveTimeoutMs: number;
+  /** A request whose call to the store takes longer is answered 503. */
+  storeTimeoutMs: number;
+  /** A request is given up after this time, its body and its computation included. */
+  handlerTimeoutMs: number;
+  /** Requests of one token (or address, without one) in one window. */
+  requests: number;
+  requestWindowMs: number;
+  /** Failed sign-ins of one address, or with one API key's id, in a minute. */
+  failedSignIns: number;
+  /** Explanations and bundles that are computed, or wait for that, at once in the process. */
+  recomputations: number;
+  /** Event streams that are open at once with one token. */
+  streams: number;
+  /** Event streams that are open at once in the process. */
+  allStreams: number;
+  /** Connections that are open at once in the process; one more is closed before it has said anything. */
+  connections: number;
+  /** Between two signs of life in a stream where nothing happens. */
+  heartbeatMs: number;
+  /** A client of a stream that has not taken what waits for it within this time is cut. */
+  stallMs: number;
+  /** Bytes that may wait for a client of a stream. */
+  streamBufferBytes: number;
+}
+
+/** See {@link Limits}. */
+export const DEFAULT_LIMITS: Limits = {
+  bodyBytes: 256 * 1024,
+  headerBytes: 16 * 1024,
+  requestTimeoutMs: 10_000,
+  connectionTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 30_000,
+  storeTimeoutMs: 5_000,
+  handlerTimeoutMs: 40_000,
+  requests: 1000,
+  requestWindowMs: 10_000,
+  failedSignIns: 30,
+  recomputations: 16,
+  streams: 50,
+  allStreams: 4000,
+  connections: 8000,
+  heartbeatMs: 15_000,
+  stallMs: 30_000,
+  streamBufferBytes: 256 * 1024,
+};
+
+/** What the API is told by the configuration. */
+export interface AppSettings {
+  version: string;
+  /** Where people reach it, e.g. `http://127.0.0.1:8080`. */
+  publicUrl: string;
+  /** Names that a Host header may have, without port; anything else is answered 403. */
+  allowedHosts: readonly string[];
+  /** Bearer tokens that may do everything, besides the API keys of the store. */
+  tokens: readonly string[];
+  /** Key of the signatures on cookies and cursors; at least 32 characters. */
+  cookieSecret: string;
+  /** Codes of one-time login links. */
+  loginCodes?: readonly string[];
+  limits?: Partial<Limits>;
+}
+
+/** The way from an accepted experiment to the dispatchers. */
+export interface Line {
+  /** Gives the experiment its job. May fail: the reconciler adds what is missing. */
+  join(id: string, priority: number): Promise<void>;
+  /** Gives its job another priority. May fail: the job only says when somebody looks. */
+  move(id: string, priority: number): Promise<void>;
+  /** Shown, read-only, on the board. */
+  queues: readonly Queue[];
+}
+
+/** Recomputes on demand, off the event loop. */
+export interface Verifier {
+  /**
+   * How the advantage of a row (from 0) of a serialized batch comes about. May take the bytes over. Throws a
+   * BatchFormatError for bytes that are no batch, a RangeError where it takes more than it may, and the signal's reason.
+   */
+  explain(bytes: Uint8Array, row: number, signal: AbortSignal): Promise<unknown>;
+  /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Takes over and throws likewise. */
+  bundle(bytes: Uint8Array, origin: BundleOrigin, signal: AbortSignal): Promise<Uint8Array>;
+}
+
+/** Everything that the API is made of. */
+export interface AppDeps {
+  store: Store;
+  line: Line;
+  verifier: Verifier;
+  settings: AppSettings;
+  log: FastifyBaseLogger;
+  clock: { now(): number };
+  /** Told of every answer; `route` is its pattern, `stream` says that it was an event stream. */
+  onAnswered?: (answer: {
+    method: string;
+    route: string;
+    status: number;
+    seconds: number;
+    stream: boolean;
+  }) => void;
+}
+
+/** What a route gets: the same, with its limits complete, and who may ask. */
+export interface RouteDeps extends AppDeps {
+  limits: Limits;
+  callers: Callers;
+  onDemand: OnDemand;
+}

@@ -1,0 +1,70 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EchelonError } from '../../core/errors.ts';
+import type { App } from './deps.ts';
+import { PROBLEM_TYPE, toEchelonError, toProblem } from './to-problem.ts';
+
+/** For whoever asks the api for the metrics, which it never serves. */
+const METRICS_ELSEWHERE =
+  'Metrics are served on a port of their own, and on none by default: start with ECHELON_METRICS_PORT=9464 and read http://127.0.0.1:9464/metrics.';
+
+/**
+ * Every failure is a problem document. A path that exists with other methods is answered 405 with `Allow`, so the
+ * routes that are added after this call are remembered.
+ */
+export function addErrors(app: App): void {
+  const paths = new Map<string, { pattern: URLPattern; methods: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const path = paths.get(url) ?? { pattern: new URLPattern({ pathname: url }), methods: new Set() };
+    for (const one of [method].flat()) path.methods.add(one);
+    paths.set(url, path);
+  });
+
+  app.setErrorHandler((error: { code?: string }, request, reply) =>
+    // A QUERY without a body is refused before anybody looks whether there is such a route.
+    request.is404 && error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
+      ? nothingHere(request, reply)
+      : answerProblem(error, request, reply),
+  );
+  app.setNotFoundHandler(nothingHere);
+
+  function nothingHere(request: FastifyRequest, reply: FastifyReply) {
+    const pathname = request.url.split('?', 1)[0]!;
+    const matching = [...paths].filter(([, { pattern }]) => pattern.test({ pathname }));
+    // A path of its own goes before one with parameters, as in the document.
+    const own = matching.filter(([url]) => url === pathname);
+    const allowed = (own.length > 0 ? own : matching).flatMap(([, { methods }]) => [...methods]);
+    const elsewhere = allowed.length > 0 && !allowed.includes(request.method);
+    if (elsewhere) reply.header('allow', [...new Set(allowed)].sort().join(', '));
+    const error = elsewhere
+      ? new EchelonError('method-not-allowed', `${request.method} is not possible here.`)
+      : new EchelonError(
+          'not-found',
+          pathname === '/metrics' ? METRICS_ELSEWHERE : 'There is nothing at this path.',
+        );
+    return answerProblem(error, request, reply);
+  }
+}
+
+/** Answers with the problem document of whatever was thrown. */
+export function answerProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const error = noteFailure(thrown, request, reply);
+  return reply
+    .code(error.status)
+    .header('content-type', PROBLEM_TYPE)
+    .send(JSON.stringify(toProblem(error)));
+}
+
+/** The error of whatever was thrown: logged where it is a fault, and with `Retry-After` where a retry may help. */
+export function noteFailure(thrown: unknown, request: FastifyRequest, reply: FastifyReply): EchelonError {
+  const error = toEchelonError(thrown);
+  if (error.code === 'internal') request.log.error({ err: thrown }, 'request failed');
+  else if (error.status >= 500)
+    request.log.warn({ code: error.code, reason: reasonOf(error) }, 'request refused');
+  if (error.retry && !reply.hasHeader('retry-after')) reply.header('retry-after', '1');
+  return error;
+}
+
+/** What lies behind an error, without a stack: a store that is away is met by every request. */
+function reasonOf({ cause, message }: EchelonError): string {
+  return cause instanceof Error ? cause.message : message;
+}

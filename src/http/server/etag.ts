@@ -1,0 +1,180 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { VersionedKind } from '../../store/experiments/records-contract.ts';
+import { changedSince } from '../../store/experiments/versions.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { withHeaders, withProblems } from './responses.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * On the GET of one record whose handler returns it: its answer carries an ETag. Where PATCH and DELETE of the same
+     * path know `If-Match`, the kind of the record, whose id or name is the path's one parameter.
+     */
+    etag?: boolean | VersionedKind;
+  }
+  interface FastifyRequest {
+    /** The ETag of the answer, where it stands for the version of the record. */
+    versionTag: string | undefined;
+    /** The version of the record whose ETag fits `If-Match`: the handler's write names it. Undefined: any will do. */
+    readVersion: string | undefined;
+  }
+}
+
+const CHANGING = ['PATCH', 'DELETE'];
+
+/**
+ * Whether the ETag stands for the version of the record, not for the answer: what else the answer tells changes every few
+ * seconds, so that hardly a change of a person would meet the ETag that it was decided on. For the same reason nobody is
+ * told that the answer is the one that is known.
+ */
+function isByVersion(etag: boolean | VersionedKind | undefined): etag is VersionedKind {
+  return typeof etag === 'string';
+}
+
+const IF_NONE_MATCH = {
+  'if-none-match': {
+    type: 'string',
+    maxLength: 4096,
+    description: 'ETags that are known: answered 304 where one fits',
+  },
+};
+const IF_MATCH = {
+  'if-match': {
+    type: 'string',
+    maxLength: 4096,
+    description:
+      'ETags of GET on this path: refused with 412 where none of them is that of the present record',
+  },
+};
+const ETAG = { ETag: { type: 'string', description: 'Strong validator of this answer' } };
+const VERSION_TAG = {
+  ETag: {
+    type: 'string',
+    description:
+      'Stands for what people decide of it, and changes only with that: to be sent as If-Match. What it reports of itself changes without it',
+  },
+};
+const IF_NONE_MATCH_PASSED_OVER = {
+  'if-none-match': {
+    type: 'string',
+    maxLength: 4096,
+    description: 'Passed over: what it reports of itself changes without its ETag',
+  },
+};
+
+/**
+ * Conditional requests on records (RFC 9110, 13). `@fastify/etag` would tag every answer, errors and POSTs included,
+ * and knows neither lists of tags nor `If-Match`. With `If-Match` the ETag of the version is compared, and the write is
+ * told that version: the store refuses it in the step that would change a record of another version, so that of
+ * two changes with one ETag one is refused.
+ */
+export function addEtags(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>): void {
+  app.decorateRequest('readVersion', undefined);
+  app.decorateRequest('versionTag', undefined);
+  const reads = documentTagged(app);
+
+  app.addHook('preHandler', async (request, reply) => {
+    const tagged = request.routeOptions.config?.etag;
+    // Before the record: a change between the two reads then has another ETag than the answer.
+    if (isByVersion(tagged)) request.versionTag = (await versionOf(deps, request, tagged)).tag;
+    const wanted = request.headers['if-match'];
+    if (wanted === undefined || !CHANGING.includes(request.method)) return;
+    const read = reads.get(request.routeOptions.url ?? '');
+    if (read === undefined) return;
+    // First of all: whether there is such a record for this caller, which is all that others learn.
+    await (read.handler as Handler).call(app, request, reply);
+    if (wanted.trim() === '*') return;
+    const { version, tag } = await versionOf(deps, request, read.config?.etag as VersionedKind);
+    if (!tagsOf(wanted).includes(tag)) throw changedSince();
+    request.readVersion = version;
+  });
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!request.routeOptions.config?.etag || reply.statusCode !== 200 || typeof payload !== 'string')
+      return payload;
+    const etag = request.versionTag ?? etagOf(payload);
+    reply.header('etag', etag);
+    const known = request.headers['if-none-match'];
+    if (known === undefined || request.versionTag !== undefined) return payload;
+    // The comparison of If-None-Match is the weak one.
+    const tags = tagsOf(known).map((tag) => tag.replace(/^W\//, ''));
+    if (known.trim() !== '*' && !tags.includes(etag)) return payload;
+    reply.code(304).removeHeader('content-type');
+    return '';
+  });
+}
+
+/** The routes that read a record with an ETag, by path, as they come; they and the changes of it are documented so. */
+function documentTagged(app: App): ReadonlyMap<string, RouteOptions> {
+  const reads = new Map<string, RouteOptions>();
+  const changes = new Map<string, RouteOptions[]>();
+  app.addHook('onRoute', (route) => {
+    const methods = [route.method].flat();
+    if (route.config?.etag && methods.includes('GET')) {
+      reads.set(route.url, route);
+      documentRead(route);
+      for (const change of changes.get(route.url) ?? []) documentChange(change, route);
+    } else if (methods.some((method) => CHANGING.includes(method))) {
+      changes.set(route.url, [...(changes.get(route.url) ?? []), route]);
+      const read = reads.get(route.url);
+      if (read !== undefined) documentChange(route, read);
+    }
+  });
+  return reads;
+}
+
+/** The version of the record that a request names, and the tag that stands for it. */
+async function versionOf(
+  { store, settings }: Pick<RouteDeps, 'store' | 'settings'>,
+  request: FastifyRequest,
+  kind: VersionedKind,
+): Promise<{ version: string; tag: string }> {
+  const [name] = Object.values(request.params as Record<string, string>) as [string];
+  const version = await store.recordVersion(kind, name);
+  // Keyed: a version is a digest of secrets too, and a short one could be found by trying.
+  const digest = createHmac('sha256', settings.cookieSecret).update(`version ${kind} ${name} ${version}`);
+  return { version, tag: quoted(digest.digest('base64url')) };
+}
+
+type Handler = (this: App, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** The strong ETag of an answer, quotes included. */
+export function etagOf(text: string): string {
+  return quoted(createHash('sha256').update(text).digest('base64url'));
+}
+
+const quoted = (digest: string): string => `"${digest.slice(0, 27)}"`;
+
+/** The tags of a list as If-Match and If-None-Match have it; what is no tag is passed over. */
+function tagsOf(header: string): string[] {
+  return header.match(/(?:W\/)?"[\x21\x23-\x7e]*"/g) ?? [];
+}
+
+interface Documented {
+  headers?: { properties?: object };
+  response?: Record<string, unknown>;
+}
+
+function documentRead(route: RouteOptions): void {
+  route.schema ??= {};
+  const schema = route.schema as Documented;
+  const byVersion = isByVersion(route.config?.etag);
+  const ifNoneMatch = byVersion ? IF_NONE_MATCH_PASSED_OVER : IF_NONE_MATCH;
+  schema.headers = {
+    type: 'object',
+    properties: { ...schema.headers?.properties, ...ifNoneMatch },
+  } as object;
+  schema.response = withHeaders(schema.response ?? {}, byVersion ? VERSION_TAG : ETAG);
+  if (!byVersion)
+    schema.response[304] = { description: 'It is the answer that is known', headers: ETAG, type: 'null' };
+}
+
+function documentChange(route: RouteOptions, read: RouteOptions): void {
+  if (typeof read.config?.etag !== 'string')
+    throw new TypeError(`${route.url}: etag must name the kind of the record`);
+  route.schema ??= {};
+  const schema = route.schema as Documented;
+  schema.headers = { type: 'object', properties: { ...schema.headers?.properties, ...IF_MATCH } } as object;
+  schema.response = withProblems(schema.response ?? {}, ['precondition-failed']);
+}

@@ -1,0 +1,174 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { EchelonError, type ErrorCode } from '../../core/errors.ts';
+import { canonicalJson } from '../../schemas/json.ts';
+import type { AnswerClaim, KeptAnswer } from '../../store/experiments/records-contract.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { withHeaders, withProblems } from './responses.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * What an Idempotency-Key means on a POST. Left out: its answer is kept. `own`: the route's own step in the store
+     * knows the key, so that nothing happens twice even where an answer was never given. `none`: the route stores
+     * nothing, and may as well be repeated. `secret`: the answer carries a secret, so only that there was one is kept.
+     */
+    idempotency?: 'own' | 'none' | 'secret';
+  }
+  interface FastifyRequest {
+    /** The claim under which this request is answered; null: it has no key that is kept here. */
+    answerClaim: { name: string; token: string } | null;
+  }
+}
+
+/** How long an answer is kept. */
+const KEPT_MS = 24 * 3600 * 1000;
+/** Beyond the time after which a request is given up, so that two never work on one key. */
+const CLAIM_MS = 60_000;
+/** Longer answers are not kept. */
+const MOST_BYTES = 64 * 1024;
+/** Longer refusals are not kept: the same request is refused again, and made nothing. */
+const MOST_REFUSAL_BYTES = 2048;
+/** Refusals that say nothing of the request itself. */
+const PASSING = new Set([401, 403, 408, 413, 429]);
+/** Headers that a repetition must be told. */
+const TOLD = ['content-type', 'location'];
+
+const EFFECT = {
+  kept: 'A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.',
+  own: 'A request that is repeated with its key and body, by the same caller, makes nothing again and is answered as the first one was',
+  none: 'Taken, and without effect: this request stores nothing and may be repeated',
+  secret:
+    'A request that is repeated with its key within 24 hours, by the same caller, is not carried out again: it is answered 409 `idempotency-conflict`, since the first answer carried a secret, which is not kept',
+} as const;
+
+const OWN_CONFLICTS: readonly ErrorCode[] = ['idempotency-conflict'];
+const CONFLICTS: readonly ErrorCode[] = [...OWN_CONFLICTS, 'idempotency-in-progress', 'store-full'];
+
+const KEY = '^[\\x21-\\x7e]{1,255}$';
+
+/**
+ * An Idempotency-Key on every POST under /v1: documented, checked, and, where the route does not do better itself, its
+ * answer kept for whoever repeats the request. Keys belong to their caller. One of several equal requests at once is
+ * carried out; the others are told to come back.
+ */
+export function addIdempotency(app: App, { store, log }: RouteDeps): void {
+  app.decorateRequest('answerClaim', null);
+  app.addHook('onRoute', (route) => {
+    if (takesKey(route)) document(route);
+  });
+
+  app.addHook('preHandler', async (request, reply) => {
+    const key = idempotencyKey(request);
+    const { method, url, config } = request.routeOptions;
+    if (key === undefined || !takesKey({ method: method ?? '', url: url ?? '' })) return;
+    if (config.idempotency === 'own' || config.idempotency === 'none') return;
+    const name = createHash('sha256')
+      .update(JSON.stringify([request.caller.id, key]))
+      .digest('hex');
+    const claim = await store.claimAnswer({ name, digest: digestOf(request, key), leaseMs: CLAIM_MS });
+    if (claim.outcome === 'claimed') request.answerClaim = { name, token: claim.token };
+    else return repeat(claim, reply);
+    return undefined;
+  });
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const claim = request.answerClaim;
+    if (claim === null) return payload;
+    request.answerClaim = null;
+    const answer = answerToKeep(request, reply, payload);
+    const ended = answer
+      ? store.keepAnswer({ ...claim, caller: request.caller.id, answer, keepMs: KEPT_MS })
+      : store.dropAnswer(claim);
+    // What was done is done: a repetition is then told to come back until the claim has run out.
+    await ended.catch((err: unknown) => log.warn({ err }, 'an answer could not be kept for its repetition'));
+    return payload;
+  });
+}
+
+/** The Idempotency-Key of a request whose headers were checked; undefined: it has none. */
+export function idempotencyKey(request: Pick<FastifyRequest, 'headers'>): string | undefined {
+  const key = request.headers['idempotency-key'];
+  return typeof key === 'string' ? key : undefined;
+}
+
+function takesKey({ method, url }: Pick<RouteOptions, 'method' | 'url'>): boolean {
+  return [method].flat().includes('POST') && url.startsWith('/v1/');
+}
+
+function document(route: RouteOptions): void {
+  route.schema ??= {};
+  const schema = route.schema as { headers?: unknown; response?: object };
+  const effect = route.config?.idempotency ?? 'kept';
+  schema.headers ??= {
+    type: 'object',
+    properties: { 'idempotency-key': { type: 'string', pattern: KEY, description: EFFECT[effect] } },
+  };
+  if (effect === 'none') return;
+  schema.response = withProblems(schema.response ?? {}, effect === 'own' ? OWN_CONFLICTS : CONFLICTS);
+  if (effect !== 'kept') return;
+  const replayed = { type: 'string', description: 'true: the answer to an earlier request with this key' };
+  schema.response = withHeaders(schema.response, { 'Idempotency-Replayed': replayed });
+}
+
+/**
+ * Of what a request asks. The key takes part, so that what is stored says nothing about a body that holds a secret to
+ * those who do not know the key.
+ */
+function digestOf({ method, url, body }: FastifyRequest, key: string): string {
+  return createHmac('sha256', key)
+    .update(canonicalJson([method, url, body ?? null]))
+    .digest('hex');
+}
+
+function repeat(claim: Exclude<AnswerClaim, { outcome: 'claimed' }>, reply: FastifyReply): FastifyReply {
+  if (claim.outcome === 'conflict') {
+    throw new EchelonError(
+      'idempotency-conflict',
+      'The Idempotency-Key was used with another request; use a new key',
+    );
+  }
+  if (claim.outcome === 'running') {
+    throw new EchelonError('idempotency-in-progress', 'The first request with this key is not answered yet.');
+  }
+  if (claim.outcome === 'full') {
+    throw new EchelonError(
+      'store-full',
+      'The store is nearly full and keeps no more answers; send the request without an Idempotency-Key',
+    );
+  }
+  const { status, headers, body, withheld } = claim.answer;
+  if (withheld) {
+    throw new EchelonError(
+      'idempotency-conflict',
+      'This request was carried out before; its answer held a secret and was not kept. Revoke what it made, and use a new key.',
+    );
+  }
+  return reply.code(status).headers(headers).header('idempotency-replayed', 'true').send(body);
+}
+
+/** The answer as it is kept; undefined: another try may be answered differently. */
+function answerToKeep(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): KeptAnswer | undefined {
+  const status = reply.statusCode;
+  const text = payload === undefined || payload === null ? '' : payload;
+  if (typeof text !== 'string' || Buffer.byteLength(text) > MOST_BYTES) return undefined;
+  if (status >= 400 && (text.length > MOST_REFUSAL_BYTES || !isFinal(status, text))) return undefined;
+  if (status < 400 && request.routeOptions.config.idempotency === 'secret') {
+    return { status, headers: {}, body: '', withheld: true };
+  }
+  const headers = TOLD.flatMap((name) => {
+    const value = reply.getHeader(name);
+    return value === undefined ? [] : [[name, String(value)] as const];
+  });
+  return { status, headers: Object.fromEntries(headers), body: text };
+}
+
+/** A refusal that the same request will always get; all of ours are problem documents. */
+function isFinal(status: number, text: string): boolean {
+  if (status >= 500 || PASSING.has(status)) return false;
+  return (JSON.parse(text) as { retry?: boolean }).retry === false;
+}

@@ -1,0 +1,39 @@
+import type { FastifyReply } from 'fastify';
+import { EchelonError } from '../../core/errors.ts';
+
+/** What is recomputed because a client asks for it; each piece of work gets a signal that aborts once the client is gone. */
+export type OnDemand = <T>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+
+/**
+ * Bounds the work that clients ask for: at most `limit` pieces are in hand, those that wait for a thread included; one
+ * more throws EchelonError `verifier-busy`. So a batch is not even read for it.
+ */
+export function createOnDemand(limit: number): OnDemand {
+  let inHand = 0;
+  return async (reply, work) => {
+    if (inHand >= limit) {
+      throw new EchelonError(
+        'verifier-busy',
+        `${limit} requests are being recomputed or wait for that. Try again later.`,
+      );
+    }
+    inHand += 1;
+    const left = new AbortController();
+    const leave = () => left.abort();
+    reply.raw.once('close', leave);
+    // The request's own signal aborts when its time is over.
+    const signal = AbortSignal.any([left.signal, reply.request.signal]);
+    try {
+      return await work(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new EchelonError(
+        'took-too-long',
+        'The request was given up: its client left, or it took too long.',
+      );
+    } finally {
+      reply.raw.off('close', leave);
+      inHand -= 1;
+    }
+  };
+}

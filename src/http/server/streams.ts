@@ -1,0 +1,98 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EchelonError } from '../../core/errors.ts';
+import type { App, Limits, RouteDeps } from './deps.ts';
+import { sendEvents } from './sse.ts';
+
+/** Answers requests by streams of server-sent events, within the limits that all of them share. */
+export interface Streams {
+  /**
+   * Takes a place among the caller's open streams for an answer that goes on as long as its client reads; the answer gives
+   * it back. Throws EchelonError `rate-limited` where the caller has too many open.
+   */
+  take(request: FastifyRequest): () => void;
+  /**
+   * Takes a place among the caller's open streams and answers with these frames; resolves when the stream has ended.
+   * Throws EchelonError `rate-limited` where the caller has too many open. `what` names the stream in the log.
+   */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    stream: {
+      frames: (signal: AbortSignal) => AsyncIterable<{ bytes: Buffer }>;
+      what: Record<string, string | null>;
+    },
+  ): Promise<FastifyReply>;
+}
+
+/** The streams of one app; they end when it closes. */
+export function createStreams(app: App, { limits, log, callers }: RouteDeps): Streams {
+  const closing = new AbortController();
+  const open: Open = { all: 0, of: new Map() };
+  app.addHook('preClose', async () => closing.abort());
+
+  return {
+    take: (request) => takeSlot(open, request.caller.id, limits),
+    async send(request, reply, { frames, what }) {
+      const release = takeSlot(open, request.caller.id, limits);
+      const watch = callers.watch(request.credential);
+      try {
+        reply.hijack();
+        reply.raw.writeHead(200, {
+          ...(reply.getHeaders() as OutgoingHttpHeaders),
+          'content-type': 'text/event-stream; charset=utf-8',
+          'x-accel-buffering': 'no',
+          // A stream that has ended must not keep a server from closing.
+          connection: 'close',
+        });
+        const { end, error } = await sendEvents({
+          response: reply.raw,
+          frames,
+          closing: closing.signal,
+          refused: watch.signal,
+          heartbeatMs: limits.heartbeatMs,
+          stallMs: limits.stallMs,
+          bufferBytes: limits.streamBufferBytes,
+        });
+        if (end === 'failed') log.warn({ err: error, ...what }, 'event stream interrupted');
+        if (end === 'stalled') log.info(what, 'event stream cut: the client did not read');
+      } finally {
+        release();
+        watch.release();
+      }
+      return reply;
+    },
+  };
+}
+
+/** Streams that are open, by who asked for them. */
+interface Open {
+  all: number;
+  of: Map<string, number>;
+}
+
+/** Counts an open stream; the answer gives it back. Throws EchelonError `rate-limited` at a limit. */
+function takeSlot(
+  open: Open,
+  identity: string,
+  { streams, allStreams }: Pick<Limits, 'streams' | 'allStreams'>,
+): () => void {
+  const count = open.of.get(identity) ?? 0;
+  if (count >= streams) {
+    throw new EchelonError('rate-limited', `No more than ${streams} event streams at once; close one first.`);
+  }
+  if (open.all >= allStreams) {
+    throw new EchelonError(
+      'rate-limited',
+      `This server has ${allStreams} event streams open, its most; try later.`,
+    );
+  }
+  open.of.set(identity, count + 1);
+  open.all += 1;
+  return () => {
+    const left = (open.of.get(identity) ?? 1) - 1;
+    if (left === 0) open.of.delete(identity);
+    else open.of.set(identity, left);
+    open.all -= 1;
+  };
+}

@@ -1,0 +1,173 @@
+import { ESTIMATORS } from '../../kernel/estimators.ts';
+import type { EstimatorName, EstimatorParameters } from '../../kernel/fingerprint.ts';
+import { fingerprint } from '../../kernel/fingerprint.ts';
+import { stepReturns } from '../../kernel/returns.ts';
+import type { Batch, BatchEstimator } from '../format/batch.ts';
+import { kernelParameters, missingColumn, stepColumns } from '../format/batch.ts';
+
+type Variants = EstimatorParameters['hgpo'] &
+  Omit<EstimatorParameters['gigpo'] & EstimatorParameters['grpo'], 'singleton'>;
+
+/**
+ * Another estimator to put in the place of the batch's own: what is left out is as the batch states it, and for
+ * what a batch cannot state (the kernel's variants) as in the recipe.
+ */
+export type EstimatorOverrides = Partial<BatchEstimator> &
+  Partial<Omit<Variants, 'singleton'>> & { readonly singleton?: 'drop' | 'raw' | 'zero' };
+
+/** A batch's advantages by one estimator. */
+export interface Estimate {
+  readonly estimator: EstimatorName;
+  readonly fingerprint: string;
+  /** One per row, float64. */
+  readonly advantage: Float64Array;
+}
+
+/**
+ * Estimates a recorded batch again, with its own estimator or another. The step returns are those that the
+ * trainer reported, unless gamma or the penalty is overridden or it reported none: then they are computed from
+ * the rewards. Throws a BatchFormatError that names the column the estimator needs and the batch does not have,
+ * and a RangeError for a history length out of range.
+ */
+export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Estimate {
+  const stated = { ...batch.estimator, ...overrides };
+  const { name } = stated;
+  const { deviation, ...others } = kernelParameters(stated);
+  // A stated deviation belongs to the estimator that it was stated for.
+  const kept = name === batch.estimator.name || overrides.deviation !== undefined;
+  const parameters = { ...others, ...(deviation === undefined || !kept ? {} : { deviation }) };
+  const run = ESTIMATORS[name] as (typeof ESTIMATORS)['hgpo'];
+  const advantage = run(
+    {
+      steps: withoutObservations(name) ? anyObservation(batch) : stepColumns(batch),
+      stepReturn: () => returnsOf(batch, overrides),
+      score: () => scoresOf(batch),
+    },
+    parameters as Partial<EstimatorParameters['hgpo']>,
+  );
+  return { estimator: name, fingerprint: fingerprint(name, parameters), advantage };
+}
+
+/** The step returns that an estimator starts from: reported where they can be, else computed. */
+export function returnsOf(
+  batch: Batch,
+  overrides: Pick<EstimatorOverrides, 'gamma' | 'invalidActionPenalty'> = {},
+): Float64Array {
+  const { gamma, invalidActionPenalty } = { ...batch.estimator, ...overrides };
+  const own =
+    gamma === batch.estimator.gamma && invalidActionPenalty === batch.estimator.invalidActionPenalty;
+  if (own && batch.reportedStepReward !== undefined) return batch.reportedStepReward;
+  const { trajectory, reward, actionValid } = batch;
+  if (reward === undefined) throw missingColumn(batch, own ? 'reported.stepReward or reward' : 'reward');
+  return stepReturns({ trajectory, reward, actionValid }, { gamma, invalidActionPenalty });
+}
+
+/** How two columns of advantages differ. */
+export interface Difference {
+  readonly fingerprint: string;
+  readonly estimator: EstimatorName;
+  /** Rows compared: those where both are numbers. */
+  readonly rows: number;
+  readonly largest: number;
+  /** The row of the largest difference; -1 where no row was compared. */
+  readonly largestRow: number;
+  readonly meanAbsolute: number;
+  /** Pearson's correlation; NaN where one column is constant. */
+  readonly correlation: number;
+  /** Rows where one is positive and the other negative. */
+  readonly signFlips: number;
+  /** Rows where exactly one of the two is 0. */
+  readonly zeroInOne: number;
+}
+
+/** A batch by several estimators, each against the batch's own. */
+export interface Comparison {
+  readonly batch: string;
+  readonly rows: number;
+  /** What everything is compared with: the batch's own estimator, in float64. */
+  readonly reference: string;
+  readonly differences: readonly Difference[];
+}
+
+/** Compares the estimators of `names` with the batch's own, row by row. Errors as in {@link estimate}. */
+export function compare(batch: Batch, names: readonly EstimatorName[]): Comparison {
+  const reference = estimate(batch);
+  const differences = names.map((name) => {
+    const other = estimate(batch, { name });
+    return {
+      fingerprint: other.fingerprint,
+      estimator: name,
+      ...difference(reference.advantage, other.advantage),
+    };
+  });
+  return { batch: batch.name, rows: batch.rows, reference: reference.fingerprint, differences };
+}
+
+/** Row by row; rows where one of the two is not finite are left out. */
+export function difference(
+  reference: Float64Array,
+  other: Float64Array,
+): Omit<Difference, 'fingerprint' | 'estimator'> {
+  let rows = 0;
+  let largest = 0;
+  let largestRow = -1;
+  let total = 0;
+  let signFlips = 0;
+  let zeroInOne = 0;
+  for (let row = 0; row < reference.length; row++) {
+    const a = reference[row]!;
+    const b = other[row]!;
+    const off = Math.abs(a - b);
+    if (!Number.isFinite(off)) continue;
+    rows++;
+    total += off;
+    if (largestRow === -1 || off > largest) {
+      largest = off;
+      largestRow = row;
+    }
+    if (Math.sign(a) * Math.sign(b) < 0) signFlips++;
+    if ((a === 0) !== (b === 0)) zeroInOne++;
+  }
+  const meanAbsolute = rows === 0 ? 0 : total / rows;
+  return {
+    rows,
+    largest,
+    largestRow,
+    meanAbsolute,
+    correlation: correlate(reference, other),
+    signFlips,
+    zeroInOne,
+  };
+}
+
+function correlate(x: Float64Array, y: Float64Array): number {
+  const used: number[] = [];
+  for (let row = 0; row < x.length; row++) if (Number.isFinite(x[row]! - y[row]!)) used.push(row);
+  const meanOf = (column: Float64Array) => used.reduce((sum, row) => sum + column[row]!, 0) / used.length;
+  const mx = meanOf(x);
+  const my = meanOf(y);
+  let xy = 0;
+  let xx = 0;
+  let yy = 0;
+  for (const row of used) {
+    xy += (x[row]! - mx) * (y[row]! - my);
+    xx += (x[row]! - mx) ** 2;
+    yy += (y[row]! - my) ** 2;
+  }
+  return xx === 0 || yy === 0 ? Number.NaN : xy / Math.sqrt(xx * yy);
+}
+
+function scoresOf(batch: Batch): Float64Array {
+  if (batch.tokenLevelRewardSum === undefined) throw missingColumn(batch, 'tokenLevelRewardSum');
+  return batch.tokenLevelRewardSum;
+}
+
+function withoutObservations(name: EstimatorName): boolean {
+  return name === 'grpo' || name === 'rloo';
+}
+
+/** GRPO and RLOO look at groups alone: a batch without observations will do. */
+function anyObservation(batch: Batch): ReturnType<typeof stepColumns> {
+  const { rows, group, trajectory } = batch;
+  return { rows, group, trajectory, observation: batch.observation ?? group };
+}

@@ -1,0 +1,219 @@
+/**
+ * Why a row has the advantage it has: its clusters level by level with their members, what was dropped and why, the
+ * aggregate, and what the trainer's arithmetic can give. Plain JSON; explain-text.ts makes it readable.
+ */
+
+import { hull } from '../bounds/admissible.ts';
+import { createJudge, type Judge } from '../bounds/outcomes.ts';
+import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
+import { type DropReason, truePart } from '../bounds/true-part.ts';
+import { type Batch, batchFingerprint, type Forms } from '../format/batch.ts';
+import type { RowOutcome } from '../report.ts';
+import { findLikelyCause } from './likely-cause.ts';
+
+/** Members listed per level at most; `size` holds the full number. */
+export const MAX_MEMBERS = 200;
+
+export interface ExplainedMember {
+  row: number;
+  trajectory: string;
+  step: number;
+  /** Its step return, or its score at level -1; null where it is not finite. */
+  value: number | null;
+}
+
+export interface ExplainedLevel {
+  /** k; -1 for the part over the whole group. */
+  level: number;
+  /** What the members have in common, in words. */
+  title: string;
+  valueName: 'return' | 'score';
+  /** The observations the members share, the row's own first, then back in time. */
+  states: string[];
+  size: number;
+  members: ExplainedMember[];
+  /** Null where it is not finite, as below. */
+  mean: number | null;
+  /** Null where the estimator does not divide. */
+  deviation: number | null;
+  epsilon: number;
+  /** The row's advantage within this level, in float64. */
+  advantage: number | null;
+  /** What the trainer's arithmetic can make of it. */
+  interval: { low: number; high: number } | null;
+  /** Coefficient before normalisation. */
+  weight: number;
+  /** Coefficient in the aggregate; 0 where dropped. */
+  share: number;
+  dropped: { reason: DropReason; text: string } | null;
+}
+
+export interface RowExplanation {
+  batch: string;
+  row: number;
+  group: string;
+  trajectory: string;
+  step: number;
+  observation: string | null;
+  fingerprint: string;
+  precision: 'float32' | 'float64';
+  stepReturn: number | null;
+  score: number | null;
+  /** Null where the batch has none, or where it is NaN. */
+  reported: number | null;
+  true: number | null;
+  outcome: RowOutcome;
+  /** Every admissible value lies in it. */
+  interval: { low: number; high: number } | null;
+  combination: 'weighted' | 'sum';
+  weightEpsilon: number;
+  levels: ExplainedLevel[];
+  /** Columns that the batch lacks for a verdict. */
+  missing: string[];
+  /** The variant that gives this and the other wrong rows, where one does. */
+  likelyCause: string | null;
+}
+
+/** Explains one row. Linear in the rows. Throws a RangeError where the batch has no such row or is too large. */
+export function explainRow(batch: Batch, row: number): RowExplanation {
+  if (!Number.isInteger(row) || row < 0 || row >= batch.rows) {
+    throw new RangeError(`batch ${batch.name} has rows 0 to ${batch.rows - 1}, not ${row}`);
+  }
+  const step = stepsOf(batch);
+  const judge = createJudge(batch);
+  const model = 'model' in judge ? judge.model : undefined;
+  const reported = batch.reportedAdvantage?.[row];
+  const outcome = 'model' in judge && reported !== undefined ? judge.judge(row, reported) : 'unverifiable';
+  return {
+    batch: batch.name,
+    row,
+    group: batch.groupNames[batch.group[row]!]!,
+    trajectory: batch.trajectoryNames[batch.trajectory[row]!]!,
+    step: step[row]!,
+    observation: batch.observation === undefined ? null : batch.observationLabel(batch.observation[row]!),
+    fingerprint: batchFingerprint(batch.estimator),
+    precision: batch.estimator.precision,
+    stepReturn: finite(batch.reportedStepReward?.[row] ?? model?.inputs.stepReturn?.value[row]),
+    score: finite(batch.tokenLevelRewardSum?.[row]),
+    reported: finite(reported),
+    true: finite(model?.truth[row]),
+    outcome,
+    interval: model === undefined ? null : finiteInterval(hull(model.parts(row, formsOf(batch)))),
+    combination: model?.combination ?? 'sum',
+    weightEpsilon: model?.weightEpsilon ?? 0,
+    levels: model === undefined ? [] : explainLevels(batch, model, row, step),
+    missing: [
+      ...('missing' in judge ? judge.missing : []),
+      ...(reported === undefined ? ['reported.advantage'] : []),
+    ],
+    likelyCause: 'model' in judge && outcome === 'wrong' ? causeOf(batch, judge) : null,
+  };
+}
+
+/** The cause that holds for all wrong rows: one row alone fits too many. */
+function causeOf(batch: Batch, judge: Judge): string | null {
+  const wrong: number[] = [];
+  batch.reportedAdvantage?.forEach((value, row) => {
+    if (judge.judge(row, value) === 'wrong') wrong.push(row);
+  });
+  const cause = findLikelyCause(batch, wrong);
+  if (cause === undefined) return null;
+  if (wrong.length === 1) return cause.text;
+  const rows = wrong.length.toLocaleString('en-US');
+  if (cause.share === 1) return `${cause.text} (it gives all ${rows} wrong rows)`;
+  return `${cause.text} (it gives ${Math.floor(cause.share * 100)} % of the ${rows} wrong rows)`;
+}
+
+function explainLevels(batch: Batch, model: RowModel, row: number, step: Int32Array): ExplainedLevel[] {
+  const described = model.levels.map((level) => explainLevel(batch, model, { level, row, step }));
+  const kept = described.filter((level) => level.dropped === null && level.advantage !== 0);
+  const total =
+    model.combination === 'sum' ? 1 : kept.reduce((sum, level) => sum + level.weight, model.weightEpsilon);
+  for (const level of kept) level.share = level.weight / total;
+  return described;
+}
+
+function explainLevel(
+  batch: Batch,
+  model: RowModel,
+  { level, row, step }: { level: ModelLevel; row: number; step: Int32Array },
+): ExplainedLevel {
+  const { bounds, cluster, members, input, norm } = level;
+  const c = cluster[row]!;
+  const { value, reason } = truePart(model, level, row);
+  const part = model.parts(row, formsOf(batch)).parts.find((p) => p.level === level.level);
+  const isRaw = c >= 0 && bounds.size[c] === 1 && level.rawSingleton;
+  const deviation = isRaw ? 1 : finite(c < 0 ? 0 : bounds.deviation[c]);
+  return {
+    level: level.level,
+    title: titleOf(level.level),
+    valueName: level.level === -1 ? 'score' : 'return',
+    states: statesOf(batch, row, c < 0 ? -1 : level.level),
+    size: c < 0 ? 0 : bounds.size[c]!,
+    members: c < 0 ? [] : membersOf(batch, { cluster: members, value: input.value, of: c, step }),
+    mean: isRaw ? 0 : finite(c < 0 ? 0 : bounds.trueMean[c]),
+    deviation: norm === 'deviation' ? deviation : null,
+    epsilon: model.epsilon,
+    advantage: finite(value),
+    interval: part === undefined ? null : finiteInterval(part),
+    weight: level.weight,
+    share: 0,
+    dropped: reason === undefined ? null : { reason, text: dropText(reason, level.level) },
+  };
+}
+
+function formsOf({ estimator }: Batch): Forms {
+  return estimator.forms ?? 'any';
+}
+
+function membersOf(
+  batch: Batch,
+  { cluster, value, of, step }: { cluster: Int32Array; value: Float64Array; of: number; step: Int32Array },
+): ExplainedMember[] {
+  const members: ExplainedMember[] = [];
+  for (let row = 0; row < batch.rows && members.length < MAX_MEMBERS; row++) {
+    if (cluster[row] !== of) continue;
+    const trajectory = batch.trajectoryNames[batch.trajectory[row]!]!;
+    members.push({ row, trajectory, step: step[row]!, value: finite(value[row]) });
+  }
+  return members;
+}
+
+/** The observations of the row and of the `level` steps before it in its trajectory. */
+function statesOf(batch: Batch, row: number, level: number): string[] {
+  const { observation, trajectory } = batch;
+  if (observation === undefined || level < 0) return [];
+  const states: string[] = [];
+  for (let at = row; at >= 0 && states.length <= level; at--) {
+    if (trajectory[at] === trajectory[row]) states.push(batch.observationLabel(observation[at]!));
+  }
+  return states;
+}
+
+function titleOf(level: number): string {
+  if (level === -1) return 'the whole group';
+  if (level === 0) return 'same state';
+  return level === 1 ? 'same state and the one before' : `same state and the ${level} before`;
+}
+
+function dropText(reason: DropReason, level: number): string {
+  if (reason === 'no-such-step') return `the trajectory is not ${level + 1} steps old yet`;
+  if (reason === 'singleton') return 'alone in its cluster: nothing to compare with';
+  if (reason === 'equal') return `all ${level === -1 ? 'scores' : 'returns'} are equal`;
+  return `its ${level === -1 ? 'score' : 'return'} is the cluster’s mean`;
+}
+
+/** Step numbers as stated, else positions in the trajectory. */
+function stepsOf({ step, trajectory, trajectoryNames, rows }: Batch): Int32Array {
+  if (step !== undefined) return step;
+  const next = new Int32Array(trajectoryNames.length);
+  return Int32Array.from({ length: rows }, (_, row) => next[trajectory[row]!]!++);
+}
+
+function finite(x: number | undefined): number | null {
+  return x !== undefined && Number.isFinite(x) ? x : null;
+}
+
+function finiteInterval({ low, high }: { low: number; high: number }): { low: number; high: number } | null {
+  return Number.isFinite(low) && Number.isFinite(high) ? { low, high } : null;
+}

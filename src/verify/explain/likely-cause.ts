@@ -1,0 +1,165 @@
+/**
+ * Why rows are wrong: other estimators and variants are tried on the same inputs, and the one that gives what was
+ * reported is named. A guess that is checked on every wrong row, not a verdict.
+ */
+
+import { ESTIMATOR_NAMES } from '../../kernel/estimators.ts';
+import type { Batch } from '../format/batch.ts';
+import { BatchFormatError } from '../format/format-error.ts';
+import { wholeGroups } from '../provenance/whole-groups.ts';
+import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
+
+export interface LikelyCause {
+  /** What was done instead, in words. */
+  readonly text: string;
+  /** Share of the wrong rows whose reported value it gives, 0 to 1. */
+  readonly share: number;
+  readonly fingerprint: string;
+}
+
+/** A variant must give this share of the wrong rows to be named. */
+const MIN_SHARE = 0.9;
+
+/** Agreement of a reported value with a variant's. */
+const CLOSE = 3e-5;
+
+interface Variant {
+  readonly text: string;
+  readonly overrides: EstimatorOverrides;
+}
+
+/** Rows on which variants are tried at most: of a larger batch, the first groups with wrong rows. */
+export const MAX_CAUSE_ROWS = 50_000;
+
+/**
+ * The variant that gives the wrong rows' values, or undefined where none does. In a batch above
+ * {@link MAX_CAUSE_ROWS} rows it is looked for in as many whole groups as stay below.
+ */
+export function findLikelyCause(batch: Batch, wrongRows: readonly number[]): LikelyCause | undefined {
+  const reported = batch.reportedAdvantage;
+  if (reported === undefined || wrongRows.length === 0) return undefined;
+  if (wrongRows.every((row) => reported[row] === 0)) {
+    return {
+      text: 'all of them are reported as 0: the advantages were masked or never computed',
+      share: 1,
+      fingerprint: '',
+    };
+  }
+  if (batch.rows <= MAX_CAUSE_ROWS) return bestVariant(batch, reported, wrongRows);
+  const part = wholeGroups(batch, wrongRows, MAX_CAUSE_ROWS);
+  if (part?.batch.reportedAdvantage === undefined) return undefined;
+  const wrong = new Set(wrongRows);
+  const among = [...part.rows.keys()].filter((row) => wrong.has(part.rows[row]!));
+  return bestVariant(part.batch, part.batch.reportedAdvantage, among);
+}
+
+function bestVariant(
+  batch: Batch,
+  reported: Float64Array,
+  wrongRows: readonly number[],
+): LikelyCause | undefined {
+  const own = evaluate(batch, {});
+  if (own === undefined) return undefined;
+  let best: LikelyCause | undefined;
+  for (const variant of variantsOf(batch)) {
+    const other = evaluate(batch, variant.overrides);
+    if (other === undefined) continue;
+    const share = wrongRows.filter((row) => explains(row, other, own, reported)).length / wrongRows.length;
+    if (share < MIN_SHARE || share <= (best?.share ?? 0)) continue;
+    best = { text: variant.text, share, fingerprint: other.fingerprint };
+    if (share === 1) break;
+  }
+  return best;
+}
+
+/**
+ * True where the variant gives the reported value and is nearer to it than the stated estimator: a variant that changes
+ * nothing for this estimator or this batch is never nearer.
+ */
+function explains(row: number, variant: Estimate, own: Estimate, reported: Float64Array): boolean {
+  const value = variant.advantage[row]!;
+  const off = Math.abs(value - reported[row]!);
+  const ownOff = Math.abs(own.advantage[row]! - reported[row]!);
+  return off <= CLOSE * Math.max(Math.abs(value), 0.01) && !(off >= ownOff);
+}
+
+/** Undefined where the batch lacks a column that the variant needs. */
+function evaluate(batch: Batch, overrides: EstimatorOverrides): Estimate | undefined {
+  try {
+    return estimate(batch, overrides);
+  } catch (error) {
+    if (error instanceof BatchFormatError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function variantsOf(batch: Batch): Variant[] {
+  const { name, historyLength, baseGroup } = batch.estimator;
+  const own = (text: string, overrides: EstimatorOverrides): Variant => ({ text, overrides });
+  return [
+    ...deviationVariants(batch, own),
+    ...(name === 'hgpo' ? hgpoVariants(historyLength, baseGroup, own) : []),
+    ...(name === 'gigpo' ? [own('the step weight was left out', { stepAdvantageWeight: 1 })] : []),
+    ...(name === 'gigpo' ? [own('the step term is missing', { stepAdvantageWeight: 0 })] : []),
+    ...(name === 'grpo' ? [own('leave-one-out baseline', { baseline: 'leave-one-out' })] : []),
+    ...(name === 'hgpo' ? [] : [own('a group of one gives 0', { singleton: 'zero' } as EstimatorOverrides)]),
+    ...(name === 'hgpo' ? [] : [statisticsVariant(batch, own)]),
+    ...ESTIMATOR_NAMES.filter((other) => other !== name).map((other) => ({
+      text: `another estimator: ${other}`,
+      overrides: { name: other },
+    })),
+    own('returns without discount', { gamma: 1 }),
+    own('returns without penalty', { invalidActionPenalty: 0 }),
+  ];
+}
+
+function statisticsVariant({ estimator }: Batch, own: Own): Variant {
+  return estimator.statistics === 'trajectories'
+    ? own('statistics over rows, not trajectories', { statistics: 'rows' })
+    : own('statistics over trajectories, not rows', { statistics: 'trajectories' });
+}
+
+function divisionSwitched(divided: boolean): string {
+  return divided
+    ? 'not divided by the deviation, although stated'
+    : 'divided by the deviation, although not stated';
+}
+
+type Own = (text: string, overrides: EstimatorOverrides) => Variant;
+
+function deviationVariants({ estimator }: Batch, own: Own): Variant[] {
+  const population =
+    (estimator.deviation ?? (estimator.name === 'hgpo' ? 'population' : 'sample')) === 'population';
+  const deviation = population ? 'sample' : 'population';
+  const mode = estimator.mode === 'mean_norm' ? 'mean_std_norm' : 'mean_norm';
+  return [
+    own(`the ${deviation} deviation instead of the ${population ? 'population' : 'sample'} deviation`, {
+      deviation,
+    }),
+    ...(estimator.name === 'hgpo' || estimator.name === 'gigpo'
+      ? [own(`${mode} instead of ${estimator.mode}`, { mode })]
+      : []),
+    ...(estimator.name === 'grpo'
+      ? [own(divisionSwitched(estimator.normalizeByStd), { normalizeByStd: !estimator.normalizeByStd })]
+      : []),
+    own('epsilon 1e-4', { epsilon: 1e-4 }),
+    own('epsilon 1e-8', { epsilon: 1e-8 }),
+    own('epsilon added to the variance', { epsilonPlace: 'variance-added' }),
+    own('epsilon as a floor of the deviation', { epsilonPlace: 'floor' }),
+  ];
+}
+
+function hgpoVariants(historyLength: number, baseGroup: boolean, own: Own): Variant[] {
+  const near = [historyLength - 1, historyLength + 1, historyLength - 2, historyLength + 2, 0, 1];
+  const lengths = [...new Set(near)].filter((k) => k >= 0 && k !== historyLength);
+  return [
+    own('levels weigh (k+1)^alpha, as in the paper, instead of (k+2)^alpha', { weightOffset: 1 }),
+    own('levels whose advantage is 0 keep their weight', { zero: 'keep' }),
+    own('clusters of one keep their weight', { singleton: 'zero', zero: 'keep' } as EstimatorOverrides),
+    own(`the base group is ${baseGroup ? 'left out' : 'taken in'}`, { baseGroup: !baseGroup }),
+    ...lengths.map((k) => own(`history length ${k} instead of ${historyLength}`, { historyLength: k })),
+    own('alpha 0: all levels weigh the same', { lengthWeightAlpha: 0 }),
+    own('alpha 1', { lengthWeightAlpha: 1 }),
+    own('alpha 2', { lengthWeightAlpha: 2 }),
+  ];
+}

@@ -1,0 +1,165 @@
+import { closest } from '../closest.ts';
+import { present } from '../present.ts';
+import type { Batch, BatchEstimator } from './batch.ts';
+import { MAX_ROWS } from './batch.ts';
+import { BatchFormatError, describeValue } from './format-error.ts';
+import { inflate, isGzip } from './inflate.ts';
+import type { Place } from './json-columns.ts';
+import {
+  columnOf,
+  faultAt,
+  flagColumn,
+  float32Column,
+  integerColumn,
+  invalidAt,
+  nameColumn,
+  numberColumn,
+} from './json-columns.ts';
+import { readObservations } from './json-observations.ts';
+import type { JsonObject } from './json-params.ts';
+import { isObject, readEstimator, readProvenance, usesReturns } from './json-params.ts';
+import { parseJson } from './parse-json.ts';
+
+const FORMAT = 'echelon-batch/1';
+
+/** The keys that a batch may have. */
+const BATCH_KEYS = [
+  'name',
+  'note',
+  'params',
+  'provenance',
+  'group',
+  'trajectory',
+  'step',
+  'observation',
+  'observationIndex',
+  'observations',
+  'reward',
+  'actionValid',
+  'tokenLevelRewardSum',
+  'responseLength',
+  'reported',
+];
+const REPORTED_KEYS = ['stepReward', 'advantage'];
+const LARGEST_INT32 = 2 ** 31 - 1;
+
+/**
+ * Reads a file of the format `echelon-batch/1`, JSON or JSON in gzip. `source` names it in messages. Throws a
+ * BatchFormatError for anything that is not such a file, in time and memory bounded by the limits in
+ * parse-json.ts. Keys that the format does not have are passed over, unless they look like a slip of one it has.
+ */
+export function readBatches(bytes: Uint8Array, source: string): Batch[] {
+  const parsed = parseJson(isGzip(bytes) ? inflate(bytes, source) : bytes, source);
+  if (!isObject(parsed)) throw wrongFile(source, 'an object {format, batches}', parsed);
+  if (parsed.format !== FORMAT) throw wrongFile(source, JSON.stringify(FORMAT), parsed.format, 'format');
+  if (!Array.isArray(parsed.batches))
+    throw wrongFile(source, 'an array of batches', parsed.batches, 'batches');
+  return parsed.batches.map((batch: unknown, at) => readBatch(batch, { file: source, batch: `#${at}` }));
+}
+
+function readBatch(batch: unknown, unnamed: Place): Batch {
+  if (!isObject(batch)) throw invalidAt(unnamed, 'batches', 'an object for each batch', batch);
+  const name = textOf(unnamed, batch, 'name') || unnamed.batch;
+  const place = { file: unnamed.file, batch: name };
+  refuseSlips(place, '', batch, BATCH_KEYS);
+  const params = objectOf(place, batch, 'params');
+  if (params === undefined) {
+    throw faultAt(place, { code: 'missing', field: 'params', expected: 'an object', found: 'nothing' });
+  }
+  const reported = objectOf(place, batch, 'reported') ?? {};
+  refuseSlips(place, 'reported.', reported, REPORTED_KEYS);
+  const estimator = readEstimator(place, params, { returns: needsReturns(params, batch) });
+  const group = namesOf(place, batch, 'group');
+  const rows = group.ids.length;
+  const trajectory = namesOf(place, batch, 'trajectory', rows);
+  return {
+    name,
+    ...present({ note: textOf(place, batch, 'note'), provenance: readProvenance(place, batch) }),
+    rows,
+    estimator,
+    group: group.ids,
+    groupNames: group.names,
+    trajectory: trajectory.ids,
+    trajectoryNames: trajectory.names,
+    ...readObservations(place, batch, rows),
+    ...readColumns(place, { batch, reported: usedOf(reported, params), rows, estimator }),
+  };
+}
+
+function readColumns(
+  place: Place,
+  from: { batch: JsonObject; reported: JsonObject; rows: number; estimator: BatchEstimator },
+): Partial<Batch> {
+  const { batch, reported, rows } = from;
+  const counts = { rows, largest: LARGEST_INT32 };
+  const reportedColumn = from.estimator.precision === 'float32' ? float32Column : numberColumn;
+  return present({
+    step: integerColumn(place, 'step', batch.step, counts),
+    reward: numberColumn(place, 'reward', batch.reward, rows),
+    actionValid: flagColumn(place, 'actionValid', batch.actionValid, rows),
+    tokenLevelRewardSum: numberColumn(place, 'tokenLevelRewardSum', batch.tokenLevelRewardSum, rows),
+    responseLength: integerColumn(place, 'responseLength', batch.responseLength, counts),
+    reportedStepReward: reportedColumn(place, 'reported.stepReward', reported.stepReward, rows),
+    reportedAdvantage: reportedColumn(place, 'reported.advantage', reported.advantage, rows),
+  });
+}
+
+/** True where gamma and the penalty must be stated: the estimator uses returns, and there are rewards to make them of. */
+function needsReturns(params: JsonObject, batch: JsonObject): boolean {
+  return Array.isArray(batch.reward) && usesReturns(params.estimator ?? 'hgpo');
+}
+
+/** Returns that the estimator does not use can be checked only where gamma is stated: else they count as not there. */
+function usedOf(reported: JsonObject, { estimator, gamma }: JsonObject): JsonObject {
+  if (usesReturns(estimator ?? 'hgpo') || typeof gamma === 'number') return reported;
+  const { stepReward: _unused, ...used } = reported;
+  return used;
+}
+
+function namesOf(
+  place: Place,
+  batch: JsonObject,
+  field: string,
+  rows?: number,
+): { ids: Int32Array; names: string[] } {
+  const value = batch[field];
+  if (!Array.isArray(value)) throw invalidAt(place, field, 'an array with one name per row', value);
+  if (value.length > MAX_ROWS) {
+    throw faultAt(place, {
+      code: 'too-large',
+      field,
+      expected: `at most ${MAX_ROWS} rows`,
+      found: `${value.length}`,
+    });
+  }
+  return nameColumn(place, field, columnOf(place, field, value, rows ?? value.length)!);
+}
+
+function textOf(place: Place, batch: JsonObject, field: string): string | undefined {
+  const value = batch[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw invalidAt(place, field, 'a text', value);
+  return value;
+}
+
+function objectOf(place: Place, batch: JsonObject, field: string): JsonObject | undefined {
+  const value = batch[field];
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) throw invalidAt(place, field, 'an object', value);
+  return value;
+}
+
+/** A key that is nearly one of the format's would silently be a column that the batch does not have. */
+function refuseSlips(place: Place, prefix: string, object: JsonObject, keys: readonly string[]): void {
+  for (const key of Object.keys(object)) {
+    if (keys.includes(key)) continue;
+    const near = closest(key, keys);
+    if (near === undefined) continue;
+    const expected = `no such key (did you mean ${prefix}${near}?)`;
+    throw faultAt(place, { code: 'bad-key', field: `${prefix}${key}`, expected });
+  }
+}
+
+function wrongFile(file: string, expected: string, found: unknown, field?: string): BatchFormatError {
+  return new BatchFormatError({ code: 'invalid', file, field, expected, found: describeValue(found) });
+}

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { echelon } from '../gen/batch.js';
+import { present } from '../present.ts';
+import type { Batch, BatchEstimator } from './batch.ts';
+import { MAX_ROWS } from './batch.ts';
+import { BatchFormatError } from './format-error.ts';
+import type { Place } from './json-columns.ts';
+import { faultAt } from './json-columns.ts';
+import { readEstimator, readProvenance, usesReturns } from './json-params.ts';
+import { labelOf } from './observation.ts';
+import { toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from './wire-columns.ts';
+
+const { AdvantageBatch } = echelon.batch.v1;
+type Message = echelon.batch.v1.AdvantageBatch;
+
+const FORMAT = 'echelon-batch/1';
+const DIGEST_BYTES = 16;
+
+/**
+ * Reads a batch of the wire (protobuf `echelon.batch.v1.AdvantageBatch`). `source` names it in messages. The
+ * batch's columns are copies: `bytes` may be reused. Throws a BatchFormatError for anything that is not such a
+ * batch; memory is bounded by a small multiple of the input.
+ */
+export function decodeBatch(bytes: Uint8Array, source = 'batch'): Batch {
+  const message = parse(bytes, source);
+  if (message.format !== FORMAT) {
+    const found = message.format === '' ? 'nothing' : JSON.stringify(message.format.slice(0, 40));
+    throw new BatchFormatError({ code: 'invalid', file: source, field: 'format', expected: FORMAT, found });
+  }
+  const place: Place = { file: source, batch: message.name };
+  const { rows } = message;
+  if (rows > MAX_ROWS) {
+    throw faultAt(place, {
+      code: 'too-large',
+      field: 'rows',
+      expected: `at most ${MAX_ROWS}`,
+      found: `${rows}`,
+    });
+  }
+  const group = wireInt32(place, { field: 'group', bytes: message.group, rows }, message.groupNames.length);
+  const trajectoryColumn = { field: 'trajectory', bytes: message.trajectory, rows };
+  const trajectory = wireInt32(place, trajectoryColumn, message.trajectoryNames.length);
+  if (group === undefined) throw missing(place, 'group', 'the group of each row');
+  if (trajectory === undefined) throw missing(place, 'trajectory', 'the trajectory of each row');
+  const provenance = readProvenance(place, { provenance: decodeProvenance(message) });
+  return {
+    name: message.name,
+    rows,
+    estimator: decodeEstimator(place, message),
+    ...present({ provenance }),
+    group,
+    groupNames: message.groupNames,
+    trajectory,
+    trajectoryNames: message.trajectoryNames,
+    ...decodeObservations(place, message),
+    ...decodeColumns(place, message),
+  };
+}
+
+/**
+ * Writes a batch as the wire carries it. Lossless but for `note`, for the texts with `texts: false`, and for
+ * reported columns that are not float32. An observation's digest is the first half of the SHA-256 of its
+ * canonical text (observation.ts), in UTF-8.
+ */
+export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Uint8Array {
+  const { dictionary } = batch;
+  const float32 = (column: Float64Array | undefined) => toWire(column && Float32Array.from(column));
+  const message = new AdvantageBatch({
+    format: FORMAT,
+    name: batch.name,
+    provenance: new echelon.batch.v1.Provenance(batch.provenance ?? {}),
+    estimator: new echelon.batch.v1.Estimator(batch.estimator),
+    rows: batch.rows,
+    group: toWire(batch.group),
+    groupNames: [...batch.groupNames],
+    trajectory: toWire(batch.trajectory),
+    trajectoryNames: [...batch.trajectoryNames],
+    step: toWire(batch.step),
+    observation: toWire(batch.observation),
+    observationDigests: dictionary?.digests ?? digestsOf(dictionary?.texts ?? []),
+    observationTexts: options.texts === false ? [] : [...(dictionary?.texts ?? [])],
+    reward: toWire(batch.reward),
+    actionValid: toWire(batch.actionValid),
+    tokenLevelRewardSum: toWire(batch.tokenLevelRewardSum),
+    responseLength: toWire(batch.responseLength),
+    reportedStepReward: float32(batch.reportedStepReward),
+    reportedAdvantage: float32(batch.reportedAdvantage),
+  });
+  return AdvantageBatch.encode(message).finish();
+}
+
+function parse(bytes: Uint8Array, source: string): Message {
+  try {
+    return AdvantageBatch.decode(bytes);
+  } catch (cause) {
+    const expected = 'a complete protobuf AdvantageBatch';
+    const found = bytes.length === 0 ? 'an empty file' : (cause as Error).message;
+    throw new BatchFormatError({ code: 'unreadable', file: source, expected, found }, { cause });
+  }
+}
+
+/** Only what is set; 64-bit counters come as objects whose text is the number. */
+function decodeProvenance(message: Message): Record<string, unknown> {
+  const { trainingStep, rowsCollected, ...stated } = { ...message.provenance };
+  return {
+    ...stated,
+    ...(trainingStep === undefined ? {} : { trainingStep: Number(String(trainingStep)) }),
+    ...(rowsCollected === undefined ? {} : { rowsCollected: Number(String(rowsCollected)) }),
+  };
+}
+
+/** The same rules as for the file's `params`; an empty text or a mode that is not needed counts as not stated. */
+function decodeEstimator(place: Place, message: Message): BatchEstimator {
+  const { estimator } = message;
+  if (!estimator?.name) throw missing(place, 'estimator.name', 'the name of the estimator');
+  const { name, mode, deviation, statistics, precision, forms, ...stated } = Object.fromEntries(
+    Object.entries(new echelon.batch.v1.Estimator(estimator)).filter(([key]) => !key.startsWith('$')),
+  ) as unknown as Required<echelon.batch.v1.Estimator.$Properties>;
+  const texts = Object.entries({ mode, deviation, statistics, precision, forms }).filter(([, text]) => text);
+  const params = { ...UNSTATED, ...stated, ...Object.fromEntries(texts), estimator: name };
+  return readEstimator({ ...place, params: 'estimator' }, params, { returns: true });
+}
+
+/** What proto3 leaves out on the wire: a number that is 0, a flag that is false. */
+const UNSTATED = {
+  historyLength: 0,
+  lengthWeightAlpha: 0,
+  baseGroup: false,
+  stepAdvantageWeight: 0,
+  normalizeByStd: false,
+  gamma: 0,
+  invalidActionPenalty: 0,
+  epsilon: 0,
+};
+
+function decodeColumns(place: Place, message: Message): Partial<Batch> {
+  const { rows, estimator } = message;
+  // A gamma of 0 is not on the wire: returns that the estimator does not use are then not checked.
+  const checked = usesReturns(estimator?.name) || (estimator?.gamma ?? 0) !== 0;
+  const column = (field: string, bytes: Uint8Array) => ({ field, bytes, rows });
+  return present({
+    step: wireInt32(place, column('step', message.step), 2 ** 31),
+    reward: wireFloat64(place, column('reward', message.reward)),
+    actionValid: wireFlags(place, column('action_valid', message.actionValid)),
+    tokenLevelRewardSum: wireFloat64(place, column('token_level_reward_sum', message.tokenLevelRewardSum)),
+    responseLength: wireInt32(place, column('response_length', message.responseLength), 2 ** 31),
+    reportedStepReward: checked
+      ? wireFloat32(place, column('reported_step_reward', message.reportedStepReward))
+      : undefined,
+    reportedAdvantage: wireFloat32(place, column('reported_advantage', message.reportedAdvantage)),
+  });
+}
+
+function decodeObservations(
+  place: Place,
+  message: Message,
+): Pick<Batch, 'observation' | 'dictionary' | 'observationLabel'> {
+  const { observationDigests: digestBytes, observationTexts: texts, rows } = message;
+  const count = digestBytes.length / DIGEST_BYTES;
+  if (!Number.isInteger(count)) {
+    const expected = `${DIGEST_BYTES} bytes for each entry`;
+    throw faultAt(place, {
+      code: 'wrong-length',
+      field: 'observation_digests',
+      expected,
+      found: `${digestBytes.length}`,
+    });
+  }
+  if (texts.length > 0 && texts.length !== count) {
+    const expected = `${count} texts, one for each digest, or none`;
+    throw faultAt(place, {
+      code: 'wrong-length',
+      field: 'observation_texts',
+      expected,
+      found: `${texts.length}`,
+    });
+  }
+  const observation = wireInt32(place, { field: 'observation', bytes: message.observation, rows }, count);
+  if (observation === undefined) return { observationLabel: String };
+  const digests = Buffer.from(digestBytes);
+  checkDistinct(place, digests, count);
+  const dictionary = { count, digests, ...(texts.length > 0 ? { texts } : {}) };
+  const hex = (id: number) => digests.toString('hex', id * DIGEST_BYTES, (id + 1) * DIGEST_BYTES);
+  return {
+    observation,
+    dictionary,
+    observationLabel: (id) => (texts[id] === undefined ? hex(id) : labelOf(texts[id])),
+  };
+}
+
+function checkDistinct(place: Place, digests: Buffer, count: number): void {
+  const seen = new Set<string>();
+  for (let id = 0; id < count; id++) {
+    const digest = digests.toString('latin1', id * DIGEST_BYTES, (id + 1) * DIGEST_BYTES);
+    if (seen.has(digest)) {
+      const expected = 'each observation once: two entries with one digest would be two states';
+      throw faultAt(place, {
+        code: 'invalid',
+        field: `observation_digests[${id}]`,
+        expected,
+        found: 'a repetition',
+      });
+    }
+    seen.add(digest);
+  }
+}
+
+function digestsOf(texts: readonly string[]): Uint8Array {
+  const digests = new Uint8Array(texts.length * DIGEST_BYTES);
+  texts.forEach((text, id) => {
+    digests.set(
+      createHash('sha256').update(text, 'utf8').digest().subarray(0, DIGEST_BYTES),
+      id * DIGEST_BYTES,
+    );
+  });
+  return digests;
+}
+
+function missing(place: Place, field: string, expected: string): BatchFormatError {
+  return faultAt(place, { code: 'missing', field, expected, found: 'nothing' });
+}

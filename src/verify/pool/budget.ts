@@ -1,0 +1,32 @@
+/** How much memory a batch will need, before it is spent. */
+
+import type { Batch } from '../format/batch.ts';
+
+/** Memory that the verification of one batch may take, whoever asks for it. */
+export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;
+
+const BYTES_PER_ROW = 250;
+
+/** Cluster ids, bounds of clusters (one per row at worst) and counters, per row and level. */
+const BYTES_PER_LEVEL = 146;
+
+/** Upper estimate, in bytes, of what verifying a batch takes beyond the batch itself. Linear in the rows. */
+export function verificationBytes(batch: Batch): number {
+  return batch.rows * (BYTES_PER_ROW + levelsOf(batch) * BYTES_PER_LEVEL);
+}
+
+/** Levels that the batch can have: K + 1, but no trajectory has more levels than steps. */
+function levelsOf(batch: Batch): number {
+  if (batch.estimator.name !== 'hgpo') return 2;
+  const steps = new Int32Array(batch.trajectoryNames.length);
+  for (let row = 0; row < batch.rows; row++) steps[batch.trajectory[row]!]! += 1;
+  let longest = 0;
+  for (const n of steps) longest = Math.max(longest, n);
+  return Math.min(batch.estimator.historyLength + 1, longest) + 1;
+}
+
+/** Bytes in words: `640 MiB`, `9.6 GiB`. */
+export function bytesInWords(bytes: number): string {
+  const gib = bytes / 2 ** 30;
+  return gib >= 1 ? `${Number(gib.toFixed(1))} GiB` : `${Math.ceil(bytes / 2 ** 20)} MiB`;
+}

@@ -1,0 +1,64 @@
+/** What runs inside a worker thread of the verifier's pool. Errors are answers: they would lose their class on the way. */
+
+import { explainRow, type RowExplanation } from '../explain/explain.ts';
+import type { Batch } from '../format/batch.ts';
+import { batchFingerprint } from '../format/batch.ts';
+import { type BundleOrigin, writeBundle } from '../format/bundle.ts';
+import { type BatchFault, BatchFormatError } from '../format/format-error.ts';
+import { decodeBatch } from '../format/wire.ts';
+import type { BatchReport } from '../report.ts';
+import { unverifiedReport, verifyBatch } from '../verify-batch.ts';
+import { bytesInWords, verificationBytes } from './budget.ts';
+
+/** A task of the pool: a protobuf batch, and what it may need. */
+export interface PoolTask {
+  readonly wire: Uint8Array;
+  readonly budgetBytes: number;
+  /** The row to explain. */
+  readonly row?: number;
+  /** Where the batch of a bundle comes from. */
+  readonly origin?: BundleOrigin;
+}
+
+/** The answer, or the fault of an unreadable batch, or a row that is not there. */
+export type PoolAnswer<T> =
+  | { readonly value: T }
+  | { readonly fault: BatchFault }
+  | { readonly outOfRange: string };
+
+/** Verifies one batch. */
+export function verify({ wire, budgetBytes }: PoolTask): PoolAnswer<BatchReport> {
+  return answer(wire, (batch) => {
+    const needed = wire.byteLength + verificationBytes(batch);
+    if (needed <= budgetBytes) return verifyBatch(batch);
+    const about = { name: batch.name, rows: batch.rows, fingerprint: batchFingerprint(batch.estimator) };
+    return unverifiedReport(
+      about,
+      `It would take about ${bytesInWords(needed)} of memory, ${bytesInWords(budgetBytes)} are allowed.`,
+    );
+  });
+}
+
+/** Explains one row of a batch. */
+export function explain({ wire, row }: PoolTask): PoolAnswer<RowExplanation> {
+  return answer(wire, (batch) => explainRow(batch, row ?? -1));
+}
+
+/** Writes a batch as a bundle. */
+export function bundle({ wire, origin }: PoolTask): PoolAnswer<Uint8Array> {
+  if (origin === undefined) throw new TypeError('a bundle says where its batch comes from');
+  return answer(wire, (batch) => writeBundle(batch, origin));
+}
+
+function answer<T>(wire: Uint8Array, work: (batch: Batch) => T): PoolAnswer<T> {
+  try {
+    return { value: work(decodeBatch(wire)) };
+  } catch (error) {
+    if (error instanceof BatchFormatError) {
+      const { code, file, batch, field, expected, found } = error;
+      return { fault: { code, file, batch, field, expected, found } };
+    }
+    if (error instanceof RangeError) return { outOfRange: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Are the rows the right ones, complete, once each, in order, in the right groups? Recomputing cannot tell: a batch
+ * that was shuffled before the estimator agrees with itself. Every check is linear in the rows.
+ */
+
+import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
+import type { Batch } from '../format/batch.ts';
+import type { Finding } from '../report.ts';
+import { count, finding, some } from './findings.ts';
+import { mismatchedScores } from './score-bounds.ts';
+
+/** All findings on identity, order, completeness and consistency of the rows. */
+export function checkProvenance(batch: Batch, inputs: Inputs): Finding[] {
+  return [
+    ...checkCounts(batch),
+    ...checkFinite(batch),
+    ...checkGroups(batch),
+    ...checkSteps(batch),
+    ...checkReturns(batch, inputs),
+    ...checkScores(batch, inputs),
+  ];
+}
+
+function checkCounts({ rows, provenance, groupNames }: Batch): Finding[] {
+  const findings: Finding[] = [];
+  if (rows === 0) findings.push(finding('batch-empty', 'The batch has no rows.'));
+  const collected = provenance?.rowsCollected ?? rows;
+  if (rows < collected) {
+    const text = `The rollout collected ${count(collected, 'row')}, the batch holds ${count(rows, 'row')}.`;
+    findings.push(finding('rows-missing', text));
+  }
+  if (rows > collected) {
+    const text = `The rollout collected ${count(collected, 'row')}, the batch holds ${count(rows, 'row')}.`;
+    findings.push(finding('rows-surplus', text));
+  }
+  const groups = provenance?.groups ?? groupNames.length;
+  if (groups !== groupNames.length) {
+    const text = `${count(groups, 'group')} stated, ${count(groupNames.length, 'group')} in the batch.`;
+    findings.push(finding('group-count', text));
+  }
+  return findings;
+}
+
+function checkFinite(batch: Batch): Finding[] {
+  const columns = [
+    ['reward', batch.reward],
+    ['reported.stepReward', batch.reportedStepReward],
+    ['tokenLevelRewardSum', batch.tokenLevelRewardSum],
+  ] as const;
+  return columns.flatMap(([name, column]) => {
+    const rows: number[] = [];
+    column?.forEach((x, row) => {
+      if (!Number.isFinite(x)) rows.push(row);
+    });
+    if (rows.length === 0) return [];
+    return [finding('non-finite-input', `${name} is NaN or infinite in ${count(rows.length, 'row')}.`, rows)];
+  });
+}
+
+function checkGroups(batch: Batch): Finding[] {
+  const { trajectory, group, groupNames, trajectoryNames, provenance } = batch;
+  const owner = new Int32Array(trajectoryNames.length).fill(-1);
+  const sizes = new Int32Array(groupNames.length);
+  const strays: number[] = [];
+  for (let row = 0; row < batch.rows; row++) {
+    const t = trajectory[row]!;
+    const g = group[row]!;
+    if (owner[t] === -1) {
+      owner[t] = g;
+      sizes[g]! += 1;
+    } else if (owner[t] !== g) strays.push(row);
+  }
+  const findings: Finding[] = [];
+  if (strays.length > 0) {
+    const names = distinct(strays, (row) => trajectoryNames[trajectory[row]!]!);
+    const text = `${count(names.length, 'trajectory', 'trajectories')} (${some(names, 3)}) in more than one group.`;
+    findings.push(finding('trajectory-in-two-groups', text, strays));
+  }
+  if (trajectoryNames.length > 1 && owner.every((g, t) => g >= 0 && groupNames[g] === trajectoryNames[t])) {
+    const text = `All ${count(groupNames.length, 'group')} are named like their only trajectory.`;
+    findings.push(finding('grouped-by-trajectory', text));
+  }
+  const stated = provenance?.groupSize;
+  if (stated === undefined) return findings;
+  const off = groupNames.flatMap((name, g) => (sizes[g] === stated ? [] : [`${name} has ${sizes[g]}`]));
+  if (off.length > 0) {
+    const text = `${count(stated, 'trajectory', 'trajectories')} per group stated, but not in ${count(off.length, 'group')}: ${some(off, 3)}.`;
+    findings.push(finding('group-size', text));
+  }
+  return findings;
+}
+
+function checkSteps(batch: Batch): Finding[] {
+  const { step, trajectory, trajectoryNames, rows } = batch;
+  if (step === undefined) {
+    return rows === 0 ? [] : [finding('steps-unstated', 'The rows carry no step numbers.')];
+  }
+  const expected = new Int32Array(trajectoryNames.length);
+  const irregular = new Set<number>();
+  for (let row = 0; row < rows; row++) {
+    const t = trajectory[row]!;
+    if (step[row] !== expected[t]) irregular.add(t);
+    expected[t]! += 1;
+  }
+  if (irregular.size === 0) return [];
+  return irregularSteps(batch, step, irregular);
+}
+
+function irregularSteps(batch: Batch, step: Int32Array, irregular: ReadonlySet<number>): Finding[] {
+  const rowsOf = new Map<number, number[]>([...irregular].map((t) => [t, []]));
+  for (let row = 0; row < batch.rows; row++) rowsOf.get(batch.trajectory[row]!)?.push(row);
+  const duplicated: number[] = [];
+  const disordered: number[] = [];
+  const gaps: string[] = [];
+  const gapRows: number[] = [];
+  for (const [t, rows] of rowsOf) {
+    const seen = new Set<number>();
+    let latest = -1;
+    for (const row of rows) {
+      const s = step[row]!;
+      if (seen.has(s)) duplicated.push(row);
+      else if (s < latest) disordered.push(row);
+      seen.add(s);
+      latest = Math.max(latest, s);
+    }
+    if (seen.size === latest + 1 && !seen.has(-1)) continue;
+    gapRows.push(rows[0]!);
+    gaps.push(`${batch.trajectoryNames[t]} lacks step ${firstMissing(seen)}`);
+  }
+  const findings: Finding[] = [];
+  const named = (rows: number[]): string =>
+    some(
+      distinct(rows, (r) => batch.trajectoryNames[batch.trajectory[r]!]!),
+      3,
+    );
+  if (duplicated.length > 0) {
+    const text = `${count(duplicated.length, 'row')} repeat a step of their trajectory (${named(duplicated)}).`;
+    findings.push(finding('row-duplicated', text, duplicated));
+  }
+  if (disordered.length > 0) {
+    const text = `${count(disordered.length, 'row')} stand behind a later step of their trajectory (${named(disordered)}).`;
+    findings.push(finding('steps-out-of-order', text, disordered));
+  }
+  if (gaps.length > 0) {
+    const text = `${count(gaps.length, 'trajectory', 'trajectories')} with steps missing: ${some(gaps, 3)}.`;
+    findings.push(finding('step-gap', text, gapRows));
+  }
+  return findings;
+}
+
+function firstMissing(seen: ReadonlySet<number>): number {
+  let step = 0;
+  while (seen.has(step)) step++;
+  return step;
+}
+
+function checkReturns(batch: Batch, inputs: Inputs): Finding[] {
+  const { reportedStepReward: reported, estimator, rows } = batch;
+  if (reported === undefined || rows === 0) return [];
+  if (inputs.recomputed === undefined) {
+    return [finding('returns-unchecked', 'The reported step returns could not be checked against rewards.')];
+  }
+  const off = mismatchedReturns(reported, inputs.recomputed, inputs.arithmetic);
+  if (off.length === 0) return [];
+  const row = off[0]!;
+  const text = `${count(off.length, 'reported return')} do not come from the rewards with gamma ${estimator.gamma} and penalty ${estimator.invalidActionPenalty}: row ${row} reports ${reported[row]}, the rewards give ${inputs.recomputed.stepReturn[row]}.`;
+  return [finding('returns-mismatch', text, off)];
+}
+
+function checkScores(batch: Batch, inputs: Inputs): Finding[] {
+  const { tokenLevelRewardSum: score, estimator, rows } = batch;
+  if (score === undefined || rows === 0) return [];
+  const off = mismatchedScores(batch, inputs.arithmetic);
+  if (off === undefined) {
+    const used = estimator.name !== 'hgpo' || estimator.baseGroup;
+    return used ? [finding('scores-unchecked', 'The scores could not be checked against rewards.')] : [];
+  }
+  if (off.rows.length === 0) return [];
+  const row = off.rows[0]!;
+  const text = `${count(off.rows.length, 'score')} are not the rewards of the trajectory less the row’s penalty: row ${row} has ${score[row]}, the rewards give ${off.expected[row]}.`;
+  return [finding('score-mismatch', text, off.rows)];
+}
+
+function distinct(rows: readonly number[], name: (row: number) => string): string[] {
+  return [...new Set(rows.map(name))];
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { END_CAUSES, type EndCause, type Ended } from '../../../../src/core/events.ts';
+import { CAUSE_RULES, decide, endInWords, lostAttempt } from '../../../../src/dispatch/attempt/decide.ts';
+
+function ended(cause: EndCause, more: Partial<Ended> = {}): Ended {
+  return { ...lostAttempt(''), cause, ...more };
+}
+
+describe('decide', () => {
+  test('leads each cause where it belongs, with attempts left', () => {
+    const leads = Object.fromEntries(
+      END_CAUSES.map((cause) => [
+        cause,
+        decide(ended(cause), { attempt: 1, maxAttempts: 3, cancelling: false }).to,
+      ]),
+    );
+    assert.deepEqual(leads, {
+      succeeded: 'succeeded',
+      failed: 'failed',
+      stopped: 'queued',
+      killed: 'queued',
+      'out-of-memory': 'failed',
+      'supervisor-lost': 'queued',
+      'not-started': 'queued',
+      'node-lost': 'queued',
+    });
+  });
+
+  test('tries nothing again after the last attempt', () => {
+    const decision = decide(ended('killed'), { attempt: 3, maxAttempts: 3, cancelling: false });
+    assert.equal(decision.to, 'failed');
+    assert.match(decision.reason, /attempt 3 of 3/);
+  });
+
+  test('goes on where it was stopped and not cancelled, however many attempts there were', () => {
+    const decision = decide(ended('stopped'), { attempt: 3, maxAttempts: 3, cancelling: false });
+    assert.equal(decision.to, 'queued');
+    assert.match(decision.reason, /was stopped; it goes on/);
+  });
+
+  test('cancels, however the driver ended', () => {
+    for (const cause of END_CAUSES)
+      assert.equal(decide(ended(cause), { attempt: 1, maxAttempts: 3, cancelling: true }).to, 'cancelled');
+  });
+});
+
+test('the table of causes is the one of docs/runs.md', () => {
+  const page = readFileSync(new URL('../../../../docs/runs.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \|[^|]*\| (counted|free|never)[^|]*\| (yes|no) \|/gm)].map(
+    ([, cause, again, waits]) => [cause, { again, waits: waits === 'yes' }],
+  );
+  const rules = Object.entries(CAUSE_RULES).map(([cause, { again, waits }]) => [cause, { again, waits }]);
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(rules));
+});
+
+test('the next attempt after a lost one waits, twice as long each time', () => {
+  const wait = { firstMs: 1_000, longestMs: 3_000 };
+  const waits = [1, 2, 3, 4].map((attempt) => {
+    const decision = decide(ended('node-lost'), { attempt, maxAttempts: 9, cancelling: false, wait });
+    return decision.to === 'queued' && decision.waitMs;
+  });
+  assert.deepEqual(waits, [1_000, 2_000, 3_000, 3_000]);
+});
+
+test('what does not count neither uses up the attempts nor lengthens the wait', () => {
+  const known = {
+    maxAttempts: 2,
+    uncounted: 2,
+    cancelling: false,
+    wait: { firstMs: 1_000, longestMs: 9_000 },
+  };
+  const again = decide(ended('killed'), { ...known, attempt: 3 });
+  assert.equal(again.to === 'queued' && again.waitMs, 1_000);
+  assert.match(again.reason, /^attempt 3 \(1 of 2 that count\): /);
+  assert.equal(decide(ended('killed'), { ...known, attempt: 4 }).to, 'failed');
+});
+
+test('a lack of memory is answered with what helps', () => {
+  const end = ended('out-of-memory', { message: 'a GPU ran out of memory' });
+  const decision = decide(end, { attempt: 1, maxAttempts: 3, cancelling: false, engine: 'verl-agent' });
+  assert.equal(decision.to, 'failed');
+  assert.match(decision.reason, /lower \/training\/microBatchSizePerGpu/);
+});
+
+test('a limit is a failure, but no success is undone and a cancel goes first', () => {
+  const known = { attempt: 1, maxAttempts: 3, cancelling: false, limitReached: 'its deadline has passed' };
+  assert.deepEqual(
+    ['stopped', 'killed', 'succeeded'].map((cause) => decide(ended(cause as EndCause), known).to),
+    ['failed', 'failed', 'succeeded'],
+  );
+  assert.equal(decide(ended('stopped'), { ...known, cancelling: true }).to, 'cancelled');
+});
+
+test('the third supervisor that is lost is the last, whatever attempts are left', () => {
+  const known = { attempt: 3, maxAttempts: 20, cancelling: false };
+  assert.equal(decide(ended('supervisor-lost'), { ...known, supervisorsLost: 1 }).to, 'queued');
+  const decision = decide(ended('supervisor-lost'), { ...known, supervisorsLost: 2 });
+  assert.ok(decision.to === 'failed' && decision.quarantined);
+  assert.match(decision.reason, /^quarantined after 3 crashes/);
+});
+
+test('an experiment in quarantine gets no further attempt, but a success and a cancel stand', () => {
+  const known = {
+    attempt: 1,
+    maxAttempts: 20,
+    cancelling: false,
+    quarantine: 'quarantined after 3 crashes: …',
+  };
+  for (const cause of ['killed', 'stopped', 'failed'] as const) {
+    const decision = decide(ended(cause), known);
+    assert.ok(decision.to === 'failed' && decision.quarantined);
+    assert.match(decision.reason, /^quarantined after 3 crashes: …; the driver /);
+  }
+  const success = decide(ended('succeeded'), known);
+  assert.equal(success.to, 'succeeded');
+  assert.match(success.reason, /successfully; quarantined after 3 crashes: …$/);
+  assert.equal(decide(ended('killed'), { ...known, cancelling: true }).to, 'cancelled');
+});
+
+test('an end is told in words, with its number', () => {
+  assert.match(endInWords(ended('failed', { exitCode: 3 })), /failed \(exit code 3\)$/);
+  assert.match(endInWords(ended('killed', { signal: 9, message: 'm' })), /\(signal 9\): m$/);
+});
+
+test('the number is said once, whatever the ray-worker says of it', () => {
+  const failed = { exitCode: 1, message: 'exit code 1: ValueError: no games' };
+  assert.equal(endInWords(ended('failed', failed)), 'the driver failed (exit code 1): ValueError: no games');
+  const stopped = {
+    exitCode: 143,
+    signal: 15,
+    message: 'stopped: the machine goes down (signal 15 (SIGTERM))',
+  };
+  assert.equal(
+    endInWords(ended('stopped', stopped)),
+    'the driver was stopped (signal 15): the machine goes down',
+  );
+});
+
+test('a failure without a message is told by the last line that looks like an error, else by the last line', () => {
+  const failed = { exitCode: 1, message: 'exit code 1' };
+  const lastLines = ['Traceback', 'OSError: no space', 'cleaning up', ''];
+  assert.match(endInWords(ended('failed', { ...failed, lastLines })), /\(exit code 1\): OSError: no space$/);
+  assert.match(endInWords(ended('failed', { ...failed, lastLines: ['out of luck', ' '] })), /: out of luck$/);
+  assert.match(endInWords(ended('failed', failed)), /failed \(exit code 1\)$/);
+  const long = endInWords(ended('failed', { ...failed, lastLines: ['x'.repeat(5000)] }));
+  assert.ok(long.length < 400);
+});

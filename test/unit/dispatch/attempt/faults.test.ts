@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EchelonError } from '../../../../src/core/errors.ts';
+import { isLeaseLost, isPassing, whyUnfollowable } from '../../../../src/dispatch/attempt/faults.ts';
+import { RayWorkerError } from '../../../../src/rpc/status.ts';
+
+test('what may pass is tried again, a token that is corrected too', () => {
+  for (const fault of ['unreachable', 'denied', 'exhausted'] as const)
+    assert.ok(isPassing(new RayWorkerError(fault, '')), fault);
+  assert.ok(isPassing(new EchelonError('store-unavailable', '')));
+  for (const error of [
+    new RayWorkerError('invalid', ''),
+    new EchelonError('lease-lost', ''),
+    new Error('x'),
+    null,
+  ])
+    assert.ok(!isPassing(error));
+});
+
+test('a lost lease is known by its code', () => {
+  assert.ok(isLeaseLost(new EchelonError('lease-lost', '')));
+  assert.ok(!isLeaseLost(new Error('lease-lost')));
+});
+
+test('an attach that cannot go on says why', () => {
+  for (const fault of ['unknown-attempt', 'ahead', 'damaged', 'invalid'] as const)
+    assert.match(whyUnfollowable(new RayWorkerError(fault, 'detail')) ?? '', /detail/);
+  assert.equal(whyUnfollowable(new RayWorkerError('unreachable', '')), null);
+  assert.equal(whyUnfollowable(new Error('x')), null);
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createClusterCommands, requestRepair } from '../../../../src/dispatch/clusters/cluster-commands.ts';
+import type { CommandWork } from '../../../../src/dispatch/clusters/commands.ts';
+import type { SetUp } from '../../../../src/dispatch/clusters/setup/set-up.ts';
+import type { RayPlace } from '../../../../src/store/clusters/contract.ts';
+import { claimed, type Scope, storeFor, submitInput } from '../../../support/store.ts';
+
+const REQUEST = {
+  ...{ address: 'ray://h:1', sharedRoot: '/s', node: null, port: null, advertise: null, backfill: true },
+};
+const SECRET = JSON.stringify({ token: 'CANARY', tls: null });
+
+function setUpAs(generation: string, node = 'node-1'): SetUp {
+  const nodes = [
+    { id: node, address: 'h', alive: true, cpusTotal: 8, gpusTotal: 2, cpusAvailable: 8, gpusAvailable: 2 },
+  ];
+  const description = {
+    ...{ version: '0.1.0', generation, rayVersion: '2.60.0', pythonVersion: '3.11', nodeId: node },
+    ...{ sharedRoot: '/s', nodes, engines: [], freeDiskBytes: 1, startedAt: 0 },
+  };
+  return { address: 'h:7400', token: 'worker-token', ca: null, description };
+}
+
+async function bench(scope: Scope) {
+  const { store } = await storeFor(scope);
+  const said: string[] = [];
+  const warned: string[] = [];
+  const ended: RayPlace[] = [];
+  const state = { setUp: setUpAs('g1'), endFails: false, given: undefined as RayPlace | undefined };
+  const run = createClusterCommands({
+    store,
+    pack: () => ({ zip: new Uint8Array(), version: '0.1.0' }),
+    preflight: { rayWorkerOf: () => Promise.reject(new Error('not asked')), compile: () => assert.fail() },
+    setUp: async (_name, place) => {
+      state.given = place;
+      return state.setUp;
+    },
+    endRayWorker: async (place) => {
+      if (state.endFails) throw new Error('away');
+      ended.push(place);
+    },
+  });
+  const work = (kind: CommandWork['kind'], more: Partial<CommandWork> = {}): CommandWork => ({
+    ...{ kind, cluster: 'local', request: kind === 'add' ? REQUEST : {}, tries: 1 },
+    secret: kind === 'add' ? SECRET : null,
+    say: async (line) => void said.push(line),
+    warn: (message) => void warned.push(message),
+    found: () => {},
+    signal: new AbortController().signal,
+    ...more,
+  });
+  return { store, said, warned, ended, state, run, work };
+}
+
+describe('add', () => {
+  test('records where it is, what it has and its secrets, and ends draining', async (t) => {
+    const { store, run, work, state } = await bench(t);
+    await run(work('add'));
+    const [cluster] = await store.clusters();
+    const { backfill, ...place } = REQUEST;
+    assert.deepEqual(state.given, { ...place, token: 'CANARY', tls: null });
+    assert.deepEqual(cluster?.ray, state.given);
+    assert.deepEqual(
+      [cluster?.address, cluster?.token, cluster?.backfill],
+      ['h:7400', 'worker-token', backfill],
+    );
+    assert.deepEqual([cluster?.generation, cluster?.answering, cluster?.nodes.length], ['g1', true, 1]);
+    await run(work('drain'));
+    await run(work('add'));
+    assert.equal((await store.clusters())[0]!.draining, undefined);
+  });
+
+  test('of the same Ray under another name is refused', async (t) => {
+    const { store, run, work } = await bench(t);
+    await run(work('add'));
+    await assert.rejects(run(work('add', { cluster: 'twin' })), /known as local/);
+    assert.equal((await store.clusters()).length, 1);
+  });
+
+  test('as a repair keeps what people have set, and brings nothing back that was removed', async (t) => {
+    const { store, run, work } = await bench(t);
+    const repair = { request: { ...REQUEST, backfill: false, repair: true } };
+    await run(work('add', repair));
+    assert.deepEqual(await store.clusters(), []);
+    await run(work('add'));
+    await run(work('drain'));
+    await run(work('add', repair));
+    const [cluster] = await store.clusters();
+    assert.deepEqual([cluster?.backfill, cluster?.draining], [true, true]);
+  });
+
+  test('that was broken off writes nothing', async (t) => {
+    const { store, run, work } = await bench(t);
+    await assert.rejects(run(work('add', { signal: AbortSignal.abort() })));
+    assert.deepEqual(await store.clusters(), []);
+  });
+});
+
+describe('remove', () => {
+  test('ends the ray-worker and forgets the cluster; a second try finds it done', async (t) => {
+    const { store, run, work, ended, state } = await bench(t);
+    await run(work('add'));
+    await run(work('remove'));
+    assert.deepEqual([await store.clusters(), ended], [[], [state.given]]);
+    await run(work('remove', { tries: 2 }));
+    await assert.rejects(run(work('remove')), /no cluster local/);
+  });
+
+  test('is refused while something runs, and leaves everything as it was', async (t) => {
+    const { store, run, work, ended } = await bench(t);
+    await run(work('add'));
+    const { id } = await store.submit(submitInput());
+    await claimed(store, id);
+    await assert.rejects(run(work('remove')), new RegExp(`runs 1 experiment: ${id}`));
+    assert.equal((await store.clusters())[0]!.draining, undefined);
+    assert.deepEqual(ended, []);
+  });
+
+  test('of a cluster that is gone only warns', async (t) => {
+    const { store, run, work, warned, state } = await bench(t);
+    await run(work('add'));
+    state.endFails = true;
+    await run(work('remove'));
+    assert.deepEqual(await store.clusters(), []);
+    assert.match(warned.join(), /could not be ended: away/);
+  });
+});
+
+test('drain says what goes on there', async (t) => {
+  const { store, run, work, said } = await bench(t);
+  await assert.rejects(run(work('drain')), /no cluster local/);
+  await run(work('add'));
+  const { id } = await store.submit(submitInput());
+  await claimed(store, id);
+  await run(work('drain'));
+  assert.match(said.at(-1)!, /1 experiment there goes on/);
+  assert.equal((await store.clusters())[0]!.draining, true);
+});
+
+test('a silent cluster is asked to be added again as it was, once at a time; one known by address alone is not', async (t) => {
+  const { store, run, work } = await bench(t);
+  await run(work('add'));
+  const [cluster] = await store.clusters();
+  await requestRepair(store, cluster!);
+  await requestRepair(store, cluster!);
+  const [open, another] = await store.openCommands();
+  assert.equal(another, undefined);
+  const taken = await store.claimCommand({ id: open!.id, dispatcher: 'd', leaseMs: 1000 });
+  assert.ok(taken.outcome === 'claimed');
+  assert.deepEqual(taken.claimed.request, { ...REQUEST, repair: true });
+  assert.equal(taken.claimed.secret, SECRET);
+  const { ray: _ray, ...byAddress } = cluster!;
+  await requestRepair(store, { ...byAddress, name: 'other' });
+  assert.equal((await store.openCommands()).length, 1);
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  createClusterRefresh,
+  toChoiceCluster,
+  toClusterNodes,
+  toSeen,
+} from '../../../../src/dispatch/clusters/clusters.ts';
+import type { RayWorkerClient, RayWorkerDescription } from '../../../../src/rpc/ray-worker.ts';
+import { RayWorkerError } from '../../../../src/rpc/status.ts';
+import type { Cluster, Seen } from '../../../../src/store/clusters/contract.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { QUIET, until } from '../../../support/dispatch.ts';
+
+const DESCRIPTION: RayWorkerDescription = {
+  version: '0.1.0',
+  generation: 'g2',
+  rayVersion: '2',
+  pythonVersion: '3',
+  nodeId: 'n',
+  sharedRoot: '/',
+  engines: [],
+  freeDiskBytes: 0,
+  startedAt: 0,
+  nodes: [
+    { id: 'n', address: 'h', alive: true, cpusTotal: 8, gpusTotal: 4, cpusAvailable: 6, gpusAvailable: 1 },
+    {
+      id: 'dead',
+      address: 'h',
+      alive: false,
+      cpusTotal: 8,
+      gpusTotal: 4,
+      cpusAvailable: 8,
+      gpusAvailable: 4,
+    },
+  ],
+};
+const CLUSTER: Cluster = {
+  name: 'a',
+  address: 'h:1',
+  token: 't',
+  ca: null,
+  backfill: true,
+  generation: 'g1',
+  lastSeenAt: 100,
+  nodes: [],
+};
+
+describe('clusters', () => {
+  test('have the nodes that are alive, with what Ray counts as used', () => {
+    assert.deepEqual(toClusterNodes(DESCRIPTION), [
+      { id: 'n', cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 3 },
+    ]);
+  });
+
+  test('answer and drain as the store says', () => {
+    assert.deepEqual([toChoiceCluster(CLUSTER).answering, toChoiceCluster(CLUSTER).draining], [false, false]);
+    const draining = toChoiceCluster({ ...CLUSTER, answering: true, draining: true });
+    assert.deepEqual([draining.answering, draining.draining], [true, true]);
+  });
+
+  test('are written as they describe themselves; a silent one keeps its figures and holds nobody up', async () => {
+    const silent = { ...CLUSTER, name: 'b' };
+    const put: [string, Seen][] = [];
+    let refreshed = 0;
+    const answers: Record<string, () => Promise<RayWorkerDescription>> = {
+      a: async () => DESCRIPTION,
+      b: async () => {
+        throw new RayWorkerError('unreachable', 'away');
+      },
+    };
+    const loop = createClusterRefresh({
+      store: {
+        clusters: async () => [silent, CLUSTER],
+        seeCluster: async (name: string, seen: Seen) => void put.push([name, seen]),
+      } as unknown as Store,
+      rayWorkers: {
+        of: async (name) => ({ describe: answers[name] }) as unknown as RayWorkerClient,
+        update: () => {},
+        close: () => {},
+      },
+      everyMs: 2 ** 30,
+      now: () => 500,
+      log: QUIET,
+      onRefresh: () => {
+        refreshed += 1;
+      },
+    });
+    loop.start();
+    await until(() => refreshed === 1, 'one has answered');
+    await loop.stop();
+    assert.deepEqual(put, [['a', toSeen('h:1', DESCRIPTION)]]);
+    assert.deepEqual(put[0]![1], {
+      ...{ address: 'h:1', generation: 'g2', nodes: toClusterNodes(DESCRIPTION) },
+      ...{ rayVersion: '2', rayWorkerVersion: '0.1.0', sharedRoot: '/' },
+    });
+  });
+
+  test('that stay silent are asked to be repaired, after ever longer waits', async () => {
+    let now = 0;
+    const asked: number[] = [];
+    let looks = 0;
+    const loop = createClusterRefresh({
+      store: { clusters: async () => [CLUSTER] } as unknown as Store,
+      rayWorkers: {
+        async of() {
+          looks += 1;
+          throw new RayWorkerError('unreachable', 'away');
+        },
+        update: () => {},
+        close: () => {},
+      },
+      everyMs: 2 ** 30,
+      now: () => now,
+      log: QUIET,
+      onRefresh: () => assert.fail(),
+      onSilent: async () => void asked.push(now),
+    });
+    loop.start();
+    for (; now <= 300_000; now += 10_000) {
+      const before = looks;
+      loop.poke();
+      await until(() => looks > before, 'it was asked');
+    }
+    await loop.stop();
+    assert.deepEqual(
+      asked.slice(0, 3).map((at, index) => at - (asked[index - 1] ?? 0)),
+      [30_000, 60_000, 120_000],
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CommandWork } from '../../../../src/dispatch/clusters/commands.ts';
+import { createPreflight } from '../../../../src/dispatch/clusters/preflight.ts';
+import { compilePlan } from '../../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+import type { Finding, LaunchPlan, RayWorkerClient } from '../../../../src/rpc/ray-worker.ts';
+import { RayWorkerError } from '../../../../src/rpc/status.ts';
+import type { PreflightFinding } from '../../../../src/schemas/clusters.ts';
+import type { ExperimentSpec } from '../../../../src/schemas/spec.ts';
+
+const NODE = { id: 'n', address: '10.0.0.1', alive: true, cpusTotal: 64, gpusTotal: 4 };
+const TRAINING: ExperimentSpec = {
+  ...{ name: 't', engine: 'verl-agent', recipe: 'qwen2.5_1.5b_alfworld_train' },
+  rollout: { groupSize: 1 },
+};
+
+async function look(
+  spec: ExperimentSpec | undefined,
+  { free = 4, total = 4, asked = [] as Finding[], fault = undefined as RayWorkerError | undefined } = {},
+) {
+  const findings: PreflightFinding[] = [];
+  const said: string[] = [];
+  let given: LaunchPlan | null | undefined;
+  const client = {
+    async describe() {
+      if (fault) throw fault;
+      const nodes = [{ ...NODE, gpusTotal: total, cpusAvailable: 64, gpusAvailable: free }];
+      return { version: '1', rayVersion: '2.50.0', nodes };
+    },
+    async preflight(plan: LaunchPlan | null) {
+      given = plan;
+      return asked;
+    },
+  } as unknown as RayWorkerClient;
+  const run = createPreflight({ rayWorkerOf: async () => client, compile: compilePlan });
+  const work: CommandWork = {
+    ...{ kind: 'preflight', cluster: 'fleet', tries: 1, secret: null, warn: () => {} },
+    request: spec ? resolveSpec(spec) : {},
+    signal: new AbortController().signal,
+    say: async (line) => void said.push(line),
+    found: (more) => void findings.push(...more),
+  };
+  await run(work);
+  return { findings, said, given };
+}
+
+const checks = (findings: readonly PreflightFinding[]) =>
+  findings.map(({ severity, check }) => `${severity} ${check}`);
+
+test('what the spec says itself, the room there and what the ray-worker found are one list, errors first', async () => {
+  const asked: Finding[] = [
+    { check: 'recipe', severity: 'ok', message: 'fine', mend: '' },
+    { check: 'model', severity: 'error', message: 'not there', mend: 'copy it' },
+  ];
+  const { findings, said, given } = await look(TRAINING, { asked });
+  assert.deepEqual(checks(findings).slice(0, 3), ['error model', 'warning degenerate-groups', 'ok padding']);
+  assert.ok(checks(findings).includes('ok room') && checks(findings).includes('ok recipe'));
+  assert.deepEqual(given, compilePlan(resolveSpec(TRAINING).spec));
+  assert.match(said.at(-1)!, /^\d+ checks: 1 error, 1 warning, /);
+});
+
+test('a spec that no node can hold would wait for ever, one that must wait is told so', async () => {
+  const { findings } = await look(TRAINING, { total: 1 });
+  assert.match(findings[0]!.message, /No node has 2 GPUs and [\d.]+ CPUs on one node/);
+  const busy = await look(TRAINING, { free: 0 });
+  const room = busy.findings.find(({ check }) => check === 'room');
+  assert.match(
+    room!.message,
+    /^2 GPUs and [\d.]+ CPUs on one node: 1 of 1 node is large enough, none is free now: it will wait/,
+  );
+});
+
+test('without a spec only the cluster is looked at', async () => {
+  const { findings, given } = await look(undefined);
+  assert.deepEqual(checks(findings), ['ok cluster']);
+  assert.equal(given, null);
+});
+
+test('a cluster that does not answer is a finding, what the spec says itself stands beside it', async () => {
+  const { findings } = await look(TRAINING, { fault: new RayWorkerError('unreachable', 'nobody there') });
+  assert.deepEqual([findings[0]!.severity, findings[0]!.message], ['error', 'nobody there']);
+  assert.ok(checks(findings).includes('warning degenerate-groups'));
+  const old = await look(TRAINING, { fault: new RayWorkerError('invalid', 'UNIMPLEMENTED') });
+  assert.match(old.findings[0]!.mend, /up to date/);
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import {
+  ACTOR,
+  connectionOf,
+  endActor,
+  findActor,
+  startActor,
+} from '../../../../../src/dispatch/clusters/setup/actor.ts';
+import { SetupError } from '../../../../../src/dispatch/clusters/setup/problems.ts';
+import type { ActorHandle } from '../../../../../src/ray/actor.ts';
+import type { RayConnection } from '../../../../../src/ray/connect.ts';
+import { RayActorDiedError, RayPythonError } from '../../../../../src/ray/errors.ts';
+
+// What a Ray makes of it is tested on one: test/e2e/clusters.test.ts.
+const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;
+const ANSWER = { address: '10.0.0.1:7000', version: '1.0.0' };
+const bytes = () => Buffer.from(JSON.stringify(ANSWER));
+const details = (pythonType: string) => ({
+  pythonType,
+  pythonModule: 'builtins',
+  message: pythonType,
+  pythonTraceback: '',
+});
+const python = (pythonType: string) => new RayPythonError(details(pythonType));
+const actorThat = (call: () => unknown) =>
+  ({ call: async () => call(), kill: async () => {} }) as unknown as ActorHandle;
+const rayThat = (parts: object) => parts as unknown as RayConnection;
+const raise = (error: Error) => () => {
+  throw error;
+};
+
+test('the actor has the name under which it is started by hand', () => {
+  const actor = readFileSync(`${PACKAGE}/echelon_rayworker/actor.py`, 'utf8');
+  assert.ok(
+    actor.includes(`ACTOR_NAME = "${ACTOR.name}"`) && actor.includes(`NAMESPACE = "${ACTOR.namespace}"`),
+  );
+});
+
+test('an actor that Ray does not know is none; other failures are failures', async () => {
+  const looking = (error: Error) => findActor(rayThat({ getActor: async () => raise(error)() }));
+  assert.equal(await looking(python('ValueError')), undefined);
+  await assert.rejects(looking(python('KeyError')), /KeyError/);
+});
+
+test('it is asked how it is reached; a dead one is told from one that cannot say it', async () => {
+  assert.deepEqual(await connectionOf(actorThat(bytes)), ANSWER);
+  assert.equal(
+    await connectionOf(actorThat(raise(new RayActorDiedError(details('ActorDiedError'))))),
+    'dead',
+  );
+  await assert.rejects(connectionOf(actorThat(raise(python('AttributeError')))), SetupError);
+  await assert.rejects(connectionOf(actorThat(() => 'text')), /answered with something else/);
+});
+
+test('it is started on its node, with the package, and outlives the session', async () => {
+  const made: unknown[] = [];
+  const ray = rayThat({
+    createActor: async (...all: unknown[]) => {
+      made.push(...all);
+      return actorThat(bytes);
+    },
+  });
+  const options = { stateDir: '/s/echelon/a', sharedRoot: '/s', host: '10.0.0.1', port: 0, reachedAs: '' };
+  assert.deepEqual(await startActor(ray, { zip: new Uint8Array([1]) }, 'n1', options), ANSWER);
+  assert.deepEqual(made[1], [
+    {
+      ...{ state_dir: '/s/echelon/a', shared_root: '/s', host: '10.0.0.1', port: 0 },
+      ...{ encrypt: true, reached_as: '' },
+    },
+  ]);
+  const { lifetime, nodeId, getIfExists, name } = made[3] as Record<string, unknown>;
+  assert.deepEqual(
+    { lifetime, nodeId, getIfExists, name },
+    { lifetime: 'detached', nodeId: 'n1', getIfExists: true, name: ACTOR.name },
+  );
+});
+
+test('its end is waited for until its name is free', async () => {
+  let looks = 0;
+  const getActor = async () => {
+    looks += 1;
+    return looks < 3 ? actorThat(bytes) : raise(python('ValueError'))();
+  };
+  await endActor(rayThat({ getActor }), actorThat(bytes));
+  assert.equal(looks, 3);
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { unzipSync } from 'fflate';
+import { compareVersions, packRayWorker } from '../../../../../src/dispatch/clusters/setup/package.ts';
+
+const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;
+
+test('the package is its own files, the same zip for the same files', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'echelon-pack-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const copy = join(directory, 'echelon_rayworker');
+  cpSync(join(PACKAGE, 'echelon_rayworker'), copy, { recursive: true });
+  const first = packRayWorker(directory);
+  mkdirSync(join(copy, '__pycache__'), { recursive: true });
+  writeFileSync(join(copy, '__pycache__/actor.cpython-311.pyc'), 'x');
+  writeFileSync(join(copy, '__pycache__/left.py'), 'x');
+  writeFileSync(join(copy, 'notes.txt'), 'x');
+  utimesSync(join(copy, 'actor.py'), 1, 1);
+  const again = packRayWorker(directory);
+  assert.deepEqual(Buffer.from(again.zip), Buffer.from(first.zip));
+  const files = Object.keys(unzipSync(first.zip));
+  for (const file of ['__init__.py', 'actor.py', 'gen/rayworker_pb2.py', 'engines/replay/recorded.json.gz'])
+    assert.ok(files.includes(`echelon_rayworker/${file}`), file);
+  assert.match(first.version, /^\d+\.\d+\.\d+/);
+  writeFileSync(join(copy, 'actor.py'), '');
+  assert.notDeepEqual(Buffer.from(packRayWorker(directory).zip), Buffer.from(first.zip));
+});
+
+test('a directory without the package is told', () => {
+  assert.throws(() => packRayWorker(tmpdir()), /echelon_rayworker is not in/);
+});
+
+test('versions are compared as numbers', () => {
+  const order = ['0.0.9', '0.1.0', '0.1.1', '0.2', '0.10.0', '1.0.0', '1.0.0.1'];
+  for (const [at, version] of order.entries())
+    for (const [other, against] of order.entries())
+      assert.equal(
+        Math.sign(compareVersions(version, against)),
+        Math.sign(at - other),
+        `${version} ${against}`,
+      );
+  assert.equal(compareVersions('1.0', '1.0.0'), 0);
+});

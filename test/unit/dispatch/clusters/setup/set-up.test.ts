@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freePort } from '../../../../../src/cli/local/processes.ts';
+import { packRayWorker } from '../../../../../src/dispatch/clusters/setup/package.ts';
+import { endRayWorker, setUpCluster } from '../../../../../src/dispatch/clusters/setup/set-up.ts';
+import { RayUnreachableError } from '../../../../../src/ray/errors.ts';
+
+// What it does on a Ray is tested on one: test/e2e/clusters.test.ts.
+const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;
+const place = async () => ({
+  ...{ address: `ray://127.0.0.1:${await freePort()}`, token: 't', tls: null },
+  ...{ sharedRoot: '/s', node: null, port: null, advertise: null },
+});
+
+test('where nobody listens it says so, and says first what it does', { timeout: 60_000 }, async () => {
+  const said: string[] = [];
+  const setUp = setUpCluster('a', await place(), {
+    pack: () => packRayWorker(PACKAGE),
+    say: async (line) => void said.push(line),
+    warn: (message) => assert.fail(message),
+    connectMs: 300,
+    signal: new AbortController().signal,
+  });
+  await assert.rejects(setUp, RayUnreachableError);
+  assert.match(said.join(), /^connecting to ray:\/\/127/);
+});
+
+test('ending needs a Ray as well', { timeout: 60_000 }, async () => {
+  await assert.rejects(endRayWorker(await place(), 300), RayUnreachableError);
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import type { FastifyRequest } from 'fastify';
+import { requireOwnOrigin, wantsHtml } from '../../../../src/http/access/auth.ts';
+import { appFor, LOCAL, TOKEN } from '../../../support/http-app.ts';
+
+describe('a request without a valid token', () => {
+  test('gets one and the same answer, whatever is wrong', async () => {
+    const { call } = await appFor({ after }, { limits: { failedSignIns: 1000 } });
+    const bodies = new Set<string>();
+    for (const authorization of [
+      undefined,
+      '',
+      'Bearer',
+      'Bearer ',
+      'Bearer wrong',
+      `Bearer ${TOKEN}x`,
+      `Bearer ${TOKEN.slice(0, -1)}`,
+      `Basic ${Buffer.from(`x:${TOKEN}`).toString('base64')}`,
+      TOKEN,
+      `Bearer ${TOKEN} ${TOKEN}`,
+      `Bearer ${'x'.repeat(5000)}`,
+    ]) {
+      const headers = authorization === undefined ? {} : { authorization };
+      const response = await call('POST', '/v1/plans', { token: null, body: LOCAL, headers });
+      assert.equal(response.statusCode, 401, authorization);
+      assert.equal(response.headers['www-authenticate'], 'Bearer realm="echelon"');
+      bodies.add(response.body);
+    }
+    const inQuery = await call('GET', `/v1/queues?access_token=${TOKEN}`, { token: null });
+    bodies.add(inQuery.body);
+    const unknown = await call('GET', '/v1/nothing', { token: null });
+    bodies.add(unknown.body);
+    assert.equal(bodies.size, 1);
+  });
+
+  test('is asked for everywhere but at health, sign-in and the document', async () => {
+    const { app, call } = await appFor({ after }, { limits: { failedSignIns: 100_000 } });
+    const open: string[] = [];
+    const routes = app.printRoutes({ commonPrefix: false, includeHooks: false });
+    assert.ok(routes.includes('v1/experiments'));
+    const paths = [
+      ...Object.keys(app.swagger().paths ?? {}),
+      '/docs',
+      '/docs/',
+      '/docs/json',
+      '/docs/static/index.html',
+      '/queues',
+      '/queues/api/queues',
+      '/',
+      '/errors/internal',
+      '/openapi.json',
+      '/login',
+      '/queues/static/images/logo.svg',
+    ];
+    for (const path of paths) {
+      const { statusCode } = await call('GET', path.replace('{id}', 'x'), { token: null });
+      if (statusCode !== 401) open.push(path);
+    }
+    assert.deepEqual(open.sort(), ['/healthz', '/login', '/login', '/readyz']);
+  });
+
+  test('is limited by address, which those with a token do not feel', async () => {
+    const { call } = await appFor({ after }, { limits: { failedSignIns: 3 } });
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 5; tries++) {
+      statuses.push((await call('POST', '/v1/plans', { token: `wrong${tries}`, body: LOCAL })).statusCode);
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 429, 429]);
+    assert.equal((await call('POST', '/v1/plans', { body: LOCAL })).statusCode, 200);
+  });
+});
+
+test('any accepted token passes', async () => {
+  const { call } = await appFor({ after }, { settings: { tokens: ['first-token', 'second-token'] } });
+  for (const token of ['first-token', 'second-token']) {
+    assert.equal((await call('POST', '/v1/plans', { token, body: LOCAL })).statusCode, 200);
+  }
+});
+
+test('requireOwnOrigin passes the public address and the name that was asked', () => {
+  const from = (origin: string | undefined, host = 'a.test:1') =>
+    ({ headers: { origin, host } }) as FastifyRequest;
+  requireOwnOrigin(from('https://public.test'), 'https://public.test/echelon');
+  requireOwnOrigin(from('http://a.test:1'), 'https://public.test');
+  for (const origin of [
+    undefined,
+    'null',
+    'x',
+    'http://a.test',
+    'http://a.test:2',
+    'https://public.test.evil',
+  ]) {
+    assert.throws(() => requireOwnOrigin(from(origin), 'https://public.test'), { code: 'forbidden' }, origin);
+  }
+});
+
+test('wantsHtml knows a browser', () => {
+  assert.ok(wantsHtml({ headers: { accept: 'text/html,application/xhtml+xml' } } as FastifyRequest));
+  assert.ok(!wantsHtml({ headers: { accept: '*/*' } } as FastifyRequest));
+  assert.ok(!wantsHtml({ headers: {} } as FastifyRequest));
+});

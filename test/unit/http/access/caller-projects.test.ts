@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { type Caller, SCOPES } from '../../../../src/core/scopes.ts';
+import {
+  inOwnProject,
+  listedProject,
+  projectNotFound,
+  projectProblem,
+  resolveFor,
+  seenClusters,
+} from '../../../../src/http/access/caller-projects.ts';
+import type { ClusterView } from '../../../../src/schemas/api.ts';
+import { makeProjects } from '../../../support/access.ts';
+import { REPLAY } from '../../../support/http-app.ts';
+import { storeFor, submitInput } from '../../../support/store.ts';
+
+const { store } = await storeFor({ after });
+await makeProjects(store, 'mine', 'other');
+const ALL: Caller = { id: 'a', name: 'a', project: null, scopes: SCOPES };
+const BOUND: Caller = { ...ALL, project: 'mine', scopes: ['read', 'submit'] };
+
+test('a bound caller lists its own project, and another one is empty for it', async () => {
+  assert.equal(listedProject(ALL, undefined), undefined);
+  assert.equal(listedProject(ALL, 'other'), 'other');
+  for (const asked of [undefined, 'mine']) assert.equal(listedProject(BOUND, asked), 'mine');
+  await store.submit(submitInput({ project: 'other' }));
+  const list = async (caller: Caller, asked: string) =>
+    (await store.list({ limit: 10, project: listedProject(caller, asked)! })).items.length;
+  assert.equal(await list(ALL, 'other'), 1);
+  assert.equal(await list(BOUND, 'other'), 0);
+  assert.equal(await list(BOUND, 'nowhere'), 0);
+});
+
+describe('resolveFor', () => {
+  test('puts what names no project into the own one, and says that it did', async () => {
+    const bound = await resolveFor(store, BOUND, REPLAY);
+    assert.equal(bound.spec.project, 'mine');
+    assert.ok(bound.defaults.includes('/project'));
+    assert.equal((await resolveFor(store, ALL, REPLAY)).spec.project, 'default');
+    const named = await resolveFor(store, BOUND, { ...REPLAY, project: 'mine' });
+    assert.ok(!named.defaults.includes('/project'));
+    assert.deepEqual(inOwnProject(BOUND, { project: 'other' }), { project: 'other' });
+  });
+
+  test('refuses a project that is not there, and for a bound caller all others in the same words', async () => {
+    const problems = async (caller: Caller, project: string) => {
+      const thrown = await resolveFor(store, caller, { ...REPLAY, project }).catch((error) => error);
+      assert.equal(thrown.code, 'invalid-spec');
+      return thrown.problems;
+    };
+    assert.deepEqual(await problems(ALL, 'othr'), [
+      { field: '/project', message: 'is not the name of a project; did you mean other?' },
+    ]);
+    assert.deepEqual(await problems(BOUND, 'other'), await problems(BOUND, 'zzzzz'));
+    assert.match((await problems(BOUND, 'other'))[0].message, /known: mine/);
+    assert.equal((await problems(BOUND, 'default')).length, 1);
+    assert.equal(await projectProblem(store, ALL, 'other'), undefined);
+  });
+});
+
+test('a bound caller sees what runs of its own, and what all take', async () => {
+  const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
+  await store.submit(own);
+  await store.submit(foreign);
+  const view = { name: 'c', experiments: [foreign.id, own.id] } as ClusterView;
+  assert.deepEqual((await seenClusters(store, BOUND, [view]))[0]?.experiments, [own.id]);
+  assert.deepEqual(await seenClusters(store, ALL, [view]), [view]);
+});
+
+test('projectNotFound quotes only the start of a name', () => {
+  assert.ok(projectNotFound('x'.repeat(500)).message.length < 120);
+});

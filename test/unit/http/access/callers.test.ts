@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { SCOPES } from '../../../../src/core/scopes.ts';
+import { createCallers, keyIdOf, newKeyId, newKeyToken } from '../../../../src/http/access/callers.ts';
+import type { StoredKey } from '../../../../src/store/access/contract.ts';
+import { storedKey } from '../../../support/access.ts';
+import { until } from '../../../support/dispatch.ts';
+import { storeFor } from '../../../support/store.ts';
+
+const { store } = await storeFor({ after });
+let now = 1_000_000;
+const callers = createCallers({ store, tokens: ['one', 'two'], clock: { now: () => now } });
+after(() => callers.close());
+
+async function makeKey(changes: Partial<StoredKey> = {}) {
+  const id = newKeyId();
+  const { token, digest } = newKeyToken(id);
+  await store.createKey(storedKey({ id, digest, ...changes }));
+  return { id, token };
+}
+const signInOf = (known: { credential: string } | undefined) => ({
+  credential: known!.credential,
+  issuedAt: now,
+});
+const revoke = (id: string) => store.changeKey(id, (key) => ({ ...key, revokedAt: now }));
+
+describe('a token of the configuration', () => {
+  test('may do everything, and is known by a name that is no part of it', async () => {
+    const known = await callers.byToken('one');
+    assert.deepEqual([known?.caller.project, known?.caller.scopes], [null, SCOPES]);
+    assert.notEqual(known?.caller.id, (await callers.byToken('two'))?.caller.id);
+    assert.ok(!JSON.stringify(known).includes('"one"'));
+    assert.deepEqual(await callers.bySignIn(signInOf(known)), known);
+    for (const wrong of ['', 'three', 'On', 'one ']) assert.equal(await callers.byToken(wrong), undefined);
+  });
+});
+
+describe('an API key', () => {
+  test('is who it was made for, at once', async () => {
+    const { id, token } = await makeKey({ project: 'default', scopes: ['read', 'submit'], name: 'n' });
+    assert.equal(keyIdOf(token), id);
+    const known = await callers.byToken(token);
+    assert.deepEqual(known?.caller, { id, name: 'n', project: 'default', scopes: ['read', 'submit'] });
+    assert.ok(!known.credential.includes(token.split('_')[2]!));
+    assert.deepEqual(await callers.bySignIn(signInOf(known)), known);
+  });
+
+  test('is stored by its digest only, and differs from every other in 256 bits', async () => {
+    const { token } = await makeKey();
+    const secret = token.slice('echelon_'.length + 17);
+    assert.equal(Buffer.from(secret, 'base64url').length, 32);
+    assert.ok(!JSON.stringify(await store.keys()).includes(secret));
+    const secrets = Array.from({ length: 1000 }, () => newKeyToken(newKeyId()).token);
+    assert.equal(new Set(secrets.map((one) => one.slice(-43))).size, 1000);
+    assert.equal(new Set(secrets.map(keyIdOf)).size, 1000);
+  });
+
+  test('is refused with another secret, of another id, revoked or expired', async () => {
+    const { id, token } = await makeKey();
+    const { credential } = (await callers.byToken(token))!;
+    const wrong = token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
+    assert.equal(await callers.byToken(wrong), undefined);
+    assert.equal(await callers.byToken(token.replace(id, newKeyId())), undefined);
+    await revoke(id);
+    // Fails where keys are read once and kept.
+    assert.equal(await callers.byToken(token), undefined);
+    assert.equal(await callers.bySignIn({ credential, issuedAt: now }), undefined);
+    const expiring = await makeKey({ expiresAt: now + 10 });
+    assert.ok(await callers.byToken(expiring.token));
+    now += 10;
+    assert.equal(await callers.byToken(expiring.token), undefined);
+  });
+
+  test('keeps its old secret for the overlap after a rotation, its cookies too', async () => {
+    const { id, token } = await makeKey();
+    const old = (await callers.byToken(token))!;
+    const next = newKeyToken(id);
+    await store.changeKey(id, (key) => ({
+      ...key,
+      ...{ digest: next.digest, previousDigest: key.digest, overlapUntil: now + 100 },
+    }));
+    for (const one of [token, next.token]) assert.equal((await callers.byToken(one))?.caller.id, id);
+    assert.ok(await callers.bySignIn(signInOf(old)));
+    now += 100;
+    assert.equal(await callers.byToken(token), undefined);
+    assert.equal(await callers.bySignIn(signInOf(old)), undefined);
+    assert.ok(await callers.byToken(next.token));
+  });
+
+  test('is noted as used once a minute', async () => {
+    const { id, token } = await makeKey();
+    const usedAt = async () => (await store.keys()).find((key) => key.id === id)?.lastUsedAt;
+    assert.equal(await usedAt(), null);
+    const first = now;
+    await callers.byToken(token);
+    await until(async () => (await usedAt()) === first, 'the use is noted');
+    now += 59_000;
+    await callers.byToken(token);
+    now += 1000;
+    await callers.byToken(token);
+    await until(async () => (await usedAt()) === first + 60_000, 'the use is noted again');
+  });
+});
+
+test('a change makes the keys be read again, and nothing else does', async () => {
+  let reads = 0;
+  const counting = {
+    accessVersion: () => store.accessVersion(),
+    keyUsed: async () => {},
+    signOuts: () => store.signOuts(),
+    keys: () => {
+      reads += 1;
+      return store.keys();
+    },
+  };
+  const own = createCallers({ store: counting, tokens: [], clock: { now: () => now } });
+  const { id, token } = await makeKey();
+  const wrong = newKeyToken(newKeyId()).token;
+  await Promise.all(Array.from({ length: 50 }, (_one, at) => own.byToken(at % 2 ? token : wrong)));
+  assert.equal(reads, 1);
+  await revoke(id);
+  assert.equal(await own.byToken(token), undefined);
+  assert.equal(reads, 2);
+});
+
+test('a sign-in ends when its credential is signed out; a later one counts', async () => {
+  const { token } = await makeKey();
+  for (const one of [token, 'one']) {
+    const { credential } = (await callers.byToken(one))!;
+    const issuedAt = now;
+    assert.ok(await callers.bySignIn({ credential, issuedAt }));
+    await store.signOut(credential, now, 1000);
+    // Fails where cookies are only signed.
+    assert.equal(await callers.bySignIn({ credential, issuedAt }), undefined);
+    assert.ok(await callers.bySignIn({ credential, issuedAt: issuedAt + 1 }));
+    assert.ok(await callers.byToken(one), 'the key itself goes on');
+  }
+});
+
+describe('a watched credential', () => {
+  test('aborts with the reason once its key is revoked; others go on', async () => {
+    const [ends, stays] = [await makeKey(), await makeKey()];
+    const watch = async (token: string) => callers.watch((await callers.byToken(token))!.credential);
+    const [ending, staying, own] = [await watch(ends.token), await watch(stays.token), await watch('one')];
+    await revoke(ends.id);
+    // Fails without endStreams.
+    await until(async () => ending.signal.aborted, 'the signal aborts');
+    assert.equal(ending.signal.reason, 'the key was revoked');
+    assert.deepEqual([staying.signal.aborted, own.signal.aborted], [false, false]);
+    for (const one of [ending, staying, own]) one.release();
+  });
+
+  test('says that it expired, or was rotated', async () => {
+    const [expires, rotates] = [await makeKey({ expiresAt: now + 10 }), await makeKey()];
+    const watch = async (token: string) => callers.watch((await callers.byToken(token))!.credential).signal;
+    const [one, two] = [await watch(expires.token), await watch(rotates.token)];
+    now += 10;
+    await store.changeKey(rotates.id, (key) => ({ ...key, digest: newKeyToken(rotates.id).digest }));
+    await until(async () => one.aborted && two.aborted, 'both abort');
+    assert.deepEqual([one.reason, two.reason], ['the key has expired', 'the key was rotated']);
+  });
+});

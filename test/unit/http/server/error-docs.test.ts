@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { ERRORS } from '../../../../src/core/errors.ts';
+import { ADVICE, errorsMarkdown } from '../../../../src/http/server/error-docs.ts';
+
+test('docs/errors.md is what the registry gives (node scripts/generate/errors.ts)', async () => {
+  const file = await readFile(new URL('../../../../docs/errors.md', import.meta.url), 'utf8');
+  assert.equal(file, errorsMarkdown());
+});
+
+test('documents each error once, and none that does not exist', () => {
+  const documented = [...errorsMarkdown().matchAll(/^## (.+)$/gm)].map(([, code]) => code);
+  assert.deepEqual(documented, Object.keys(ERRORS));
+  assert.deepEqual(Object.keys(ADVICE).sort(), Object.keys(ERRORS).sort());
+});

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { etagOf } from '../../../../src/http/server/etag.ts';
+import { appFor, REPLAY } from '../../../support/http-app.ts';
+import { storeFor, submitInput } from '../../../support/store.ts';
+
+const { store, redis } = await storeFor({ after });
+const { app, call } = await appFor({ after }, { store });
+const { id } = (await call('POST', '/v1/experiments', { body: REPLAY })).json();
+const path = `/v1/experiments/${id}`;
+
+describe('the ETag of an experiment', () => {
+  test('is strong and changes with what a person decides', async () => {
+    const first = await call('GET', path);
+    const etag = String(first.headers.etag);
+    assert.match(etag, /^"[\w-]{27}"$/);
+    assert.equal((await call('GET', path)).headers.etag, etag);
+    assert.equal((await call('HEAD', path)).headers.etag, etag);
+    await call('PATCH', path, { body: { priority: 7 } });
+    const changed = (await call('GET', path)).headers.etag;
+    assert.notEqual(changed, etag);
+    await call('POST', `${path}/cancel`);
+    assert.notEqual((await call('GET', path)).headers.etag, changed);
+  });
+
+  // Fails where the ETag is a digest of the answer or of the record: both change every second while it is queued.
+  test('stays while its place in the queue, its estimate and its state change', async () => {
+    const { id: queued } = (await call('POST', '/v1/experiments', { body: REPLAY })).json();
+    const at = `/v1/experiments/${queued}`;
+    const etag = String((await call('GET', at)).headers.etag);
+    for (const reason of ['one reason', 'another reason']) {
+      await store.noteWaiting(new Map([[queued, { reason }]]));
+      await call('POST', '/v1/experiments', { body: REPLAY });
+      const changed = await call('PATCH', at, { body: { priority: 0 }, headers: { 'if-match': '"other"' } });
+      assert.equal(changed.statusCode, 412);
+    }
+    assert.equal((await call('GET', at)).headers.etag, etag);
+    const changed = await call('PATCH', at, { body: { priority: 3 }, headers: { 'if-match': etag } });
+    assert.deepEqual([changed.statusCode, changed.json().priority], [200, 3]);
+    assert.notEqual((await call('GET', at)).headers.etag, etag);
+  });
+
+  // Fails without the look at the present record.
+  test('is asked for by who changes it only as it is known', async () => {
+    const etag = String((await call('GET', path)).headers.etag);
+    for (const known of ['"other"', `W/${etag}`, 'x']) {
+      const refused = await call('DELETE', path, { headers: { 'if-match': known } });
+      assert.deepEqual([refused.statusCode, refused.json().code], [412, 'precondition-failed'], known);
+    }
+    assert.equal((await call('GET', path)).statusCode, 200);
+    const gone = '/v1/experiments/exp-00000000000000000000';
+    assert.equal((await call('DELETE', gone, { headers: { 'if-match': '*' } })).statusCode, 404);
+    const done = await call('DELETE', path, { headers: { 'if-match': `"other", ${etag}` } });
+    assert.equal(done.statusCode, 204, done.body);
+    assert.equal((await call('GET', path, { headers: { 'if-none-match': '*' } })).statusCode, 404);
+  });
+});
+
+test('a record whose ETag is that of the answer is not sent again to who knows it', async () => {
+  const body = { name: 's', method: 'list', spec: REPLAY, axes: { priority: [1] } };
+  const { self } = (await call('POST', '/v1/sweeps', { body })).json();
+  const first = await call('GET', self);
+  const etag = String(first.headers.etag);
+  assert.equal(etag, etagOf(first.body));
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const answer = await call('GET', self, { headers: { 'if-none-match': known } });
+    assert.deepEqual([answer.statusCode, answer.body, answer.headers.etag], [304, '', etag], known);
+  }
+  for (const known of ['"other"', 'x', '', etag.slice(1)]) {
+    const answer = await call('GET', self, { headers: { 'if-none-match': known } });
+    assert.equal(answer.statusCode, 200, known);
+  }
+});
+
+describe('the ETag of a cluster', async () => {
+  const path = '/v1/clusters/live';
+  const seen = (cpusUsed: number) => ({
+    ...{ address: '127.0.0.1:1', generation: 'g', rayVersion: '2.60.0', rayWorkerVersion: '1' },
+    nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed, gpusUsed: 0 }],
+  });
+  await store.putCluster({
+    ...{ name: 'live', address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
+    ...{ generation: null, lastSeenAt: null, nodes: [] },
+  });
+  const tag = async () => String((await call('GET', path)).headers.etag);
+
+  // Fails where the tag is that of the answer, or where the version covers what is reserved.
+  test('stays while it reports what it has and experiments come and go', async () => {
+    await store.seeCluster('live', seen(1));
+    const before = await tag();
+    await store.seeCluster('live', seen(2));
+    const { id: started } = await store.submit(submitInput());
+    const { version } = await store.reservations('live');
+    const claim = await store.claim({
+      ...{ experiment: started, cluster: 'live', node: 'node-1', gpus: 0, cpus: 1 },
+      ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+    });
+    assert.equal(claim.outcome, 'claimed');
+    const shown = await call('GET', path);
+    assert.deepEqual([shown.json().nodes[0].cpusUsed, shown.json().experiments], [2, [started]]);
+    assert.equal(shown.headers.etag, before);
+    // A dispatcher that is told of the cluster writes its record anew at its start, with what is known of it.
+    const [known] = await store.clusters(['live']);
+    await store.putCluster(known!);
+    assert.equal(await tag(), before);
+    const changed = await call('PATCH', path, { body: { backfill: true }, headers: { 'if-match': before } });
+    assert.equal(changed.statusCode, 200, changed.body);
+    assert.notEqual(await tag(), before);
+  });
+
+  test('changes with all that people decide', async () => {
+    const changes = {
+      labels: () => call('PATCH', path, { body: { labels: { gpu: 'h100' } } }),
+      backfill: () => call('PATCH', path, { body: { backfill: false } }),
+      pause: () => call('POST', `${path}/pause`),
+      drain: () => store.setDraining('live', true),
+      resume: () => call('POST', `${path}/resume`),
+      add: async () => store.putCluster({ ...(await store.clusters(['live']))[0]!, address: 'h:2' }),
+    };
+    for (const [what, change] of Object.entries(changes)) {
+      const before = await tag();
+      await change();
+      assert.notEqual(await tag(), before, what);
+    }
+  });
+
+  test('is no reason not to send the answer', async () => {
+    const headers = { 'if-none-match': await tag() };
+    const answer = await call('GET', path, { headers });
+    assert.deepEqual([answer.statusCode, answer.json().name], [200, 'live']);
+  });
+
+  // Fails where the version goes out as it is: a short token of Ray could be found by trying.
+  test('tells nothing of the secrets that the version covers', async () => {
+    const secret = 'another-secret-of-the-tests-0123456789';
+    const other = await appFor({ after }, { store, settings: { cookieSecret: secret } });
+    assert.notEqual((await other.call('GET', path)).headers.etag, await tag());
+  });
+});
+
+describe('of two changes with one ETag', async () => {
+  const WRITES = [
+    'setPriority',
+    'deleteExperiment',
+    'setCluster',
+    'createCommand',
+    'changeProject',
+    'removeProject',
+  ];
+
+  // An app where something else is carried out behind the comparison of ETags, right before the write of the request.
+  let meanwhile: () => Promise<unknown> = async () => {};
+  const late = new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (!WRITES.includes(String(name))) return member;
+      return async (...args: unknown[]) => {
+        await meanwhile();
+        return (member as (...args: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+  const racing = await appFor({ after }, { store: late });
+
+  async function project(name: string): Promise<string> {
+    await call('POST', '/v1/projects', { body: { name } });
+    return `/v1/projects/${name}`;
+  }
+
+  async function cluster(name: string): Promise<string> {
+    await store.putCluster({
+      ...{ name, address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
+      ...{ generation: null, lastSeenAt: null, nodes: [] },
+    });
+    return `/v1/clusters/${name}`;
+  }
+
+  async function waiting(): Promise<string> {
+    const input = submitInput();
+    await store.submit(input);
+    return `/v1/experiments/${input.id}`;
+  }
+
+  async function ended(): Promise<string> {
+    const path = await waiting();
+    await call('POST', `${path}/cancel`);
+    return path;
+  }
+
+  const named = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+  const CASES = {
+    'PATCH of an experiment': {
+      ...{ make: waiting, method: 'PATCH', body: { priority: 5 } },
+      other: (path: string) => store.setPriority(named(path), 3),
+    },
+    'DELETE of an experiment': {
+      ...{ make: ended, method: 'DELETE' },
+      other: (path: string) => redis.hincrby(`{echelon}:x:${named(path)}`, 'revision', 1),
+    },
+    'PATCH of a project': {
+      ...{ make: () => project('a'), method: 'PATCH', body: { weight: 5 } },
+      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+    },
+    'PATCH of the project that is always there': {
+      ...{ make: async () => '/v1/projects/default', method: 'PATCH', body: { weight: 5 } },
+      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+    },
+    'DELETE of a project': {
+      ...{ make: () => project('b'), method: 'DELETE' },
+      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+    },
+    'PATCH of a cluster': {
+      ...{ make: () => cluster('c'), method: 'PATCH', body: { labels: { gpu: 'h100' } } },
+      other: (path: string) => store.setCluster(named(path), { backfill: true }),
+    },
+    'DELETE of a cluster': {
+      ...{ make: () => cluster('d'), method: 'DELETE' },
+      other: (path: string) => store.setCluster(named(path), { backfill: true }),
+    },
+  };
+
+  // Each fails without the look at the version in its step of the store.
+  for (const [title, { make, method, other, ...sent }] of Object.entries(CASES)) {
+    test(`one is refused: ${title}`, async () => {
+      const path = await make();
+      const etag = String((await call('GET', path)).headers.etag);
+      meanwhile = () => other(path);
+      const lost = await racing.call(method, path, { ...sent, headers: { 'if-match': etag } });
+      assert.deepEqual([lost.statusCode, lost.json().code], [412, 'precondition-failed'], lost.body);
+
+      const now = await call('GET', path);
+      assert.equal(now.statusCode, 200);
+      assert.notEqual(now.headers.etag, etag);
+      const won = await call(method, path, { ...sent, headers: { 'if-match': String(now.headers.etag) } });
+      assert.ok(won.statusCode < 300, won.body);
+    });
+  }
+
+  test('a change without If-Match is carried out', async () => {
+    const path = await waiting();
+    meanwhile = () => store.setPriority(named(path), 3);
+    assert.equal((await racing.call('PATCH', path, { body: { priority: 5 } })).json().priority, 5);
+  });
+});
+
+test('errors and lists have none', async () => {
+  assert.equal((await call('GET', '/v1/experiments/none')).headers.etag, undefined);
+  assert.equal((await call('GET', '/v1/experiments')).headers.etag, undefined);
+});
+
+test('each change of a record that has an ETag documents If-Match', () => {
+  type Operation = { parameters?: { name: string }[]; responses: Record<string, { headers?: object }> };
+  const paths = app.swagger().paths as Record<string, Record<string, Operation>>;
+  let changes = 0;
+  for (const [url, methods] of Object.entries(paths)) {
+    if (!Object.hasOwn(methods.get?.responses['200']?.headers ?? {}, 'ETag')) continue;
+    // The ETag of what people change is that of a version, and the answer is sent each time.
+    if (methods.patch ?? methods.delete) assert.ok(!('304' in methods.get!.responses), url);
+    for (const change of [methods.patch, methods.delete]) {
+      if (change === undefined) continue;
+      changes += 1;
+      assert.ok(change.parameters?.some(({ name }) => name === 'if-match') && change.responses['412'], url);
+    }
+  }
+  assert.ok(changes >= 6, String(changes));
+});

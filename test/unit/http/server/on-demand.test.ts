@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import type { FastifyReply } from 'fastify';
+import { createOnDemand } from '../../../../src/http/server/on-demand.ts';
+import { coded, type Scope } from '../../../support/store.ts';
+
+/** A request under way, as its route gets it, and the client that can leave it. */
+async function requestFor(scope: Scope) {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = new AbortController();
+  const asked = once(server, 'request');
+  const answered = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    signal: client.signal,
+  }).catch(() => {});
+  const [, raw] = await asked;
+  scope.after(async () => {
+    client.abort();
+    await answered;
+    server.closeAllConnections();
+    server.close();
+  });
+  const timeout = new AbortController();
+  const reply = { raw, request: { signal: timeout.signal } } as unknown as FastifyReply;
+  return { reply, leave: () => client.abort(), giveUp: () => timeout.abort() };
+}
+
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+/* Fails without the bound: what waits holds its bytes, however much that is. */
+test('more than the limit is refused before any work, and there is room again afterwards', async (t) => {
+  const { reply } = await requestFor(t);
+  const onDemand = createOnDemand(2);
+  const end = Promise.withResolvers<string>();
+  const first = [
+    onDemand(reply, () => end.promise),
+    onDemand(reply, () => Promise.reject(new Error('broken'))),
+  ];
+  await assert.rejects(first[1]!, /broken/);
+  const third = onDemand(reply, () => end.promise);
+  let worked = false;
+  const work = async () => {
+    worked = true;
+  };
+  await assert.rejects(onDemand(reply, work), coded('verifier-busy'));
+  assert.equal(worked, false);
+  end.resolve('done');
+  assert.deepEqual(await Promise.all([first[0], third]), ['done', 'done']);
+  await onDemand(reply, work);
+  assert.equal(worked, true);
+});
+
+/* Fails without the signal: the work goes on for nobody. */
+test('work ends once its client has left, or its time is over', async (t) => {
+  const onDemand = createOnDemand(1);
+  for (const how of ['leave', 'giveUp'] as const) {
+    const request = await requestFor(t);
+    const work = onDemand(request.reply, untilAborted);
+    request[how]();
+    await assert.rejects(work, coded('took-too-long'));
+  }
+});

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createSlots } from '../../../../src/http/server/slots.ts';
+import { coded } from '../../../support/store.ts';
+
+test('a caller gets no more places than there are, and one that is given back is free again', () => {
+  const slots = createSlots(2, 'No more than 2 of them at once.');
+  const release = slots.take('one');
+  slots.take('one');
+  assert.throws(() => slots.take('one'), coded('rate-limited'));
+  slots.take('another');
+  release();
+  slots.take('one');
+  assert.throws(() => slots.take('one'), coded('rate-limited'));
+});

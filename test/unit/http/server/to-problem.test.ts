@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorCodes } from 'fastify';
+import { EchelonError } from '../../../../src/core/errors.ts';
+import { toEchelonError, toProblem } from '../../../../src/http/server/to-problem.ts';
+
+test('our errors stay what they are, fields included', () => {
+  const error = new EchelonError('invalid-spec', 'A sentence.', {
+    problems: [{ field: '/a', message: 'is bad' }],
+  });
+  assert.equal(toEchelonError(error), error);
+  assert.deepEqual(toProblem(error), {
+    type: '/errors/invalid-spec',
+    title: 'The experiment spec is not valid',
+    status: 400,
+    detail: 'A sentence.',
+    code: 'invalid-spec',
+    retry: false,
+    problems: [{ field: '/a', message: 'is bad' }],
+  });
+});
+
+test("Fastify's errors have codes of ours", () => {
+  const cases = [
+    [new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE(), 'body-too-large'],
+    [new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE('x'), 'unsupported-media-type'],
+    [new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH(), 'invalid-request'],
+    [new errorCodes.FST_ERR_BAD_URL('/%'), 'invalid-request'],
+    [Object.assign(new Error('x'), { code: 'FST_ERR_HANDLER_TIMEOUT', statusCode: 503 }), 'took-too-long'],
+    [Object.assign(new Error('teapot'), { statusCode: 418 }), 'invalid-request'],
+    [Object.assign(new Error('gone'), { statusCode: 404 }), 'not-found'],
+  ] as const;
+  for (const [error, code] of cases) assert.equal(toEchelonError(error).code, code, error.message);
+});
+
+test('what is not ours, or quotes another error, tells a client nothing', () => {
+  const secret = 'connect ECONNREFUSED 10.0.0.1:6379';
+  for (const thrown of [
+    new Error(secret),
+    secret,
+    null,
+    Object.assign(new Error(secret), { statusCode: 500 }),
+    new EchelonError('internal', secret, { cause: new Error(secret) }),
+    new EchelonError('store-unavailable', secret, { cause: new Error(secret) }),
+  ]) {
+    const problem = toProblem(toEchelonError(thrown));
+    assert.ok(problem.status >= 500);
+    assert.ok(!JSON.stringify(problem).includes('10.0.0.1'));
+  }
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createQuotas, NO_QUOTAS } from '../../../src/scheduler/choose-quotas.ts';
+import { waits } from '../../support/line.ts';
+
+const quotas = (used: number, gpuQuota: number | null) =>
+  createQuotas(new Map([['p', { gpus: used, cpus: 0 }]]), () => ({ weight: 1, gpuQuota }));
+
+test('refuses what would exceed the quota, and says how much of it is held', () => {
+  const of = quotas(6, 8);
+  assert.equal(of.refusal(waits('x', 2)), null);
+  of.take(waits('x', 2));
+  assert.equal(of.refusal(waits('y', 1)), 'needs 1 GPU; project p holds 8 of the 8 that it may hold');
+});
+
+// Without this a stream of small ones of the same project would take every GPU that a large one waits for.
+test('lets nobody of the project past one that waits for the quota, but those without GPUs', () => {
+  const of = quotas(6, 8);
+  assert.match(of.refusal(waits('large', 4)) ?? '', /^needs 4 GPUs/);
+  assert.equal(
+    of.refusal(waits('small', 1)),
+    'waits behind large, which waits for the GPU quota of project p',
+  );
+  assert.equal(of.refusal(waits('cpus', 0)), null);
+});
+
+test('one that the quota can never hold says so and holds nobody up', () => {
+  const of = quotas(0, 8);
+  assert.match(
+    of.refusal(waits('huge', 9)) ?? '',
+    /^can never start: needs 9 GPUs, and project p may hold 8/,
+  );
+  assert.equal(of.refusal(waits('small', 1)), null);
+});
+
+test('keeps what one that is next on a cluster will take', () => {
+  const of = quotas(2, 8);
+  of.keep(waits('next', 4));
+  assert.equal(of.refusal(waits('x', 2)), null);
+  assert.match(
+    of.refusal(waits('y', 3)) ?? '',
+    /holds 2 of the 8 that it may hold and 4 are kept for those ahead/,
+  );
+});
+
+test('a project without a quota is never refused', () => {
+  assert.equal(quotas(1000, null).refusal(waits('x', 1000)), null);
+  assert.equal(NO_QUOTAS.refusal(waits('x', 1000)), null);
+});

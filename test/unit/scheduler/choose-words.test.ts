@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openClusters } from '../../../src/scheduler/choose-nodes.ts';
+import {
+  closed,
+  frees,
+  freest,
+  inAbout,
+  needInWords,
+  nowhere,
+  tooLarge,
+} from '../../../src/scheduler/choose-words.ts';
+import { cluster, exactly, node, waits } from '../../support/line.ts';
+
+const open = (...clusters: ReturnType<typeof cluster>[]) =>
+  openClusters({ clusters, reservations: new Map(), ends: new Map() });
+
+test('times from now are coarse, so that words change seldom', () => {
+  const minute = 60_000;
+  assert.deepEqual(
+    [0, 3 * minute, 42 * minute, 100 * minute, 30 * 60 * minute, 50 * 60 * minute].map(inAbout),
+    [
+      'in less than a minute',
+      'in about 3 min',
+      'in about 40 min',
+      'in about 2 h',
+      'in about 30 h',
+      'in about 2 days',
+    ],
+  );
+});
+
+test('says what is needed, and where it will be free', () => {
+  const [one] = open(cluster('a', [node('gpu-02', 8, 64)]));
+  assert.equal(needInWords({ gpus: 0, cpus: 2.5 }), '2.5 CPUs');
+  assert.equal(
+    frees({ gpus: 4, cpus: 8 }, { node: one!.nodes[0]!, at: exactly(41 * 60_000) }, 0),
+    'node gpu-02 has 4 GPUs free in about 40 min',
+  );
+  const at = { early: 60_000, likely: 43 * 60_000, late: 90 * 60_000 };
+  assert.equal(
+    frees({ gpus: 0, cpus: 8 }, { node: one!.nodes[0]!, at }, 40 * 60_000),
+    'node gpu-02 has 8 CPUs free in about 3 min',
+  );
+});
+
+test('the freest node is the one with most of what it is short of', () => {
+  const used = (gpusUsed: number, cpusUsed: number) => ({ gpusUsed, cpusUsed });
+  const nodes = [node('n', 8, 64, used(6, 60)), node('m', 8, 64, used(6, 50)), node('l', 8, 64, used(7, 0))];
+  for (const order of [nodes, nodes.toReversed()]) {
+    const clusters = open(cluster('a', order));
+    assert.equal(freest(clusters, { gpus: 4, cpus: 1 }), 'the freest node has 2 GPUs and 14 CPUs free');
+    assert.equal(freest(clusters, { gpus: 0, cpus: 99 }), 'the freest node has 64 CPUs free');
+  }
+  assert.equal(freest(open(cluster('a', [])), { gpus: 1, cpus: 1 }), 'no node is known');
+});
+
+test('one that is too large is told by the nodes of the clusters that it asks for', () => {
+  const [a, b] = open(cluster('a', [node('n', 0, 8), node('m', 0, 4)]), cluster('b', [node('n', 0, 16)]));
+  const most = (cpus: number) => `have at most 0 GPUs and ${cpus} CPUs`;
+  const of = (more: object, ...clusters: NonNullable<typeof a>[]) =>
+    tooLarge(waits('x', 1, 1, more), clusters).replace(/^.*; the nodes of /, '');
+  assert.equal(of({}, a!, b!), `any cluster ${most(16)}`);
+  assert.equal(of({ cluster: 'a' }, a!), `cluster a ${most(8)}`);
+  assert.equal(of({ labels: { zone: 'x' } }, a!, b!), `the clusters a, b ${most(16)}`);
+});
+
+test('says which clusters take nothing, and which there are not', () => {
+  const clusters = open(cluster('a', [], { draining: true }), cluster('b', [], { paused: ' by ann' }));
+  assert.equal(
+    closed(clusters),
+    'cluster a is draining: nothing new starts there; cluster b is paused by ann',
+  );
+  assert.equal(nowhere(waits('x', 1, 1, { cluster: 'z' }), clusters), 'there is no cluster z');
+  assert.equal(nowhere(waits('x', 1), []), 'no cluster is known yet');
+  assert.equal(
+    nowhere(waits('x', 1, 1, { cluster: 'a', labels: { gpu: 'h100' } }), clusters),
+    'cluster a does not have the labels gpu=h100',
+  );
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expectedEnd, expectedLength } from '../../../src/scheduler/spans.ts';
+import type { Pace } from '../../../src/store/queue/contract.ts';
+
+const PACE: Pace = {
+  attempt: 1,
+  startedAt: 0,
+  steps: 10,
+  step: { number: 6, at: 1_000 },
+  perStep: { count: 4, meanMs: 100, deviationMs: 10 },
+  kept: 0,
+  sweep: null,
+  timeoutMs: null,
+  timeoutAt: null,
+};
+
+test('what is left is the steps that are left, the present one too, give or take what they vary', () => {
+  const end = expectedEnd(PACE, 1_010);
+  const spread = 2 * Math.sqrt(5 * 100 + (5 * 10) ** 2 / 4);
+  assert.deepEqual(end, { early: 1_500 - spread, likely: 1_500, late: 1_500 + spread });
+});
+
+test('an overdue step ends now at the earliest', () => {
+  assert.equal(expectedEnd(PACE, 5_000)?.likely, 5_400);
+  assert.equal(expectedEnd(PACE, 5_000)?.early, 5_000);
+  assert.equal(expectedEnd({ ...PACE, step: { number: 10, at: 1_000 } }, 5_000)?.likely, 5_000);
+});
+
+test('nothing is said before two steps were measured, unless its sweep says it', () => {
+  const one = { ...PACE, perStep: { count: 1, meanMs: 100, deviationMs: 0 } };
+  assert.equal(expectedEnd(one, 0), null);
+  assert.equal(expectedLength(one), null);
+  const swept = { ...one, startedAt: 50, sweep: { count: 3, meanMs: 1_000, deviationMs: 0 } };
+  assert.deepEqual(expectedEnd(swept, 60), { early: 1_000, likely: 1_050, late: 1_100 });
+  assert.deepEqual(expectedLength(swept), { early: 950, likely: 1_000, late: 1_050 });
+});
+
+test('the length of the next attempt leaves out what the checkpoint keeps', () => {
+  assert.equal(expectedLength(PACE)?.likely, 1_000);
+  assert.equal(expectedLength({ ...PACE, kept: 8 })?.likely, 200);
+});
+
+test('a timeout bounds both, and is what is known where nothing was measured', () => {
+  const timed = { ...PACE, timeoutMs: 400, timeoutAt: 1_200 };
+  assert.deepEqual(expectedEnd(timed, 1_010), { early: 1_200, likely: 1_200, late: 1_200 });
+  assert.deepEqual(expectedLength(timed), { early: 400, likely: 400, late: 400 });
+  const unknown = { ...timed, perStep: null };
+  assert.deepEqual(expectedEnd(unknown, 1_010), { early: 1_010, likely: 1_200, late: 1_200 });
+  assert.deepEqual(expectedLength(unknown), { early: 0, likely: 400, late: 400 });
+  assert.equal(expectedEnd({ ...unknown, timeoutAt: null }, 0), null);
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  arithmeticOf,
+  FLOAT32,
+  FLOAT64,
+  lowestBitExponent,
+  nextFloat32,
+} from '../../../../src/verify/bounds/arithmetic.ts';
+
+test('a batch computes in float32 unless it states float64', () => {
+  assert.equal(arithmeticOf(undefined), FLOAT32);
+  assert.equal(arithmeticOf('float32'), FLOAT32);
+  assert.equal(arithmeticOf('float64'), FLOAT64);
+});
+
+test('the unit roundoff is the largest relative error of rounding', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-30, max: 1e30, noNaN: true }), (x) => {
+      assert.ok(Math.abs(FLOAT32.round(x) - x) <= FLOAT32.unit * x);
+      assert.equal(FLOAT64.round(x), x);
+    }),
+  );
+});
+
+test('a finite number is an odd multiple of 2 to its lowest bit', () => {
+  for (const [x, e] of [
+    [1, 0],
+    [-6, 1],
+    [0.75, -2],
+    [2 ** 40 + 2 ** 3, 3],
+    [5e-324, -1074],
+    [2 ** -1060 * 12, -1058],
+  ] as const) {
+    assert.equal(lowestBitExponent(x), e, String(x));
+  }
+  fc.assert(
+    fc.property(fc.double({ min: -1e100, max: 1e100, noNaN: true }), (x) => {
+      if (x === 0 || Math.abs(x) < 1e-200) return;
+      const multiple = x / 2 ** lowestBitExponent(x);
+      assert.ok(Number.isInteger(multiple) && Math.abs(multiple % 2) === 1);
+    }),
+  );
+  assert.equal(lowestBitExponent(0), Number.POSITIVE_INFINITY);
+  assert.equal(lowestBitExponent(Number.NaN), Number.NEGATIVE_INFINITY);
+});
+
+test('between a float32 number and the next there is no other', () => {
+  fc.assert(
+    fc.property(fc.float({ min: Math.fround(-1e30), max: Math.fround(1e30), noNaN: true }), (x) => {
+      const next = nextFloat32(x);
+      assert.ok(next > x);
+      assert.equal(Math.fround(next), next);
+      const middle = Math.fround((x + next) / 2);
+      assert.ok(middle === x || middle === next);
+    }),
+  );
+});

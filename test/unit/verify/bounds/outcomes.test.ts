@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { ESTIMATOR_NAMES } from '../../../../src/kernel/estimators.ts';
+import { createJudge, isClose, type Judge } from '../../../../src/verify/bounds/outcomes.ts';
+import type { Batch } from '../../../../src/verify/format/batch.ts';
+import { allGoldenBatches, goldenBatch, inForms } from '../../../support/golden-batches.ts';
+import { randomBatch, randomFrom } from '../../../support/random-batch.ts';
+import { advantagesOn, randomMachine } from '../../../support/recipe.ts';
+
+/** Batches that each property is tried on. */
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 200);
+
+function judgeOf(batch: Batch): Judge {
+  const judge = createJudge(batch);
+  assert.ok('model' in judge, 'the batch lacks columns');
+  return judge;
+}
+
+describe('row outcomes', () => {
+  for (const [name, statistics, forms] of ESTIMATOR_NAMES.flatMap((n) =>
+    (['rows', 'trajectories'] as const).flatMap((s) =>
+      (['any', 'recipe'] as const).map((f) => [n, s, f] as const),
+    ),
+  )) {
+    test(`no float32 evaluation of ${name} over ${statistics} in ${forms} forms is called wrong, in any order`, () => {
+      fc.assert(
+        fc.property(fc.integer(), (seed) => {
+          const random = randomFrom(seed);
+          const batch = randomBatch(random, { name, statistics, forms });
+          const reported = advantagesOn(batch, randomMachine(random, Math.fround, forms));
+          const judge = judgeOf(batch);
+          for (let row = 0; row < batch.rows; row++) {
+            assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
+          }
+        }),
+        { numRuns: RUNS },
+      );
+    });
+  }
+
+  for (const name of ESTIMATOR_NAMES) {
+    test(`no float64 evaluation of ${name}, rounded for the report, is called wrong`, () => {
+      fc.assert(
+        fc.property(fc.integer(), (seed) => {
+          const random = randomFrom(seed);
+          const choices = { name, precision: 'float64', gamma: 0, invalidActionPenalty: 0 } as const;
+          const drawn = randomBatch(random, choices);
+          const reward = drawn.reportedStepReward!.map((x) => x * 1.1 + 0.3);
+          const batch = { ...drawn, reward, reportedStepReward: reward.map(Math.fround) };
+          const machine = randomMachine(random, (x) => x);
+          const reported = advantagesOn({ ...batch, reportedStepReward: reward }, machine).map(Math.fround);
+          const judge = judgeOf(batch);
+          for (let row = 0; row < batch.rows; row++) {
+            assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
+          }
+        }),
+        { numRuns: RUNS },
+      );
+    });
+  }
+
+  test('nothing that the official estimator reported is wrong', () => {
+    const expected = [
+      'late-mean_std_norm',
+      'late-n7',
+      'gigpo-mean_std_norm-w1.0-2',
+      'gigpo-mean_std_norm-w0.5-2',
+      'rloo-2',
+    ];
+    const rounding: string[] = [];
+    for (const batch of allGoldenBatches()) {
+      const judge = judgeOf(batch);
+      const outcomes = new Set<string>();
+      batch.reportedAdvantage!.forEach((value, row) => {
+        outcomes.add(judge.judge(row, value));
+      });
+      assert.ok(!outcomes.has('wrong') && !outcomes.has('unverifiable'), batch.name);
+      if (outcomes.has('rounding')) rounding.push(batch.name);
+    }
+    assert.deepEqual(rounding, expected);
+  });
+
+  test('a relative change of 1e-4 is found in 99 %, of 1e-3 in 99.8 % of all rows with a signal', () => {
+    for (const [change, least] of [
+      [1e-4, 0.99],
+      [1e-3, 0.998],
+    ] as const) {
+      let found = 0;
+      let tried = 0;
+      for (const batch of allGoldenBatches()) {
+        const judge = judgeOf(inForms(batch, 'recipe'));
+        batch.reportedAdvantage!.forEach((value, row) => {
+          const truth = judge.model.truth[row]!;
+          if (truth === 0 || !Number.isFinite(truth)) return;
+          tried += 1;
+          if (judge.judge(row, Math.fround(value * (1 + change))) === 'wrong') found += 1;
+        });
+      }
+      assert.ok(found / tried >= least, `${found} of ${tried} at ${change}`);
+    }
+  });
+
+  test('a single row nudged by 1e-3 is found and its neighbours stay right', () => {
+    const batch = goldenBatch('alfworld-scale');
+    const judge = judgeOf(batch);
+    const row = judge.model.truth.findIndex((a) => Math.abs(a) > 0.5);
+    const value = batch.reportedAdvantage![row]!;
+    assert.equal(judge.judge(row, Math.fround(value * 1.001)), 'wrong');
+    assert.equal(judge.judge(row, value), 'exact');
+    assert.equal(judge.judge(row + 1, batch.reportedAdvantage![row + 1]!), 'exact');
+  });
+
+  test('a value that only rounding can give is rounding, the same value elsewhere is wrong', () => {
+    const batch = inForms(goldenBatch('late-n7'), 'recipe');
+    const judge = judgeOf(batch);
+    const row = batch.reportedAdvantage!.findIndex((a, i) => a !== 0 && judge.model.truth[i] === 0);
+    assert.equal(judge.judge(row, batch.reportedAdvantage![row]!), 'rounding');
+    assert.equal(judge.judge(row, batch.reportedAdvantage![row]! * 1.01), 'wrong');
+    assert.equal(judge.judge(row, 0), 'exact');
+  });
+
+  test('NaN where the formula gives NaN is exact, elsewhere wrong', () => {
+    const clean = goldenBatch('one-step-episodes');
+    const poisoned = { ...clean, reportedStepReward: clean.reportedStepReward!.with(0, Number.NaN) };
+    assert.equal(judgeOf(poisoned).judge(0, Number.NaN), 'exact');
+    assert.equal(judgeOf(poisoned).judge(1, 0.5), 'wrong');
+    assert.equal(judgeOf(clean).judge(0, Number.NaN), 'wrong');
+  });
+
+  test('weights that float32 cannot hold make rows unverifiable, not wrong', () => {
+    const batch = goldenBatch('walk-K3-mean_std_norm-base0');
+    const withAlpha = (lengthWeightAlpha: number): Judge =>
+      judgeOf({ ...batch, estimator: { ...batch.estimator, lengthWeightAlpha } });
+    const row = batch.reportedAdvantage!.findIndex((a) => a !== 0);
+    for (const alpha of [60, 100, 1000, -100, -1000]) {
+      assert.equal(withAlpha(alpha).judge(row, Number.NaN), 'unverifiable', `alpha ${alpha}`);
+      assert.equal(withAlpha(alpha).judge(row, 3), 'unverifiable');
+    }
+    for (const alpha of [20, 0, -20]) assert.equal(withAlpha(alpha).judge(row, Number.NaN), 'wrong');
+    assert.equal(withAlpha(100).judge(row, withAlpha(100).model.truth[row]!), 'exact');
+  });
+
+  test('values that may overflow float32 are unverifiable, not wrong', () => {
+    const clean = goldenBatch('one-step-episodes');
+    const huge = clean.reportedStepReward!.map((x) => (x === 0 ? 0 : 3e38));
+    assert.equal(judgeOf({ ...clean, reportedStepReward: huge }).judge(0, 1.2), 'unverifiable');
+  });
+
+  test('float64 batches are held to float64 bounds', () => {
+    const clean = goldenBatch('late-n7');
+    const batch: Batch = { ...clean, estimator: { ...clean.estimator, precision: 'float64' } };
+    const judge = judgeOf(batch);
+    const row = clean.reportedAdvantage!.findIndex((a, i) => a !== 0 && judge.model.truth[i] === 0);
+    assert.equal(judge.judge(row, clean.reportedAdvantage![row]!), 'wrong');
+    assert.equal(judge.judge(row, 0), 'exact');
+  });
+
+  test('the display constant is 1e-4 of the true value, of 0.01 at least', () => {
+    assert.ok(isClose(1.00009, 1) && !isClose(1.00011, 1));
+    assert.ok(isClose(0.9e-6, 0) && !isClose(1.1e-6, 0));
+  });
+});

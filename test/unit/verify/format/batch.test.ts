@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  batchFingerprint,
+  kernelParameters,
+  missingColumn,
+  stepColumns,
+} from '../../../../src/verify/format/batch.ts';
+import { readBatches } from '../../../../src/verify/format/read-json.ts';
+import { sampleFile } from '../sample-batch.ts';
+
+const read = (changes = {}) => readBatches(sampleFile(changes), 'f')[0]!;
+
+test('the kernel sees rows, groups, trajectories and observations', () => {
+  const { rows, group, trajectory, observation } = stepColumns(read());
+  assert.equal(rows, 4);
+  assert.deepEqual(
+    [group, trajectory, observation].map((ids) => Array.from(ids).join('')),
+    ['0000', '0011', '0101'],
+  );
+});
+
+test('a batch without observations says which column is missing', () => {
+  assert.throws(
+    () => stepColumns(read({ observation: undefined })),
+    /batch two, field observation: expected this column/,
+  );
+});
+
+test('the fingerprint is that of the stated estimator', () => {
+  const { estimator } = read();
+  assert.equal(
+    batchFingerprint(estimator),
+    'hgpo(K=1,mean_norm,alpha=1,base=off,eps=1e-6,singleton=drop,zero=drop,weight=k+2)',
+  );
+  assert.ok(!('name' in kernelParameters(estimator)));
+  assert.ok(
+    batchFingerprint({ ...estimator, mode: 'mean_std_norm', deviation: 'sample' }).includes('std=sample'),
+  );
+});
+
+test('missingColumn names batch and column', () => {
+  assert.match(missingColumn({ name: 'b' }, 'reward').message, /batch b, field reward/);
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { encodeBatch } from '../../../../src/verify/format/wire.ts';
+import { bundle, explain, verify } from '../../../../src/verify/pool/pool-thread.ts';
+import { goldenBatch } from '../../../support/golden-batches.ts';
+
+const wire = encodeBatch(goldenBatch('alfworld-scale'));
+
+describe('tasks of a worker thread', () => {
+  test('a report within the budget, an unverified one beyond it', () => {
+    const answer = verify({ wire, budgetBytes: 2 ** 28 });
+    assert.ok('value' in answer && answer.value.ok);
+    const poor = verify({ wire, budgetBytes: 2 ** 18 });
+    assert.ok('value' in poor);
+    assert.deepEqual([poor.value.unverifiable, poor.value.findings[0]?.code], [4621, 'budget-exceeded']);
+    assert.match(poor.value.fingerprint, /^hgpo\(/);
+  });
+
+  test('an explanation, or that there is no such row', () => {
+    const answer = explain({ wire, budgetBytes: 2 ** 28, row: 3 });
+    assert.ok('value' in answer && answer.value.row === 3);
+    assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28, row: 4621 }));
+    assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28 }));
+  });
+
+  test('a bundle, or a fault', () => {
+    const origin = {
+      ...{ experiment: 'e', attempt: 1, batch: 1, step: 1, digest: '', report: null, version: '0' },
+    };
+    const made = bundle({ wire, budgetBytes: 2 ** 28, origin });
+    assert.ok('value' in made && made.value[0] === 0x1f);
+    assert.ok('fault' in bundle({ wire: new Uint8Array([10, 99]), budgetBytes: 2 ** 28, origin }));
+  });
+
+  test('a fault is an answer that survives the way between threads', () => {
+    const answer = verify({ wire: new Uint8Array([10, 99]), budgetBytes: 2 ** 28 });
+    assert.ok('fault' in answer);
+    assert.equal(structuredClone(answer).fault.code, 'unreadable');
+  });
+});

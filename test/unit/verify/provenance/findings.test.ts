@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { count, FINDINGS, finding, some } from '../../../../src/verify/provenance/findings.ts';
+import { MAX_LISTED_ROWS } from '../../../../src/verify/report.ts';
+
+describe('findings', () => {
+  test('docs/verification.md lists all of them, with severity and meaning, and no other', () => {
+    const page = readFileSync(new URL('../../../../docs/verification.md', import.meta.url), 'utf8');
+    const listed = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (\w+) \| (.*) \|$/gm)].map(
+      ([, ...cells]) => cells,
+    );
+    const kinds = Object.entries(FINDINGS).map(([code, { severity, means }]) => [code, severity, means]);
+    assert.deepEqual(listed, kinds);
+  });
+
+  test('every code is raised somewhere', () => {
+    const folder = new URL('../../../src/verify/', import.meta.url);
+    const sources = readdirSync(folder)
+      .filter((file) => file.endsWith('.ts') && file !== 'findings.ts')
+      .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+      .join('\n');
+    for (const code of Object.keys(FINDINGS))
+      assert.match(sources, new RegExp(`finding\\(\\s*'${code}'`), code);
+  });
+
+  test('messages say what is wrong and end with the mend', () => {
+    const made = finding('step-gap', 'One trajectory lacks step 2.', [4]);
+    assert.deepEqual([made.code, made.severity, made.rows], ['step-gap', 'error', [4]]);
+    assert.equal(made.message, `One trajectory lacks step 2. ${FINDINGS['step-gap'].mend}`);
+    for (const { means, mend } of Object.values(FINDINGS))
+      assert.ok(means.endsWith('.') && mend.endsWith('.'));
+  });
+
+  test('listed rows are capped', () => {
+    assert.equal(
+      finding('wrong-rows', 'x', new Int32Array(MAX_LISTED_ROWS + 5)).rows.length,
+      MAX_LISTED_ROWS,
+    );
+  });
+
+  test('numbers and lists in words', () => {
+    assert.equal(count(1, 'row'), '1 row');
+    assert.equal(count(1234, 'row'), '1,234 rows');
+    assert.equal(count(2, 'trajectory', 'trajectories'), '2 trajectories');
+    assert.equal(some([1, 2, 3]), '1, 2, 3');
+    assert.equal(some([1, 2, 3, 4], 2), '1, 2 and 2 more');
+  });
+});
