@@ -8,7 +8,7 @@ import shutil
 import echelon_rayworker
 
 _FILES = (
-    "__init__.py", "batch.py", "framing.py", "redaction.py", "secretstore.py", "spool.py", "gen/__init__.py",
+    "__init__.py", "batch.py", "bounds.py", "framing.py", "redaction.py", "secretstore.py", "spool.py", "gen/__init__.py",
     "gen/rayworker_pb2.py",
     "engines/__init__.py", "engines/verl_agent/__init__.py", "engines/verl_agent/tap.py",
     "engines/verl_agent/tapping.py", "engines/verl_agent/capture.py", "engines/verl_agent/reporter.py",
