@@ -39,7 +39,7 @@ export function boundEvent(event: AttemptEvent): AttemptEvent {
     case 'log':
       return boundLog(event);
     case 'metrics':
-      return boundMetrics({ ...event, step: whole(event.step) });
+      return boundMetrics(event);
     case 'batch':
       return {
         ...event,

@@ -165,7 +165,8 @@ function effectOf(
       return [event.name, whole(event.step), whole(event.steps)];
     case 'metrics': {
       const step = whole(event.step);
-      const isWhole = !event.omitted && Object.keys(event.values).every((name) => names.has(name));
+      const isWhole =
+        step === event.step && !event.omitted && Object.keys(event.values).every((name) => names.has(name));
       const effect: ScriptArgument[] = [step, isWhole ? 1 : 0, packValues(event.values, names)];
       for (const [name, value] of Object.entries(event.values)) {
         if (told.has(name) || !names.has(name)) continue;

@@ -22,7 +22,7 @@ describe('a preset as a sweep', () => {
         assert.deepEqual([directory, step], [plan.checkpointDirectory, plan.steps]);
         assert.match(directory, /-mine$/);
         assert.deepEqual([evaluation.project, evaluation.home], ['p', '/opt/v']);
-        resolveSpec(evaluation);
+        resolveSpec(evaluation, { customCode: true });
       }
     }
   });
