@@ -5,10 +5,9 @@ import { type Static, Type } from 'typebox';
 import { stringify } from 'yaml';
 import { createCheck } from '../schemas/check.ts';
 import { nearestName } from '../schemas/nearest.ts';
+import { strict } from '../schemas/strict.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readSpecFile } from './spec-file.ts';
-
-const strict = { additionalProperties: false } as const;
 
 /** The configuration file of the command line: APIs by name, and the one that is talked to. */
 export const ConfigFile = Type.Object(

@@ -2,8 +2,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { Experiment } from './experiment.ts';
 import { SomeObject } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
-const strict = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
 const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { strict } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
 const Nullable = Type.Union([Type.String(), Type.Null()]);
 

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Labels, Name } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
-const strict = { additionalProperties: false } as const;
 const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
 
 function nullable<T extends TSchema>(schema: T) {

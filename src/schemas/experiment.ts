@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { RuleStatus, StoppedBy } from './rules.ts';
 import { SomeObject } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
-const strict = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
 
 /** Counters of the verification of one experiment, over all attempts. */

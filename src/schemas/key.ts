@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { SCOPES } from '../core/scopes.ts';
-import { Label, Name, strict } from './spec-parts.ts';
+import { Label, Name } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
 /** Layout version of stored keys. */
 export const KEY_VERSION = 1;

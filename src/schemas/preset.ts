@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Label, Name, strict } from './spec-parts.ts';
+import { Label, Name } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
 /** The body of a preset's submission: what goes to each of its children. */
 export const SubmitPreset = Type.Object(

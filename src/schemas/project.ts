@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Retention } from './retention.ts';
-import { Name, strict } from './spec-parts.ts';
+import { Name } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
 /** Layout version of stored projects. */
 const PROJECT_VERSION = 1;

@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { SomeObject } from './spec-parts.ts';
+import { strict } from './strict.ts';
 import { RECIPE_NAMES } from './verl-agent-spec.ts';
 
-const strict = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
 const Cursor = Type.Union([Type.String(), Type.Null()], {
   description: 'Pass it on as `cursor`; null: there is no more',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { strict } from './strict.ts';
 
-const strict = { additionalProperties: false } as const;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** What retention deletes, in the order in which it may go: a thing never outlives the one that it belongs to. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { strict } from './strict.ts';
 
-const strict = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
 
 /** What a rule does when it fires. */

@@ -1,9 +1,7 @@
 import { Type } from 'typebox';
 import { Rules } from './rules.ts';
 import { Secrets } from './secrets.ts';
-
-/** Objects of a spec know their keys. */
-export const strict = { additionalProperties: false } as const;
+import { strict } from './strict.ts';
 
 /** Characters of a pattern's class that control, turn or take no room: a name must look like what it is, in tables. */
 const UNSEEN =

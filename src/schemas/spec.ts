@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { ResolvedRule } from './rules.ts';
-import { commonFields, strict } from './spec-parts.ts';
+import { commonFields } from './spec-parts.ts';
+import { strict } from './strict.ts';
 import { type VerlAgentEstimatorName, VerlAgentSpec } from './verl-agent-spec.ts';
 
 /** Estimator of the advantages. Which fields count depends on `name`; a field that does not is an error. */

@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { FEED_TYPES } from '../core/events.ts';
 import type { EventSchema } from './events.ts';
+import { strict } from './strict.ts';
 
-const strict = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
 const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
 

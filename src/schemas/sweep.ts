@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { MOST_CHILDREN } from '../core/sweep-ids.ts';
 import { VerificationCounts } from './experiment.ts';
-import { Label, strict } from './spec-parts.ts';
+import { Label } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Cursor = Type.Union([Type.String(), Type.Null()], {

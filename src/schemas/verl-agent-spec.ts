@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { commonFields, Name, strict } from './spec-parts.ts';
+import { commonFields, Name } from './spec-parts.ts';
+import { strict } from './strict.ts';
 
 /** The scripts of verl-agent's `recipe/hgpo`, without `run_` and `.sh`. */
 export const RECIPE_NAMES = [

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import type { ArtifactPage } from '../../schemas/records.ts';
+import { strict } from '../../schemas/strict.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { ExperimentParams, experimentOf, PageQuery, strict } from './common.ts';
+import { ExperimentParams, experimentOf, PageQuery } from './common.ts';
 
 /** GET /v1/experiments/:id/artifacts. */
 export function addArtifacts(app: App, { store, settings }: RouteDeps): void {

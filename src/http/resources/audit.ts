@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import type { AuditEntry, AuditPage } from '../../schemas/audit.ts';
+import { strict } from '../../schemas/strict.ts';
 import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../store/access/audit.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { PageQuery, strict } from './common.ts';
+import { PageQuery } from './common.ts';
 
 /** Entries read from the store in one call, and looked at for one answer at most. */
 const READ = 500;

@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import type { BatchDetail, BatchPage, BatchView } from '../../schemas/records.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { BatchRecord } from '../../store/batches/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { ExperimentParams, experimentOf, PageQuery, strict } from './common.ts';
+import { ExperimentParams, experimentOf, PageQuery } from './common.ts';
 
 const Number32 = { minimum: 1, maximum: 2 ** 31 - 1 } as const;
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { SCOPES } from '../../core/scopes.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { App } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 /** GET /v1/caller: who asks, for pages and scripts that show only what can be done. */
 export function addCaller(app: App): void {

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { AddCluster } from '../../schemas/clusters.ts';
+import { strict } from '../../schemas/strict.ts';
 import { seenClusters } from '../access/caller-projects.ts';
 import { accepted, beginCommand, clusterOf, commandOf } from '../begin-command.ts';
 import { clusterView, clusterViews } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
 const CommandParams = Type.Object({ id: Type.String({ description: "The command's id" }) }, strict);

@@ -3,10 +3,8 @@ import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { Store } from '../../store/store.ts';
-
-/** A schema of parameters: nothing but what it names is accepted. */
-export const strict = { additionalProperties: false } as const;
 
 /** Codes of what a request that brings new work may be refused for, each documented in `error-docs.ts`. */
 export const NEW_WORK_REFUSALS = [

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { EchelonError, ERRORS, type ErrorCode } from '../../core/errors.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { App } from '../server/deps.ts';
 import { ADVICE } from '../server/error-docs.ts';
 import { escapeHtml, htmlPage } from '../server/pages.ts';
-import { strict } from './common.ts';
 
 /** GET /errors/:code: the documentation that a problem document's `type` points to. */
 export function addErrorPages(app: App): void {

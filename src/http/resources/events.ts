@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import type { StreamEntry } from '../../core/events.ts';
+import { strict } from '../../schemas/strict.ts';
 import { compareIds } from '../../store/archive/archive-segments.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { createFanOut, type Source } from '../server/fan-out.ts';
 import { problems } from '../server/responses.ts';
 import { formatEntry } from '../server/sse.ts';
 import type { Streams } from '../server/streams.ts';
-import { AfterParam, ExperimentParams, experimentOf, streamPlace, strict } from './common.ts';
+import { AfterParam, ExperimentParams, experimentOf, streamPlace } from './common.ts';
 
 /** GET /v1/experiments/:id/events: the experiment's stream as server-sent events. */
 export function addEvents(app: App, { store, limits }: RouteDeps, streams: Streams): void {

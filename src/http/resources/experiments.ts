@@ -6,6 +6,7 @@ import type { Accepted } from '../../schemas/api.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
+import { strict } from '../../schemas/strict.ts';
 import { validateSpec } from '../../schemas/validate-spec.ts';
 import type { ExperimentFilter } from '../../store/experiments/records-contract.ts';
 import { acceptExperiment, type Submission } from '../accept-experiment.ts';
@@ -26,7 +27,6 @@ import {
   notFound,
   PageQuery,
   ProjectQuery,
-  strict,
 } from './common.ts';
 
 const SpecBody = Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' });

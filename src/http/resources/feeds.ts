@@ -3,13 +3,13 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import type { FeedEntry } from '../../core/events.ts';
 import { sees } from '../../core/scopes.ts';
+import { strict } from '../../schemas/strict.ts';
 import { projectNotFound } from '../access/caller-projects.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { createFanOut, type Frame, type Source } from '../server/fan-out.ts';
 import { problems } from '../server/responses.ts';
 import { formatEntry } from '../server/sse.ts';
 import type { Streams } from '../server/streams.ts';
-import { strict } from './common.ts';
 
 const Query = Type.Object(
   {

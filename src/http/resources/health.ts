@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
 
-const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false });
+const Health = Type.Object({ status: Type.Literal('ok') }, strict);
 const isPublic = { public: true, rateLimit: false } as const;
 
 /** GET /healthz: this process runs. GET /readyz: it can serve, since its store answers. Neither needs a token. */

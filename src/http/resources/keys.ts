@@ -9,6 +9,7 @@ import {
   isLive,
   KEY_VERSION,
 } from '../../schemas/key.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { StoredKey } from '../../store/access/contract.ts';
 import { requireScope } from '../access/auth.ts';
 import { projectProblem } from '../access/caller-projects.ts';
@@ -16,7 +17,7 @@ import { newKeyId, newKeyToken } from '../access/callers.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { PageQuery, strict } from './common.ts';
+import { PageQuery } from './common.ts';
 
 const KeyParams = Type.Object({ id: Type.String({ description: "The key's id" }) }, strict);
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import { strict } from '../../schemas/strict.ts';
 import { type FailureCounter, requireOwnOrigin, wantsHtml } from '../access/auth.ts';
 import type { Known } from '../access/callers.ts';
 import { SESSION_COOKIE, SESSION_MS, type Sessions } from '../access/sessions.ts';
@@ -8,7 +9,6 @@ import type { App, RouteDeps } from '../server/deps.ts';
 import { answerProblem, noteFailure } from '../server/errors.ts';
 import { loginPage } from '../server/pages.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 /** Sets the cookie of a caller who is known. */
 type SignIn = (request: FastifyRequest, reply: FastifyReply, known: Known) => void;

@@ -3,12 +3,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import { strict } from '../../schemas/strict.ts';
 import { type LogFilter, logText, readLastLines, readLines } from '../log-lines.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
 import { createSlots } from '../server/slots.ts';
 import type { Streams } from '../server/streams.ts';
-import { AfterParam, ExperimentParams, experimentOf, streamPlace, strict } from './common.ts';
+import { AfterParam, ExperimentParams, experimentOf, streamPlace } from './common.ts';
 
 const LARGEST = 2 ** 48;
 const FilterQuery = {

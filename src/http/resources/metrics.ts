@@ -2,11 +2,12 @@ import { Type } from 'typebox';
 import type { StreamEntry } from '../../core/events.ts';
 import { parseEntryId } from '../../core/ids.ts';
 import type { MetricChart, MetricPoints } from '../../schemas/streams.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { Store } from '../../store/store.ts';
 import { readOn } from '../read-on.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { AfterParam, ExperimentParams, experimentOf, namesQuery, streamPlace, strict } from './common.ts';
+import { AfterParam, ExperimentParams, experimentOf, namesQuery, streamPlace } from './common.ts';
 
 /** Metric events in one answer at most. */
 const MOST_EVENTS = 2000;

@@ -2,12 +2,12 @@ import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { ClusterChange } from '../../schemas/clusters.ts';
 import { nearestName } from '../../schemas/nearest.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { Pause, QueueTarget } from '../../store/queue/contract.ts';
 import { clusterOf } from '../begin-command.ts';
 import { clusterView } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 /** In place of a project's name, which never begins so: the whole line. */
 const WHOLE_LINE = '_all';

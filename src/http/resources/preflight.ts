@@ -4,6 +4,7 @@ import { COMMAND_ID } from '../../core/ids.ts';
 import { sees } from '../../core/scopes.ts';
 import type { Command } from '../../schemas/clusters.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { Cluster } from '../../store/clusters/contract.ts';
 import { resolveFor } from '../access/caller-projects.ts';
 import { accepted, beginCommand, clusterOf, commandOf } from '../begin-command.ts';
@@ -11,7 +12,6 @@ import { labelProblem } from '../label-problem.ts';
 import { requirePlace } from '../require-place.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 const Params = Type.Object({ id: Type.String({ description: "The preflight's id" }) }, strict);
 const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);

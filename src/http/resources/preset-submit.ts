@@ -7,6 +7,7 @@ import type { Preset } from '../../plan/verl-agent/presets.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { nearestName } from '../../schemas/nearest.ts';
 import { SubmitPreset } from '../../schemas/preset.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { SweepAccepted } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
 import type { SweepInput } from '../../store/sweeps/contract.ts';
@@ -17,7 +18,7 @@ import { requireCluster } from '../require-place.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { idempotencyKey } from '../server/idempotency.ts';
 import { problems } from '../server/responses.ts';
-import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED, strict } from './common.ts';
+import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from './common.ts';
 import { presetNamed } from './presets.ts';
 
 const Params = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);

@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { PRESETS, type Preset } from '../../plan/verl-agent/presets.ts';
 import { nearestName } from '../../schemas/nearest.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { App } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 const PresetParams = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
 

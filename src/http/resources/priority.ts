@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { Priority } from '../../schemas/spec-parts.ts';
+import { strict } from '../../schemas/strict.ts';
 import { experimentDetail } from '../experiment-detail.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { ExperimentParams, experimentOf, notFound, strict } from './common.ts';
+import { ExperimentParams, experimentOf, notFound } from './common.ts';
 
 /** A changed priority waits this long for its job; what takes longer goes on by itself. */
 const MOVE_MS = 200;

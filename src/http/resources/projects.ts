@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { sees } from '../../core/scopes.ts';
 import { newProject, type Project, ProjectChange, ProjectInput } from '../../schemas/project.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { ProjectRemoval } from '../../store/access/contract.ts';
 import { projectNotFound } from '../access/caller-projects.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 const ProjectParams = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../core/scopes.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { Pauses } from '../../store/queue/contract.ts';
 import type { Waiting } from '../../store/queue/line-contract.ts';
 import { seenClusters } from '../access/caller-projects.ts';
@@ -9,7 +10,6 @@ import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
 import { waitingFields } from '../waiting.ts';
-import { strict } from './common.ts';
 
 const Query = Type.Object(
   {

@@ -8,10 +8,10 @@ import { RECIPES, type Recipe } from '../../plan/verl-agent/recipes.ts';
 import { resolveVerlAgent } from '../../plan/verl-agent/resolve.ts';
 import { nearestName } from '../../schemas/nearest.ts';
 import type { RecipeDetail } from '../../schemas/records.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { RecipeName } from '../../schemas/verl-agent-spec.ts';
 import type { App } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 const RecipeParams = Type.Object({ name: Type.String({ description: "The recipe's name" }) }, strict);
 

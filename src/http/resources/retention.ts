@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { sees } from '../../core/scopes.ts';
 import { cutoffsOf, eventLogDaysOf, policyOf, RETENTION_STAGES } from '../../schemas/retention.ts';
+import { strict } from '../../schemas/strict.ts';
 import { projectNotFound } from '../access/caller-projects.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
-import { strict } from './common.ts';
 
 const Params = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
 

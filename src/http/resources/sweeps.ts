@@ -6,6 +6,7 @@ import { childReference, referenceMetrics } from '../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../plan/sweep.ts';
 import { codePathProblems } from '../../plan/verl-agent/code-paths.ts';
 import type { ExperimentSpec } from '../../schemas/spec.ts';
+import { strict } from '../../schemas/strict.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
 import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
 import type { Store } from '../../store/store.ts';
@@ -17,7 +18,7 @@ import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
 import { combinationsOf, compareCombination, seedAxes } from '../sweep-comparison.ts';
-import { cancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery, strict } from './common.ts';
+import { cancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery } from './common.ts';
 import { addSweepSubmit } from './sweep-submit.ts';
 
 /** Children read from the store in one call. */

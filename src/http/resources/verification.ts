@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import { strict } from '../../schemas/strict.ts';
 import { BatchFormatError } from '../../verify/format/format-error.ts';
 import type { App, RouteDeps, Verifier } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
 import { batchOf, createBatchPages } from './batches.ts';
-import { ExperimentParams, experimentOf, PageQuery, strict } from './common.ts';
+import { ExperimentParams, experimentOf, PageQuery } from './common.ts';
 
 const Number32 = { maximum: 2 ** 31 - 1 } as const;
 const ExplainQuery = Type.Object(

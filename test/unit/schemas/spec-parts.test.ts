@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SPEC_BY_ENGINE } from '../../../src/schemas/spec.ts';
-import { commonFields, Label, Name, Resources, strict } from '../../../src/schemas/spec-parts.ts';
+import { commonFields, Label, Name, Resources } from '../../../src/schemas/spec-parts.ts';
+import { strict } from '../../../src/schemas/strict.ts';
 
 test('every engine has the common fields, and closed objects', () => {
   for (const schema of Object.values(SPEC_BY_ENGINE)) {
