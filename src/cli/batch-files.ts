@@ -1,4 +1,4 @@
-import { closest } from '../verify/closest.ts';
+import { nearestName } from '../core/nearest.ts';
 import type { Batch } from '../verify/format/batch.ts';
 import { type BundleHead, readBundleHead } from '../verify/format/bundle.ts';
 import { BatchFormatError } from '../verify/format/format-error.ts';
@@ -53,7 +53,7 @@ export async function readBatchOf(path: string, name: string | undefined): Promi
   }
   const found = batches.find((batch) => batch.name === name);
   if (found !== undefined) return found;
-  const near = closest(name, names);
+  const near = nearestName(name, names);
   const hint = near === undefined ? listed(names) : `did you mean ${near}?`;
   throw new BatchFileError(`${path}: has no batch ${JSON.stringify(name)} (${hint})`);
 }

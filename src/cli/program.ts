@@ -1,5 +1,5 @@
 import { Command, Help } from 'commander';
-import { nearestName } from '../schemas/nearest.ts';
+import { nearestName } from '../core/nearest.ts';
 import type { TextStreams } from './batch-files.ts';
 import { auditCommand } from './commands/audit.ts';
 import { batchesCommand } from './commands/batches.ts';

@@ -1,7 +1,7 @@
 import { EchelonError } from '../core/errors.ts';
 import { COMMAND_ID, newCommandId } from '../core/ids.ts';
+import { nearestName } from '../core/nearest.ts';
 import type { Command, CommandKind } from '../schemas/clusters.ts';
-import { nearestName } from '../schemas/nearest.ts';
 import type { Cluster } from '../store/clusters/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { RouteDeps } from './server/deps.ts';

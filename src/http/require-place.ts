@@ -1,4 +1,4 @@
-import { nearestName } from '../schemas/nearest.ts';
+import { nearestName } from '../core/nearest.ts';
 import type { ResolvedSpec } from '../schemas/spec.ts';
 import { invalidSpec } from '../schemas/validate-spec.ts';
 import type { Store } from '../store/store.ts';

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
 import type { FieldProblem } from '../core/errors.ts';
+import { nearestName } from '../core/nearest.ts';
 import { maskedStart } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';
-import { nearestName } from './nearest.ts';
 
 /** A JSON schema, as far as it is read to explain a mismatch. */
 export interface Schema {

@@ -1,8 +1,8 @@
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
+import { nearestName } from '../core/nearest.ts';
 import { type Check, createCheck } from './check.ts';
 import { MAX_PROBLEMS } from './field-problems.ts';
 import { clip } from './json.ts';
-import { nearestName } from './nearest.ts';
 import { plainSecretProblems } from './secrets.ts';
 import { type ExperimentSpec, SPEC_BY_ENGINE } from './spec.ts';
 

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../core/errors.ts';
+import { nearestName } from '../core/nearest.ts';
 import { clip, escapePointer } from './json.ts';
-import { nearestName } from './nearest.ts';
 
 /** What an override's value may be. */
 type Kind =

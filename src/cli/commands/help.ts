@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { nearestName } from '../../schemas/nearest.ts';
+import { nearestName } from '../../core/nearest.ts';
 import { CliError, EXIT } from '../exit.ts';
 
 /** `echelon help [command...]`: what `--help` says, of commands within commands too. */

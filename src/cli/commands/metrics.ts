@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { MetricValue } from '../../core/events.ts';
-import { nearestName } from '../../schemas/nearest.ts';
+import { nearestName } from '../../core/nearest.ts';
 import type { MetricChart, MetricNames, MetricPoints } from '../../schemas/streams.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';

@@ -1,8 +1,8 @@
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest.ts';
 import { type Caller, hasScope } from '../../core/scopes.ts';
 import { type Permissions, resolveSpec } from '../../plan/resolve-spec.ts';
 import type { ClusterView } from '../../schemas/api.ts';
-import { nearestName } from '../../schemas/nearest.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
 import { invalidSpec } from '../../schemas/validate-spec.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest.ts';
 import { ClusterChange } from '../../schemas/clusters.ts';
-import { nearestName } from '../../schemas/nearest.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Pause, QueueTarget } from '../../store/queue/contract.ts';
 import { clusterOf } from '../begin-command.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
 import { type ChainDraft, draftPreset } from '../../plan/preset-sweep.ts';
 import type { Preset } from '../../plan/verl-agent/presets.ts';
 import { canonicalJson } from '../../schemas/json.ts';
-import { nearestName } from '../../schemas/nearest.ts';
 import { SubmitPreset } from '../../schemas/preset.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { SweepAccepted } from '../../schemas/sweep.ts';

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest.ts';
 import { commandLine } from '../../plan/command-line.ts';
 import { valueAt } from '../../plan/trees.ts';
 import { OWNED_KEYS } from '../../plan/verl-agent/fields.ts';
 import { correctedPlan, faithfulPlan, recipeSpec } from '../../plan/verl-agent/recipe-plan.ts';
 import { RECIPES, type Recipe } from '../../plan/verl-agent/recipes.ts';
 import { resolveVerlAgent } from '../../plan/verl-agent/resolve.ts';
-import { nearestName } from '../../schemas/nearest.ts';
 import type { RecipeDetail } from '../../schemas/records.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { RecipeName } from '../../schemas/verl-agent-spec.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest.ts';
 import type { Caller } from '../../core/scopes.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
@@ -14,7 +15,6 @@ import {
   type SweepDraft,
 } from '../../plan/sweep.ts';
 import { canonicalJson } from '../../schemas/json.ts';
-import { nearestName } from '../../schemas/nearest.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
 import { inOwnProject, permissionsOf, projectProblem } from '../access/caller-projects.ts';

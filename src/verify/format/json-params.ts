@@ -1,6 +1,6 @@
+import { nearestName } from '../../core/nearest.ts';
 import { ESTIMATOR_NAMES, isEstimatorName } from '../../kernel/estimators.ts';
 import { MAX_HISTORY_LENGTH } from '../../kernel/steps.ts';
-import { closest } from '../closest.ts';
 import type { BatchEstimator, BatchProvenance } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';
@@ -118,7 +118,7 @@ function path(place: Place): string {
 
 function refuseUnknown(place: Place, key: string): void {
   if ((PARAMETER_KEYS as readonly string[]).includes(key)) return;
-  const near = closest(key, PARAMETER_KEYS);
+  const near = nearestName(key, PARAMETER_KEYS);
   throw faultAt(place, {
     code: 'bad-key',
     field: `${path(place)}.${key}`,

@@ -1,4 +1,4 @@
-import { closest } from '../closest.ts';
+import { nearestName } from '../../core/nearest.ts';
 import { present } from '../present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_ROWS } from './batch.ts';
@@ -153,7 +153,7 @@ function objectOf(place: Place, batch: JsonObject, field: string): JsonObject | 
 function refuseSlips(place: Place, prefix: string, object: JsonObject, keys: readonly string[]): void {
   for (const key of Object.keys(object)) {
     if (keys.includes(key)) continue;
-    const near = closest(key, keys);
+    const near = nearestName(key, keys);
     if (near === undefined) continue;
     const expected = `no such key (did you mean ${prefix}${near}?)`;
     throw faultAt(place, { code: 'bad-key', field: `${prefix}${key}`, expected });

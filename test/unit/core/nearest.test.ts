@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nearestName } from '../../../src/schemas/nearest.ts';
+import { nearestName } from '../../../src/core/nearest.ts';
 
 const NAMES = ['name', 'historyLength', 'lengthWeightAlpha', 'groupSize', 'seed'];
 
@@ -9,6 +9,11 @@ test('finds the name behind a slip, another case or another separator', () => {
   assert.equal(nearestName('history_length', NAMES), 'historyLength');
   assert.equal(nearestName('HISTORY-LENGTH', NAMES), 'historyLength');
   assert.equal(nearestName('lenghtWeigthAlpha', NAMES), 'lengthWeightAlpha');
+  const columns = ['actionValid', 'reward', 'step'];
+  assert.deepEqual(
+    ['actionvalid', 'rewrad', 'steps', 'colour'].map((typed) => nearestName(typed, columns)),
+    ['actionValid', 'reward', 'step', undefined],
+  );
 });
 
 test('names nothing where nothing is near, and does not measure bombs', () => {
