@@ -12,7 +12,7 @@ import { coded, type Scope, storeFor } from '../../../support/store.ts';
  * A sample is a whole Redis as a version of Echelon left it: one experiment that waits, one that runs and one that has
  * ended, a cluster, a command, a sweep. Every one of them must read right for ever.
  */
-const FOLDER = new URL('../../golden/records/', import.meta.url);
+const FOLDER = new URL('../../../golden/records/', import.meta.url);
 const VERSIONS = readdirSync(FOLDER).filter((name) => name.startsWith('v'));
 const keys = createKeys('echelon');
 const [WAITING, RUNNING, DONE] = ['wait', '0run', 'done'].map((end) => `exp-0000000000000000${end}`) as [

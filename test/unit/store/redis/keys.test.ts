@@ -38,7 +38,7 @@ test('a prefix with braces would take the hash tag apart', () => {
 
 // Fails where a step makes a key that docs/redis-keys.md does not have: what it is, and when it goes.
 test('every name of a key in the code is listed', () => {
-  const folder = new URL('../../../src/store/', import.meta.url);
+  const folder = new URL('../../../../src/store/', import.meta.url);
   const listed = documentedKeys().map(({ name }) => name);
   const channels = ['wake', 'told', 'x:<experiment>:changed'];
   const places: Record<string, string> = { root: '', x: 'x:<experiment>:', s: 'sweep:<sweep>:' };

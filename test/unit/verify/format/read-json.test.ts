@@ -9,7 +9,7 @@ import { readBatches } from '../../../../src/verify/format/read-json.ts';
 import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
 import { sampleBatch, sampleFile } from '../sample-batch.ts';
 
-const golden = (name: string) => readFileSync(new URL(`../../golden/${name}`, import.meta.url));
+const golden = (name: string) => readFileSync(new URL(`../../../golden/${name}`, import.meta.url));
 
 /** Reading must fail, and say this much about it. */
 function refused(bytes: Uint8Array, fault: Partial<BatchFault>): void {

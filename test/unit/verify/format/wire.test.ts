@@ -20,7 +20,10 @@ function kept(batch: Batch): Record<string, unknown> {
 describe('the wire', () => {
   test('keeps every golden batch as it is', () => {
     for (const file of ['hgpo.json', 'gigpo-grpo.json', 'real-taubench.json.gz']) {
-      for (const batch of readBatches(readFileSync(new URL(`../../golden/${file}`, import.meta.url)), file)) {
+      for (const batch of readBatches(
+        readFileSync(new URL(`../../../golden/${file}`, import.meta.url)),
+        file,
+      )) {
         assert.deepEqual(kept(decodeBatch(encodeBatch(batch))), kept(batch));
       }
     }

@@ -15,9 +15,9 @@ describe('findings', () => {
   });
 
   test('every code is raised somewhere', () => {
-    const folder = new URL('../../../src/verify/', import.meta.url);
-    const sources = readdirSync(folder)
-      .filter((file) => file.endsWith('.ts') && file !== 'findings.ts')
+    const folder = new URL('../../../../src/verify/', import.meta.url);
+    const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('findings.ts'))
       .map((file) => readFileSync(new URL(file, folder), 'utf8'))
       .join('\n');
     for (const code of Object.keys(FINDINGS))
