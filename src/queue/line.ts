@@ -120,7 +120,8 @@ export function createLine({
     async close() {
       await joining.idle();
       await queue.close();
-      await connection.quit().catch(ignore);
+      // With Redis away it would try to connect for ever.
+      await connection.quit().catch(() => connection.disconnect());
     },
   };
 }

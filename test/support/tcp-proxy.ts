@@ -6,6 +6,8 @@ export interface TcpProxy {
   address: string;
   /** Bytes that came from clients. */
   received(): number;
+  /** Clients that are connected. */
+  connections(): number;
   /** From now on nothing is passed on by the connections that stand, and none is closed; new ones work. */
   freeze(): void;
   /** Cuts every connection with a reset; new ones are accepted. */
@@ -23,6 +25,7 @@ export async function startTcpProxy(
 ): Promise<TcpProxy> {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   const frozen = new Set<Socket>();
   let received = 0;
 
@@ -34,6 +37,7 @@ export async function startTcpProxy(
   }
   const server = createServer((client) => {
     hold(client);
+    clients.add(client);
     const upstream = hold(connect(Number(port), host));
     client.on('data', (bytes) => {
       received += bytes.length;
@@ -45,7 +49,10 @@ export async function startTcpProxy(
       if (delayMs > 0) setTimeout(() => client.write(bytes), delayMs);
       else client.write(bytes);
     });
-    client.once('close', () => upstream.destroy());
+    client.once('close', () => {
+      clients.delete(client);
+      upstream.destroy();
+    });
     upstream.once('close', () => client.destroy());
   });
   server.listen(0, '127.0.0.1');
@@ -58,6 +65,7 @@ export async function startTcpProxy(
   return {
     address: `127.0.0.1:${bound.port}`,
     received: () => received,
+    connections: () => clients.size,
     freeze() {
       for (const socket of sockets) frozen.add(socket);
     },

@@ -37,18 +37,23 @@ test('with a Redis whose every answer takes a second, submissions are accepted a
   const settings = await settingsFor(t, `redis://${proxy.address}`);
   const clusters = [{ name: 'fake', address: rayWorker.address, token: 'fake-token' }];
   const services = await startServices({ roles: ['api', 'dispatcher'], settings, redis: null, clusters });
-  t.after(() => services.stop());
-  const client = createClient({ url: services.url!, token: TOKEN });
-  const submissions = Array.from({ length: 10 }, () => client.post<Accepted>('/v1/experiments', REPLAY));
-  const ids = (await Promise.all(submissions)).map(({ id }) => id);
-  await until(
-    async () => {
-      const states = await Promise.all(ids.map(async (id) => (await store.get(id))?.state));
-      return states.every((state) => state === 'succeeded');
-    },
-    'all have succeeded',
-    { instead: () => Promise.all(ids.map((id) => store.get(id))) },
-  );
+  try {
+    const client = createClient({ url: services.url!, token: TOKEN });
+    const submissions = Array.from({ length: 10 }, () => client.post<Accepted>('/v1/experiments', REPLAY));
+    const ids = (await Promise.all(submissions)).map(({ id }) => id);
+    await until(
+      async () => {
+        const states = await Promise.all(ids.map(async (id) => (await store.get(id))?.state));
+        return states.every((state) => state === 'succeeded');
+      },
+      'all have succeeded',
+      { instead: () => Promise.all(ids.map((id) => store.get(id))) },
+    );
+  } finally {
+    await services.stop();
+    // Only then may Redis go away: what is left of a stop in a slow Redis is done after it.
+    await until(() => proxy.connections() === 0, 'no connection is left');
+  }
 });
 
 test('a process that starts waits for a Redis that is away, for a bounded time', async (t) => {
@@ -58,9 +63,10 @@ test('a process that starts waits for a Redis that is away, for a bounded time',
   const starting = { roles: ['api' as const], redis: null, clusters: [] };
   await assert.rejects(startServices({ ...starting, settings: hasty }), coded('store-unavailable'));
 
-  const services = startServices({ ...starting, settings: await settingsFor(t, server.url) });
+  const starts = startServices({ ...starting, settings: await settingsFor(t, server.url) });
   await server.start();
-  t.after(async () => (await services).stop());
-  const { url } = await services;
-  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  const services = await starts;
+  const { status } = await fetch(`${services.url}/readyz`);
+  await services.stop();
+  assert.equal(status, 200);
 });
