@@ -1,7 +1,9 @@
 // Makes `dist` for the package: JavaScript and types of src, with the files that the program reads beside them.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, globSync, rmSync } from 'node:fs';
+import { makeSources } from './sources.mjs';
 
+await makeSources();
 rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync(
   process.execPath,

@@ -1,6 +1,6 @@
 // `npm run check:verl-agent -- --home DIR [--gpu | --training] [--python PATH]`: proves on a real verl-agent checkout
 // that the engine fits it; with --training by real trainings on the CPU. The Python given (default: the project's own
-// environment) needs torch, hydra-core and pyarrow, and what the checkout's recipe imports; docs/verl-agent-check.md
+// environment) needs torch, hydra-core and pyarrow, and what the checkout's recipe imports; docs/evidence/verl-agent-check.md
 // says which and records an output.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

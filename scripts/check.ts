@@ -2,8 +2,7 @@
 import { spawnSync } from 'node:child_process';
 
 const STEPS: [what: string, command: string, args: string[]][] = [
-  // By its path: `tsc` in .bin may be the compiler that the client's generator brings.
-  ['types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']],
+  ['types', 'tsc', ['-p', '.']],
   ['lint and format', 'biome', ['check', '--error-on-warnings', '.']],
   ['imports', process.execPath, ['--test', '--test-reporter=dot', 'test/unit/architecture.test.ts']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],

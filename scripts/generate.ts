@@ -1,14 +1,16 @@
-// Makes every generated file anew. With --check it changes nothing and fails where a file would have changed.
+// Makes every generated file that is in the repository anew, and the sources that are not. With --check it changes nothing and fails where a file would have changed.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { makeSources } from './sources.mjs';
 
 /** What the generators below write. */
 const GENERATED = [
-  'src/*/gen/**/*.{ts,js}',
   'deploy/ray-worker/echelon_rayworker/gen/*.py',
-  'docs/errors.md',
+  'docs/reference/errors.md',
   'docs/openapi.json',
-  'docs/configuration.md',
+  'docs/reference/settings.md',
+  'docs/reference/estimators.md',
+  'deploy/ray-worker/echelon_rayworker/batch.py',
 ];
 
 const check = process.argv.includes('--check');
@@ -27,6 +29,7 @@ for (const script of globSync('scripts/generate/*.{sh,ts}').sort()) {
     process.exit(1);
   }
 }
+if (!check) await makeSources();
 const after = snapshot();
 const changed = [...after].filter(([file, text]) => before.get(file) !== text).map(([file]) => file);
 if (!check || changed.length === 0) process.exit(0);

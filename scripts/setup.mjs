@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { staleSources } from './sources.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const venv = join(root, '.venv');
@@ -154,11 +155,20 @@ function installBrowser() {
   }
 }
 
+/** Makes the sources that are generated: after a change of their inputs, and in a fresh checkout. */
+function makeSources(node) {
+  const stale = staleSources();
+  if (stale.length === 0) return;
+  say(`generating ${stale.join(', ')}`);
+  run(node, [join(root, 'scripts/sources.mjs')]);
+}
+
 /** Does what is still missing, with `tests` also for them; says nothing where all is there. */
 export function setup({ tests = false } = {}) {
   mkdirSync(join(root, '.cache'), { recursive: true });
   installPackages();
   const node = findNode();
+  makeSources(node);
   installPython();
   if (tests) installTestTools();
   if (tests) installBrowser();

@@ -1,4 +1,4 @@
-// Runs the test suites, several at a time. Arguments: names of suites (all but `full` where none is named), --full,
+// Runs the test suites, several at a time. Arguments: names of suites (default: all but `full`), --full,
 // --lanes=N (how many at a time).
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -36,7 +36,7 @@ const running = new Map<string, Buffer[]>();
 
 async function run(suite: Suite, alone: boolean): Promise<Result> {
   const begun = Date.now();
-  const names = join(scratch, suite.name);
+  const names = join(scratch, suite.name.replace('/', '-'));
   const command = commandOf(suite, names);
   if (command === undefined) return { name: suite.name, ok: true, seconds: 0, failed: [] };
   const [program, ...args] = network === undefined ? command : [...network, ...command];
@@ -122,14 +122,18 @@ async function runAll(chosen: readonly Suite[], lanes: number): Promise<Result[]
 
 function suitesFrom(args: readonly string[]): readonly Suite[] {
   const named = args.filter((arg) => !arg.startsWith('--'));
-  const unknown = named.filter((name) => !SUITES.some((suite) => suite.name === name));
+  const means = (name: string, suite: Suite): boolean =>
+    suite.name === name || suite.name.startsWith(`${name}/`);
+  const unknown = named.filter((name) => !SUITES.some((suite) => means(name, suite)));
   if (unknown.length > 0) {
     const known = SUITES.map(({ name }) => name).join(', ');
     console.error(`no suite named ${unknown.join(', ')}; there are ${known}`);
     process.exit(2);
   }
-  return SUITES.filter(({ name }) =>
-    named.length > 0 ? named.includes(name) : name !== 'full' || args.includes('--full'),
+  return SUITES.filter((suite) =>
+    named.length > 0
+      ? named.some((name) => means(name, suite))
+      : suite.name !== 'full' || args.includes('--full'),
   );
 }
 

@@ -24,7 +24,7 @@ import { createStartPatience } from './main/start-patience.ts';
 import { createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { observeStore } from './observe/observe-store.ts';
-import { createLine } from './queue/line.ts';
+import { createExperimentsQueue } from './queue/experiments-queue.ts';
 import { createVerifierPool } from './verify/pool/pool.ts';
 
 /*
@@ -103,17 +103,18 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
     readStore: () => readFigures(plainStore),
   });
   const store = observeStore(plainStore, metrics);
-  const line = createLine({
+  const queue = createExperimentsQueue({
     redis: openRedis(connections),
     prefix: `{${settings.redisPrefix}}`,
     onError: (error: Error) => log.warn({ err: error }, 'queue connection'),
+    statesOf: (experiments) => store.queue.states(experiments),
   });
-  resources.defer(() => line.close());
+  resources.defer(() => queue.close());
   const verifier = createVerifierPool({
     threads: settings.verifyThreads,
     budgetMs: settings.verifyBudgetMs,
     budgetBytes: settings.verifyBudgetBytes,
   });
   resources.defer(() => verifier.close());
-  return { store, plainStore, metrics, line, verifier, log, hidden, patience };
+  return { store, plainStore, metrics, queue, verifier, log, hidden, patience };
 }

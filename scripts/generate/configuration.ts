@@ -1,4 +1,4 @@
-// Writes docs/configuration.md from the settings.
+// Writes docs/reference/settings.md from the settings.
 import { writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { SETTINGS } from '../../src/config/settings.ts';
@@ -14,7 +14,7 @@ const rows = Object.values(SETTINGS).map((one) => {
   return `| \`${one.variable}\`${star} | ${shown(one.fallback)} | ${one.doc} |`;
 });
 writeFileSync(
-  'docs/configuration.md',
+  'docs/reference/settings.md',
   `# Settings
 
 Every setting of \`echelon up\`, \`echelon api\` and \`echelon dispatcher\` is a variable of the environment. A value that

@@ -1,4 +1,4 @@
-// Writes docs/mutants.md and docs/sharpness.md: plants every known bug, changes every golden row.
+// Writes docs/evidence/mutants.md and docs/evidence/detection-power.md: plants every known bug, changes every golden row.
 import { run } from '../../test/bench/mutants.ts';
 
 await run(['--write']);

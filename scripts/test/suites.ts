@@ -6,19 +6,28 @@ export interface Suite {
   readonly files: string;
   /** How many of its files run at once; those that start Ray, one by one. */
   readonly concurrency?: number;
+  /** Its files share a process, which loads the modules that they test once. Otherwise each file has its own. */
+  readonly together?: true;
   /** For pytest: which marks its tests have. */
   readonly marked?: string;
 }
 
-/** The longest first, so that none of them is the last to begin. */
+/** The longest first, so that none of them is the last to begin. `unit` names all suites whose names begin so. */
 export const SUITES: readonly Suite[] = [
-  { name: 'unit', files: 'test/unit/**/*.test.ts', concurrency: 2 },
+  { name: 'faults', files: 'test/faults/**/*.test.ts' },
   { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts' },
+  { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
+  { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
   { name: 'python-ray', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'ray' },
   { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'not ray' },
-  { name: 'faults', files: 'test/faults/**/*.test.ts' },
-  { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
-  { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
+  { name: 'unit/store', files: 'test/unit/{store,queue,dispatch}/**/*.test.ts', together: true },
+  { name: 'unit/http', files: 'test/unit/http/**/*.test.ts', together: true },
+  { name: 'unit/cli', files: 'test/unit/cli/**/*.test.ts', together: true },
+  {
+    name: 'unit/rest',
+    files: 'test/unit/{*.test.ts,!(store|queue|dispatch|http|cli)/**/*.test.ts}',
+    together: true,
+  },
   { name: 'contract', files: 'test/contract/!(ray-python)/**/*.test.ts' },
   { name: 'browser', files: 'test/browser/**/*.test.ts' },
   { name: 'full', files: 'test/full/**/*.test.ts' },
@@ -36,10 +45,12 @@ export function commandOf(suite: Suite, failed: string): [string, ...string[]] |
   }
   return [
     process.execPath,
-    ...['--test', `--test-timeout=${TEST_TIMEOUT_MS}`],
-    `--test-concurrency=${suite.concurrency ?? 1}`,
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...['--test-reporter=./scripts/test/failed-tests.ts', `--test-reporter-destination=${failed}`],
+    ...(suite.together
+      ? ['scripts/test/together.ts']
+      : ['--test', `--test-concurrency=${suite.concurrency ?? 1}`]),
     ...files,
   ];
 }
@@ -49,7 +60,7 @@ export function environmentOf(suite: Suite): Record<string, string> {
   return {
     // CI=true makes libraries colour their output, which the tests compare.
     NO_COLOR: '1',
-    // Every file is a process of its own that loads the same modules: stripped and compiled once, not hundreds of times.
+    // Many processes load the same modules: stripped and compiled once, not once in each.
     NODE_COMPILE_CACHE: '.cache/node-compile',
     // Ray makes its processes nice: beside other suites they would starve.
     RAY_worker_niceness: '0',

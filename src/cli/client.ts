@@ -1,3 +1,5 @@
+import { connect } from '../client/connect.ts';
+import { ApiError, type ClientError } from '../client/errors.ts';
 import { follow, StreamClosed } from '../client/follow.ts';
 import type { ExperimentEvent, FeedEntry } from '../core/events.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -12,7 +14,7 @@ export interface ReceivedEvent {
 /** The API, as the commands use it. Every method throws {@link CliError} with a sentence for the person at the terminal. */
 export interface Client {
   readonly url: string;
-  get<T>(path: string, query?: Record<string, string | number | undefined>): Promise<T>;
+  get<T>(path: string, query?: Query): Promise<T>;
   /** The bytes of an answer that is a file. */
   download(path: string): Promise<Uint8Array>;
   /** `body` undefined: none is sent. */
@@ -40,14 +42,6 @@ export interface Client {
   ): AsyncIterable<FeedEntry>;
 }
 
-interface Problem {
-  code?: string;
-  detail?: string;
-  title?: string;
-  retry?: boolean;
-  problems?: { field: string; message: string }[];
-}
-
 /** A refusal of a server that will answer otherwise when it is asked again. */
 class RefusedForNow extends CliError {}
 
@@ -63,7 +57,17 @@ export interface ClientOptions {
   patienceMs?: number;
 }
 
-type Send = (path: string, init: RequestInit, signal?: AbortSignal) => Promise<Response>;
+type Query = Record<string, string | number | undefined>;
+
+/** The client without the types of its operations: the commands make paths of ids and say which answer they expect. */
+interface AnyConnection {
+  get(path: string, input: { query: Query }): Promise<unknown>;
+  post(path: string, input: { body: unknown; headers: Record<string, string> }): Promise<unknown>;
+  patch(path: string, input: { body: unknown; headers?: Record<string, string> }): Promise<unknown>;
+  delete(path: string): Promise<unknown>;
+  request(method: 'get', path: string): Promise<{ data: unknown; response: Response }>;
+  open(path: string, input?: { headers: Record<string, string>; signal: AbortSignal }): Promise<Response>;
+}
 
 /** A change that meets changes of others is made anew so many times. */
 const MOST_CHANGES = 20;
@@ -74,84 +78,59 @@ export const PATIENCE_MS = 60_000;
 
 /** A client of the API at `url` that presents `token`. */
 export function createClient(options: ClientOptions): Client {
-  const { onCut = () => undefined, patienceMs = PATIENCE_MS } = options;
-  const base = options.url.replace(/\/$/, '');
-  const open = sender(base, options);
-  const send: Send = (path, init) => open(path, init, AbortSignal.timeout(patienceMs));
-  const get = async <T>(
-    path: string,
-    query: Record<string, string | number | undefined> = {},
-  ): Promise<T> => {
-    const set = Object.entries(query).filter(([, value]) => value !== undefined);
-    const search = new URLSearchParams(Object.fromEntries(set.map(([key, value]) => [key, String(value)])));
-    const response = await send(search.size > 0 ? `${path}?${search}` : path, {});
-    return bodyOf<T>(response, base);
-  };
-  const post = async <T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> => {
-    const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const init = { method: 'POST', ...content, headers: { ...type, ...headers } };
-    return bodyOf<T>(await send(path, init), base);
-  };
-  const patch = async <T>(path: string, body: unknown, more: Record<string, string> = {}): Promise<T> => {
-    const headers = { 'content-type': 'application/json', ...more };
-    return bodyOf<T>(await send(path, { method: 'PATCH', body: JSON.stringify(body), headers }), base);
-  };
+  const { url, token, onCut = () => undefined, patienceMs = PATIENCE_MS } = options;
+  const base = url.replace(/\/$/, '');
+  const api = connect({
+    ...{ url: base, token, timeoutMs: patienceMs, fetch: announcing(base, options) },
+    toError: (error, path) => inWords(error, base, path),
+  }) as unknown as AnyConnection;
   const change = async <T>(path: string, make: (before: T) => unknown): Promise<T> => {
     for (let tries = 1; ; tries += 1) {
-      const read = await send(path, {});
-      const etag = read.headers.get('etag');
-      const body = make(await bodyOf<T>(read, base));
+      const { data, response } = await api.request('get', path);
+      const etag = response.headers.get('etag');
+      const input = { body: make(data as T), ...(etag !== null && { headers: { 'if-match': etag } }) };
       try {
-        return await patch<T>(path, body, etag === null ? {} : { 'if-match': etag });
+        return (await api.patch(path, input)) as T;
       } catch (error) {
         const met = error instanceof CliError && error.code === 'precondition-failed';
         if (!met || tries === MOST_CHANGES) throw error;
       }
     }
   };
-  const remove = async <T>(path: string): Promise<T> => {
-    const response = await send(path, { method: 'DELETE' });
-    return response.status === 204 ? (undefined as T) : bodyOf<T>(response, base);
-  };
+  const stream = (path: string) => (headers: Record<string, string>, signal: AbortSignal) =>
+    api.open(path, { headers, signal });
   return {
     url: base,
-    get,
-    download: async (path) => new Uint8Array(await (await open(path, {})).arrayBuffer()),
-    post,
-    patch,
+    get: <T>(path: string, query: Query = {}) => api.get(path, { query }) as Promise<T>,
+    download: async (path) => new Uint8Array(await (await api.open(path)).arrayBuffer()),
+    post: <T>(path: string, body: unknown, headers: Record<string, string> = {}) =>
+      api.post(path, { body, headers }) as Promise<T>,
+    patch: <T>(path: string, body: unknown) => api.patch(path, { body }) as Promise<T>,
     change,
-    delete: remove,
+    delete: <T>(path: string) => api.delete(path) as Promise<T>,
     events: (id, where) =>
-      messages(open, `/v1/experiments/${encodeURIComponent(id)}/events`, { ...where, onCut }),
+      messages(stream(`/v1/experiments/${encodeURIComponent(id)}/events`), { ...where, onCut }),
     feed: (project, where) => {
       const path =
         project === undefined ? '/v1/events' : `/v1/projects/${encodeURIComponent(project)}/events`;
-      return messages(open, path, { ...where, onCut });
+      return messages(stream(path), { ...where, onCut });
     },
   };
 }
 
-/** Sends a request and returns what is no refusal. `signal` gives it up as a server that does not answer. */
-function sender(base: string, { token, onSlow }: ClientOptions): Send {
+/** `fetch` that says once that an answer takes long. */
+function announcing(base: string, { onSlow }: ClientOptions) {
   let said = false;
-  return async (path, init, signal) => {
-    const headers = { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) };
+  return async (url: string, init: RequestInit): Promise<Response> => {
     const slow = setTimeout(() => {
       if (!said) onSlow?.(`Waiting for an answer from ${base}`);
       said = true;
     }, SLOW_MS);
-    let response: Response;
     try {
-      response = await fetch(`${base}${path}`, { ...(signal && { signal }), ...init, headers });
-    } catch (error) {
-      if (init.signal?.aborted) throw error;
-      throw new CliError(EXIT.unreachable, `No answer from ${base}${whyNone(error)}`);
+      return await fetch(url, init);
     } finally {
       clearTimeout(slow);
     }
-    if (!response.ok) throw await refusal(response, base, path);
-    return response;
   };
 }
 
@@ -170,42 +149,31 @@ function whyNone(error: unknown): string {
   return ` (${message.split('\n', 1)[0]}). ${START}`;
 }
 
-async function bodyOf<T>(response: Response, base: string): Promise<T> {
-  try {
-    return (await response.json()) as T;
-  } catch (error) {
-    if (!(error instanceof SyntaxError))
-      throw new CliError(EXIT.unreachable, `No answer from ${base}${whyNone(error)}`);
-    throw notTheApi(base, 'is not JSON');
-  }
-}
-
 const notTheApi = (base: string, what: string): CliError =>
   new CliError(
     EXIT.unreachable,
     `What ${base} answers ${what}: it is not an API of Echelon. Is --url right?`,
   );
 
-async function refusal(response: Response, base: string, path: string): Promise<CliError> {
-  const problem = (await response.json().catch(() => ({}))) as Problem;
-  const fields = (problem.problems ?? [])
-    .map(({ field, message }) => `\n  ${field === '' ? '' : `${field}: `}${message}`)
-    .join('');
+/** An error of the client as a sentence for the person at the terminal. */
+function inWords(error: ClientError, base: string, path: string): CliError {
+  const { response } = error;
+  if (response === undefined)
+    return new CliError(EXIT.unreachable, `No answer from ${base}${whyNone(error.cause)}`);
   if (response.status === 401) {
     const what = 'The API does not accept this token; --token or ECHELON_TOKEN gives another.';
-    return new CliError(EXIT.refused, what, problem.code);
+    return new CliError(EXIT.refused, what, error instanceof ApiError ? error.code : undefined);
   }
-  if (problem.code === undefined && response.status >= 500)
-    return new CliError(
-      EXIT.unreachable,
-      `No answer from ${base}: ${response.status} ${response.statusText}, probably of a proxy before it.`,
-    );
-  if (problem.code === undefined)
-    return notTheApi(base, `to ${path} (${response.status} ${response.statusText}) is no answer of ours`);
-  const what = problem.detail ?? problem.title ?? response.statusText;
-  const hint = response.status === 404 ? mixedUp(path) : '';
-  const Kind = problem.retry === true ? RefusedForNow : CliError;
-  return new Kind(EXIT.refused, `${what}${hint}${fields}`, problem.code, problem.problems);
+  if (error instanceof ApiError) {
+    const hint = response.status === 404 ? mixedUp(path) : '';
+    const fields = error.message.slice(error.detail.length);
+    const Kind = error.retry ? RefusedForNow : CliError;
+    return new Kind(EXIT.refused, `${error.detail}${hint}${fields}`, error.code, error.problems);
+  }
+  if (response.ok) return notTheApi(base, 'is not JSON');
+  const status = `${response.status} ${response.statusText}`;
+  if (response.status < 500) return notTheApi(base, `to ${path} (${status}) is no answer of ours`);
+  return new CliError(EXIT.unreachable, `No answer from ${base}: ${status}, probably of a proxy before it.`);
 }
 
 /** What to say to somebody who takes a sweep for an experiment, or an experiment for a sweep. */
@@ -217,15 +185,14 @@ function mixedUp(path: string): string {
 }
 
 async function* messages<T extends { id: string }>(
-  send: Send,
-  path: string,
+  open: (headers: Record<string, string>, signal: AbortSignal) => Promise<Response>,
   options: { after?: string | undefined; signal: AbortSignal; onCut: (text: string) => void },
 ): AsyncIterable<T> {
   const { onCut, ...where } = options;
   let [wasOpen, isCut] = [false, false];
-  const open = async (headers: Record<string, string>, signal: AbortSignal): Promise<Response> => {
+  const opened = async (headers: Record<string, string>, signal: AbortSignal): Promise<Response> => {
     try {
-      const response = await send(path, { headers, signal });
+      const response = await open(headers, signal);
       if (isCut) onCut('There is an answer again; it goes on where it was cut.');
       [wasOpen, isCut] = [true, false];
       return response;
@@ -239,7 +206,7 @@ async function* messages<T extends { id: string }>(
   // Somebody who has seen nothing yet is better told at once.
   const isFatal = (error: unknown) => error instanceof CliError && (!wasOpen || isRefusal(error));
   try {
-    for await (const { id, data } of follow<Omit<T, 'id'>>(open, { ...where, isFatal }))
+    for await (const { id, data } of follow<Omit<T, 'id'>>(opened, { ...where, isFatal }))
       yield { id, ...data } as T;
   } catch (error) {
     if (!(error instanceof StreamClosed)) throw error;

@@ -1,4 +1,4 @@
-import type { EstimatorName } from '../kernel/fingerprint.ts';
+import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { type Comparison, compare } from '../verify/explain/estimate.ts';
 import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';

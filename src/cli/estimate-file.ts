@@ -1,4 +1,6 @@
-import type { EstimatorName } from '../kernel/fingerprint.ts';
+import { allowedInWords, isAllowed } from '../kernel/estimators/parameters.ts';
+import type { EstimatorName } from '../kernel/estimators/registry.ts';
+import { estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
 import { type EstimatorOverrides, estimate } from '../verify/explain/estimate.ts';
 import type { Batch } from '../verify/format/batch.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
@@ -8,8 +10,8 @@ import { inert, json, table } from './output.ts';
 export interface EstimateFileOptions {
   /** The estimator to put in the place of the batch's own; left out: its own. */
   readonly estimator?: EstimatorName | undefined;
-  /** Other parameters to change, e.g. `historyLength`. */
-  readonly overrides?: EstimatorOverrides | undefined;
+  /** Parameters to change, e.g. `historyLength`. */
+  readonly params?: EstimatorOverrides['params'];
   /** One batch by its name; left out: all. */
   readonly batch?: string | undefined;
   readonly json?: boolean | undefined;
@@ -24,15 +26,16 @@ export function estimateFile(path: string, options: EstimateFileOptions, io: Tex
   return orUnreadable(io, async () => {
     const batches =
       options.batch === undefined ? await readBatchesOf(path) : [await readBatchOf(path, options.batch)];
+    const params = options.params ?? {};
     const overrides: EstimatorOverrides = {
-      ...options.overrides,
+      params,
       ...(options.estimator === undefined ? {} : { name: options.estimator }),
     };
-    const estimates = batches.map((batch) => ({ batch, ...estimate(batch, overrides) }));
     refuseUnused(
-      overrides,
-      estimates.map(({ estimator }) => estimator),
+      params,
+      batches.map((batch) => options.estimator ?? batch.estimator.name),
     );
+    const estimates = batches.map((batch) => ({ batch, ...estimate(batch, overrides) }));
     if (options.json === true) {
       const shown = estimates.map(({ batch, estimator, fingerprint, advantage }) => ({
         name: batch.name,
@@ -51,22 +54,40 @@ export function estimateFile(path: string, options: EstimateFileOptions, io: Tex
   });
 }
 
-/** The estimators that a parameter of the command line changes. */
-const CHANGED_BY: Partial<Record<keyof EstimatorOverrides, { flag: string; estimators: EstimatorName[] }>> = {
-  historyLength: { flag: '--history-length', estimators: ['hgpo'] },
-  mode: { flag: '--mode', estimators: ['hgpo', 'gigpo'] },
-  deviation: { flag: '--deviation', estimators: ['hgpo', 'gigpo', 'grpo'] },
+/**
+ * Throws a {@link BatchFileError} for a parameter that changes nothing, since the numbers would not be those that were
+ * asked for, and for a value that the estimator does not allow.
+ */
+function refuseUnused(
+  params: NonNullable<EstimatorOverrides['params']>,
+  used: readonly EstimatorName[],
+): void {
+  for (const [key, value] of Object.entries(params)) {
+    if (value === undefined) continue;
+    const estimators = estimatorNames().filter((name) => key in estimatorOf(name).parameters);
+    const by = [...new Set(used)].filter((name) => estimators.includes(name));
+    if (by.length === 0) {
+      throw new BatchFileError(
+        `${flagOf(key)} goes with ${estimators.join(', ')}; this is estimated by ${[...new Set(used)].join(', ')}`,
+      );
+    }
+    for (const name of by) {
+      const rule = estimatorOf(name).parameters[key]!;
+      if (!isAllowed(rule, value))
+        throw new BatchFileError(`${flagOf(key)} of ${name} is ${allowedInWords(rule)}, not ${value}`);
+    }
+  }
+}
+
+/** Parameters with an option of their own. */
+const FLAGS: Readonly<Record<string, string>> = {
+  historyLength: '--history-length',
+  mode: '--mode',
+  deviation: '--deviation',
 };
 
-/** Throws a {@link BatchFileError} for a parameter that changes nothing: the numbers are not what was asked for. */
-function refuseUnused(overrides: EstimatorOverrides, used: readonly EstimatorName[]): void {
-  for (const [name, { flag, estimators }] of Object.entries(CHANGED_BY)) {
-    if (overrides[name as keyof EstimatorOverrides] === undefined) continue;
-    if (used.some((one) => estimators.includes(one))) continue;
-    throw new BatchFileError(
-      `${flag} goes with ${estimators.join(', ')}; this is estimated by ${[...new Set(used)].join(', ')}`,
-    );
-  }
+function flagOf(key: string): string {
+  return FLAGS[key] ?? `--param ${key}`;
 }
 
 function describe(batch: Batch, advantage: Float64Array): (string | number)[] {

@@ -1,7 +1,8 @@
 import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from '../ray/address.ts';
 import type { Resources } from '../ray/cluster.ts';
 import { functionRef } from '../ray/code.ts';
-import { type ConnectOptions, connect, type RayConnection } from '../ray/connect.ts';
+import { type ConnectOptions, connect } from '../ray/connect.ts';
+import type { RayConnection } from '../ray/connection.ts';
 import { credentialsFromEnvironment } from '../ray/credentials.ts';
 import { RayError, RayPythonError } from '../ray/errors.ts';
 import { CliError, EXIT } from './exit.ts';

@@ -1,17 +1,97 @@
-import { toClientError } from './errors.ts';
+import type { Connection } from './calls.ts';
+import { ClientError, refusal, unanswered, unexpected } from './errors.ts';
 import { type FollowOptions, follow, type StreamMessage } from './follow.ts';
-import { createClient } from './gen/client/client.gen.ts';
-import { createConfig } from './gen/client/utils.gen.ts';
-import type { EventMessage } from './gen/types.gen.ts';
+import type { EventMessage } from './gen/api.ts';
 
-/** A client of one API under one token; what every generated function takes as `client`. */
-export type Connection = ReturnType<typeof createClient>;
+/** Which API a client talks to, as whom, and how. */
+export interface ConnectOptions {
+  url: string;
+  /** An API key or token. */
+  token: string;
+  /** A request without a complete answer after this time fails; an event stream and a file have no limit. Default: none. */
+  timeoutMs?: number | undefined;
+  /** Sends the requests. Default: the global `fetch`. */
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+  /** Replaces every error of a request; `path` is that of the request. Default: the error itself is thrown. */
+  toError?: ((error: ClientError, path: string) => Error) | undefined;
+}
 
-/** A client of the API at `url` that presents `token`; its errors are {@link ClientError}s. Nothing is sent yet. */
-export function connect({ url, token }: { url: string; token: string }): Connection {
-  const client = createClient(createConfig({ baseUrl: url.replace(/\/$/, ''), auth: token }));
-  client.interceptors.error.use((error, response) => toClientError(error, response));
-  return client;
+/** What an operation is called with, whatever its types. */
+interface Input {
+  path?: Record<string, string | number>;
+  query?: Record<string, unknown>;
+  headers?: Record<string, string | undefined>;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+/** A client of the API at `url` that presents `token`. Nothing is sent yet. */
+export function connect(options: ConnectOptions): Connection {
+  const { token, timeoutMs, fetch: sendWith = fetch, toError = (error) => error } = options;
+  const base = options.url.replace(/\/$/, '');
+
+  /** Sends a request and reads of the answer what `read` takes; any failure is thrown as an error with a code. */
+  async function send<T>(
+    {
+      method,
+      template,
+      input,
+      signal,
+    }: { method: string; template: string; input: Input; signal?: AbortSignal },
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const path = pathOf(template, input);
+    const headers = { authorization: `Bearer ${token}`, ...definedOf(input.headers ?? {}) };
+    const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) };
+    const type = input.body === undefined ? {} : { 'content-type': 'application/json' };
+    const signals = [input.signal, signal].filter((one) => one !== undefined);
+    try {
+      const response = await sendWith(`${base}${path}`, {
+        ...{ method: method.toUpperCase(), ...body, headers: { ...type, ...headers } },
+        ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+      });
+      if (!response.ok) throw await refusal(response);
+      return await read(response);
+    } catch (error) {
+      if (input.signal?.aborted) throw error;
+      throw toError(error instanceof ClientError ? error : unanswered(error), path);
+    }
+  }
+
+  const request = (method: string, template: string, input: Input = {}) =>
+    send(
+      { method, template, input, ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }) },
+      async (response) => ({ data: await dataOf(response), response }),
+    );
+  const call = (method: string) => async (template: string, input?: Input) =>
+    (await request(method, template, input)).data;
+  const calls = { get: call('get'), post: call('post'), patch: call('patch'), delete: call('delete') };
+  const open = (template: string, input: Input = {}) =>
+    send({ method: 'get', template, input }, async (response) => response);
+  // The types are those of the document; what is sent is the same for every operation.
+  return { url: base, ...calls, request, open } as Connection;
+}
+
+/** The path with its parameters filled in, and the query without what is undefined; a list is repeated. */
+function pathOf(template: string, { path = {}, query = {} }: Input): string {
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(definedOf(query)))
+    for (const one of [value].flat()) search.append(name, String(one));
+  return search.size > 0 ? `${filled}?${search}` : filled;
+}
+
+const definedOf = <T>(values: Record<string, T | undefined>): Record<string, T> =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, T] => entry[1] !== undefined));
+
+async function dataOf(response: Response): Promise<unknown> {
+  if (response.status === 204) return undefined;
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error instanceof SyntaxError) throw unexpected(response, error);
+    throw error;
+  }
 }
 
 /**
@@ -23,21 +103,11 @@ export function events(
   experiment: string,
   options: FollowOptions = {},
 ): AsyncIterable<StreamMessage<EventMessage>> {
-  return follow(
-    async (headers, signal) => {
-      const { response } = await client.get({
-        url: '/v1/experiments/{id}/events',
-        path: { id: experiment },
-        security: [{ scheme: 'bearer', type: 'http' }],
-        parseAs: 'stream',
-        throwOnError: true,
-        headers,
-        signal,
-      });
-      return response;
-    },
-    { isFatal: isRefusal, ...options },
-  );
+  const path = { id: experiment };
+  return follow((headers, signal) => client.open('/v1/experiments/{id}/events', { path, headers, signal }), {
+    isFatal: isRefusal,
+    ...options,
+  });
 }
 
 /** A refusal that says that the same request would be refused again. */

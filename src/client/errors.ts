@@ -1,4 +1,4 @@
-import type { Problem } from './gen/types.gen.ts';
+import type { Problem } from './gen/api.ts';
 
 /** Whatever this client throws or returns as an error. */
 export class ClientError extends Error {
@@ -7,11 +7,14 @@ export class ClientError extends Error {
    * the API's), `unauthenticated` (a stream was closed because its key is accepted no longer).
    */
   readonly code: string;
+  /** The response, unless there was none; its body is read. */
+  readonly response: Response | undefined;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: string, message: string, options: ErrorOptions & { response?: Response } = {}) {
     super(message, options);
     this.name = 'ClientError';
     this.code = code;
+    this.response = options.response;
   }
 }
 
@@ -24,9 +27,9 @@ export class ApiError extends ClientError implements Problem {
   readonly retry: boolean;
   readonly problems: Problem['problems'];
 
-  constructor({ type, title, status, detail, code, retry, problems }: Problem) {
+  constructor({ type, title, status, detail, code, retry, problems = [] }: Problem, response?: Response) {
     const fields = problems.map(({ field, message }) => `\n  ${field === '' ? '' : `${field}: `}${message}`);
-    super(code, `${detail}${fields.join('')}`);
+    super(code, `${detail}${fields.join('')}`, { ...(response && { response }) });
     this.name = 'ApiError';
     this.type = type;
     this.title = title;
@@ -37,19 +40,27 @@ export class ApiError extends ClientError implements Problem {
   }
 }
 
-/** What a request came to, as an Error with a code. A request that its caller has aborted throws the caller's reason. */
-export function toClientError(error: unknown, response: Response | undefined): Error {
-  if (isProblem(error)) return new ApiError(error);
-  if (error instanceof ClientError || (error instanceof Error && error.name === 'AbortError')) return error;
-  if (response === undefined) {
-    const { cause, message } = error as Error & { cause?: Error };
-    return new ClientError('unreachable', `No answer: ${cause?.message ?? message}`, { cause: error });
-  }
+/** The error of an answer that is not 2xx: an {@link ApiError} if it is a problem document. */
+export async function refusal(response: Response): Promise<ClientError> {
+  const body: unknown = await response.json().catch((error: Error) => {
+    if (!(error instanceof SyntaxError)) throw error;
+  });
+  return isProblem(body) ? new ApiError(body, response) : unexpected(response, body);
+}
+
+/** The error of an answer that is not the API's. */
+export function unexpected(response: Response, cause: unknown): ClientError {
   const what = `${response.status} ${response.statusText}`.trim();
-  return new ClientError('unexpected-answer', `Not an answer of Echelon's API: ${what}`, { cause: error });
+  return new ClientError('unexpected-answer', `Not an answer of Echelon's API: ${what}`, { response, cause });
+}
+
+/** The error of a request that got no answer, or a part of one. */
+export function unanswered(error: unknown): ClientError {
+  const { cause, message } = error as Error & { cause?: Error };
+  return new ClientError('unreachable', `No answer: ${cause?.message ?? message}`, { cause: error });
 }
 
 function isProblem(error: unknown): error is Problem {
-  const { code, detail, problems } = (error ?? {}) as Partial<Problem>;
-  return typeof code === 'string' && typeof detail === 'string' && Array.isArray(problems);
+  const { code, detail } = (error ?? {}) as Partial<Problem>;
+  return typeof code === 'string' && typeof detail === 'string';
 }

@@ -2,8 +2,8 @@
  * Glossary.
  *
  * experiment   what a person submits: one spec, one record, one id; run in one or more attempts
- * attempt      one launch of an experiment's driver, numbered from 1; 0 is the time before the first claim
- * claim        the atomic step that raises the attempt number and takes the lease
+ * attempt      one launch of an experiment's driver, numbered from 1; 0 is the time before the first allocation
+ * allocation   GPUs and CPUs given to an attempt, in the atomic step that raises the attempt number
  * lease        the right of one dispatcher to write for an attempt, kept by renewal, named by a token
  * driver       the training process of an attempt; its supervisor owns it and writes the event log
  * ray-worker   the detached actor of a cluster that starts supervisors and serves their logs
@@ -29,7 +29,7 @@ export const STATES = [
 ] as const;
 
 /**
- * queued: waits for its place. launching: claimed, the launch not yet confirmed. running: the launch is confirmed.
+ * queued: waits for its allocation. launching: allocated, the launch not yet confirmed. running: the launch is confirmed.
  * cancelling: a cancel was accepted and the driver's end is not yet confirmed. The other three are final.
  */
 export type State = (typeof STATES)[number];
@@ -37,7 +37,7 @@ export type State = (typeof STATES)[number];
 /** What may follow what. A state is left only along this table; the store's scripts refuse anything else. */
 export const TRANSITIONS: Readonly<Record<State, readonly State[]>> = {
   queued: ['launching', 'cancelled', 'failed'],
-  launching: ['running', 'queued', 'cancelling', 'failed'],
+  launching: ['running', 'queued', 'cancelling', 'failed', 'cancelled'],
   running: ['succeeded', 'failed', 'queued', 'cancelling'],
   cancelling: ['cancelled'],
   succeeded: [],

@@ -1,32 +1,34 @@
-import type { Line, LineServer } from '../queue/line.ts';
-import { type Looked, within } from '../queue/looking.ts';
+import { settledWithin } from '../core/settled-within.ts';
+import type { ResolvedSpec } from '../engines/registry.ts';
+import type { ExperimentsQueue } from '../queue/experiments-queue.ts';
+import type { QueueServer } from '../queue/serve.ts';
 import type { LaunchPlan } from '../rpc/ray-worker.ts';
-import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Cluster } from '../store/clusters/contract.ts';
 import type { WakeTopic } from '../store/redis/wake-hub.ts';
 import type { Store } from '../store/store.ts';
-import { createHeld } from './attempt/held.ts';
+import type { AttemptHooks } from './attempt/context.ts';
 import { createLaunches } from './attempt/launches.ts';
-import type { AttemptHooks } from './attempt/story.ts';
-import { createRetention } from './background/retention.ts';
+import { createLeasedAttempts } from './attempt/leased-attempts.ts';
+import { createRetentionLoops } from './background/retention.ts';
 import { createRulesRound } from './background/rules.ts';
 import { advanceSweeps } from './background/sweeps.ts';
-import { createVerification, type Verifier } from './background/verification.ts';
+import { type BatchVerifier, createVerification } from './background/verification.ts';
 import { createClusterCommands, requestRepair } from './clusters/cluster-commands.ts';
 import { createClusterRefresh } from './clusters/clusters.ts';
-import { createCommands } from './clusters/commands.ts';
+import { createCommandRunner } from './clusters/command-runner.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './clusters/ray-workers.ts';
 import type { RayWorkerPackage } from './clusters/setup/package.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
-import { createPlacement } from './placement/placement.ts';
+import { createReceive } from './placement/receive.ts';
 import { createReconciler, failOverdue } from './placement/reconcile.ts';
+import { createSchedulingRounds } from './placement/scheduling-round.ts';
 
 /** What a dispatcher is made of. */
 export interface DispatcherDeps {
   store: Store;
-  line: Line;
-  verifier: Verifier;
+  queue: ExperimentsQueue;
+  verifier: BatchVerifier;
   compile(spec: ResolvedSpec['spec']): LaunchPlan;
   log: Log;
   /** The Python package that commands on clusters bring. Omitted: this dispatcher carries no commands out. */
@@ -35,11 +37,13 @@ export interface DispatcherDeps {
   id: string;
   /** A lease lives so long without renewal; it is renewed three times in it. */
   leaseMs?: number;
-  /** Time between two looks at the line without a reason to look. */
+  /** Time between two scheduling rounds without a wake-up. */
   lookMs?: number;
   /** Time between two questions to each ray-worker. */
   refreshMs?: number;
   reconcileMs?: number;
+  /** The job of an experiment that is allocated for so long is released again. */
+  releaseMs?: number;
   /** Time between two looks for what is to be archived or deleted. */
   retentionMs?: number;
   /** An experiment's stream stays in Redis for so long after its end. */
@@ -55,7 +59,7 @@ export interface DispatcherDeps {
   connect?: Connect;
 }
 
-/** One dispatcher: places, launches, follows and verifies, beside any number of others. */
+/** One dispatcher: schedules, launches, follows and verifies, beside any number of others. */
 export interface Dispatcher {
   start(): Promise<void>;
   /**
@@ -77,57 +81,40 @@ export interface DispatcherStats {
 const LEASE_MS = 15_000;
 const LOOK_MS = 1_000;
 const RECONCILE_MS = 5_000;
-const JOBS_AT_ONCE = 64;
-/** Waiting experiments, and jobs, that are compared at a time. */
+const JOBS_AT_ONCE = 256;
+/** Queued experiments whose jobs are checked at a time. */
 const RECONCILED_AT_ONCE = 2_000;
-/**
- * A job whose turn has not come is not waited for: the round that starts its experiment takes it out. BullMQ wakes it after
- * this time, which must be long: each job of a long line that comes back by itself is work for nothing.
- */
-const PARK_MS = 3_600_000;
-/** A job is done once its launch is confirmed; one that takes longer goes on without its job. */
-const JOB_MS = 5_000;
 const NEW_MS = 500;
+/** At a stop, jobs in hand get so long: until their attempts are handed over. */
+const JOBS_MS = 2_500;
 const REST_MS = 750;
-
-/** An attempt that was just claimed. */
-const FRESH = {
-  state: 'launching',
-  confirmed: false,
-  lastSequence: 0,
-  takenOver: false,
-  crashes: [],
-} as const;
+const RETRY = { firstMs: 100, longestMs: 3_000 };
 
 /** See {@link Dispatcher}. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { store, line } = deps;
+  const { store, queue, id, leaseMs = LEASE_MS } = deps;
   let stopping = false;
-  const { rayWorkers, held, placement, refresh, verification, commands } = createParts(deps);
+  const { rayWorkers, held, scheduling, refresh, verification, commands } = createParts(deps);
   const rounds = createRounds(deps, { rayWorkerOf: rayWorkers.of, stopped: () => stopping });
+  const receive = createReceive({
+    ...{ store, held, dispatcher: id, leaseMs, retry: deps.retry ?? RETRY, stopping: () => stopping },
+  });
   const loops = [
     ...(commands ? [commands.loop] : []),
-    ...[refresh, placement, held.renewal, held.takeover, verification],
+    ...[refresh, scheduling, held.renewal, held.takeover, verification],
     ...Object.values(rounds),
   ];
   const pokes = {
-    line: [placement.poke],
+    line: [scheduling.poke],
     lease: [held.takeover.poke],
     cancel: [held.renewal.poke],
     batch: [verification.poke],
     command: [() => commands?.loop.poke()],
     sweep: [rounds.sweeps.poke],
   } satisfies Record<WakeTopic, (() => void)[]>;
-  let server: LineServer | undefined;
+  let server: QueueServer | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
-
-  async function handle(experiment: string): Promise<Looked> {
-    const placed = held.runs.has(experiment) ? 'claimed' : await placement.request(experiment);
-    if (placed === 'wait') return { done: false, parkMs: PARK_MS };
-    const run = held.runs.get(experiment);
-    if (placed === 'claimed' && run) await within(JOB_MS, run.placed);
-    return { done: true };
-  }
 
   return {
     async start() {
@@ -136,22 +123,26 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         for (const poke of pokes[topic] ?? []) poke();
       });
       for (const loop of loops) loop.start();
-      server = line.serve(handle, { concurrency: JOBS_AT_ONCE });
+      server = queue.serve(receive, { concurrency: JOBS_AT_ONCE, lockMs: leaseMs });
     },
     async stop({ handOver }) {
-      // First nothing new: a claim under way still brings an attempt, which is then handed over like the others.
+      // First nothing new: a lease that is being acquired still brings an attempt, which is handed over like the others.
       held.close();
       stopping = true;
-      await within(NEW_MS, Promise.all([placement.stop(), held.takeover.stop(), commands?.loop.stop()]));
+      const served = server?.close(JOBS_MS);
+      await settledWithin(
+        NEW_MS,
+        Promise.all([scheduling.stop(), held.takeover.stop(), commands?.loop.stop()]),
+      );
       await held.letGo(handOver);
       const rest = [
         ...Object.values(rounds).map((round) => round.stop()),
         refresh.stop(),
         verification.stop(),
-        server?.close(NEW_MS),
+        served,
         commands?.stop(NEW_MS),
       ];
-      await within(REST_MS, Promise.all(rest));
+      await settledWithin(REST_MS, Promise.all(rest));
       await unsubscribe?.();
       rayWorkers.close();
     },
@@ -165,23 +156,26 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
 /** What takes work and has it in hand. */
 function createParts(deps: DispatcherDeps) {
-  const { store, line, log, id, compile, leaseMs = LEASE_MS, refreshMs = 2_000, lookMs = LOOK_MS } = deps;
+  const { store, queue, log, id, compile, leaseMs = LEASE_MS, refreshMs = 2_000, lookMs = LOOK_MS } = deps;
   const now = nowOf(deps);
   const rayWorkers = createRayWorkers({ store, ...(deps.connect && { connect: deps.connect }) });
-  const { hooks = {}, retry = { firstMs: 100, longestMs: 3_000 }, again } = deps;
-  const held = createHeld({
+  const { hooks = {}, retry = RETRY, again } = deps;
+  const held = createLeasedAttempts({
     ...{ store, dispatcher: id, leaseMs, log },
     attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again },
-    // Ray gives resources back a little after a driver's end: what it has now is asked for, then chosen from.
-    onEnd: () => refresh.poke(),
+    onEnd(experiment, outcome) {
+      // Ray gives resources back a little after a driver's end: the next round needs what is free then.
+      refresh.poke();
+      if (outcome !== 'queued') return;
+      queue.enqueue([experiment]).catch((err: unknown) => {
+        log.warn({ err, experiment }, 'no job yet for the next attempt; the reconciler adds it');
+      });
+    },
   });
-  const placement = createPlacement({
-    ...{ store, line, log, now, leaseMs, dispatcher: id, everyMs: lookMs },
-    onClaimed: (lease, { cluster }) => held.begin({ ...FRESH, lease, cluster }),
-  });
+  const scheduling = createSchedulingRounds({ store, queue, log, now, everyMs: lookMs });
   const refresh = createClusterRefresh({
     ...{ store, rayWorkers, everyMs: refreshMs, now, log },
-    onRefresh: placement.poke,
+    onRefresh: scheduling.poke,
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
   });
   const verification = createVerification({
@@ -191,7 +185,7 @@ function createParts(deps: DispatcherDeps) {
   });
   const commands =
     deps.pack &&
-    createCommands({
+    createCommandRunner({
       ...{ store, dispatcher: id, leaseMs, log },
       run: createClusterCommands({
         ...{ store, pack: deps.pack },
@@ -199,7 +193,7 @@ function createParts(deps: DispatcherDeps) {
       }),
       everyMs: deps.reconcileMs ?? RECONCILE_MS,
     });
-  return { rayWorkers, held, placement, refresh, verification, commands };
+  return { rayWorkers, held, scheduling, refresh, verification, commands };
 }
 
 /** What is gone through again and again, whatever the dispatcher has in hand. */
@@ -207,25 +201,28 @@ function createRounds(
   deps: DispatcherDeps,
   { rayWorkerOf, stopped }: { rayWorkerOf: RayWorkers['of']; stopped: () => boolean },
 ) {
-  const { store, line, log, id, leaseMs = LEASE_MS, lookMs = LOOK_MS, reconcileMs = RECONCILE_MS } = deps;
-  const reconcile = createReconciler({ store, line, step: RECONCILED_AT_ONCE, log });
+  const { store, queue, log, id, leaseMs = LEASE_MS, lookMs = LOOK_MS, reconcileMs = RECONCILE_MS } = deps;
+  const { releaseMs } = deps;
+  const reconcile = createReconciler({
+    ...{ store, queue, step: RECONCILED_AT_ONCE, log, ...(releaseMs !== undefined && { releaseMs }) },
+  });
   return {
     reconciler: createLoop({
       ...{ name: 'reconciler', everyMs: reconcileMs, log },
       async run() {
-        await failOverdue({ store, log });
+        await failOverdue({ store, queue, log });
         await reconcile();
       },
     }),
     sweeps: createLoop({
       ...{ name: 'sweeps', everyMs: reconcileMs, log },
-      run: () => advanceSweeps({ store, line, log, stopped }),
+      run: () => advanceSweeps({ store, queue, log, stopped }),
     }),
     rules: createLoop({
       ...{ name: 'rules', everyMs: lookMs, log },
       run: createRulesRound({ store, log, leaseMs, stopped }),
     }),
-    retention: createRetention({
+    retention: createRetentionLoops({
       ...{ store, dispatcher: id, now: nowOf(deps), log, rayWorkerOf },
       everyMs: deps.retentionMs ?? 30_000,
       archiveAfterMs: deps.archiveAfterMs ?? 60_000,

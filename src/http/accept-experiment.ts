@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
 import { newExperimentId } from '../core/ids.ts';
 import type { Caller } from '../core/scopes.ts';
+import { type ExperimentSpec, fingerprintOf } from '../engines/registry.ts';
 import type { Accepted } from '../schemas/api.ts';
-import { canonicalJson } from '../schemas/json.ts';
-import type { ExperimentSpec } from '../schemas/spec.ts';
+import type { Idempotency } from '../store/access/answers-contract.ts';
 import type { AuditInput } from '../store/access/contract.ts';
 import { resolveFor } from './access/caller-projects.ts';
-import { fingerprintOf } from './fingerprint-of.ts';
-import { joinLine } from './join-line.ts';
+import { enqueue } from './enqueue.ts';
 import { requirePlace } from './require-place.ts';
 import type { RouteDeps } from './server/deps.ts';
 
@@ -15,8 +13,8 @@ import type { RouteDeps } from './server/deps.ts';
 export interface Submission {
   caller: Caller;
   spec: ExperimentSpec;
-  /** The Idempotency-Key. */
-  key: string | undefined;
+  /** Undefined: the request has no Idempotency-Key. */
+  idempotency: Idempotency | undefined;
   /** The experiment that it runs again. */
   rerunOf?: string;
   /** The entry of the audit log for an experiment with this id; it is written in the step that makes the experiment. */
@@ -32,13 +30,12 @@ export async function acceptExperiment(
   deps: RouteDeps,
   submission: Submission,
 ): Promise<{ accepted: Accepted; created: boolean }> {
-  const { caller, spec, key, rerunOf } = submission;
+  const { caller, spec, idempotency, rerunOf } = submission;
   const resolved = await resolveFor(deps.store, caller, spec);
   const { project, name, priority, cluster, resources } = resolved.spec;
   await requirePlace(deps.store, resolved.spec);
-  const asked = rerunOf === undefined ? spec : { rerunOf };
   const wanted = newExperimentId();
-  const { id, created } = await deps.store.submit({
+  const { id, created } = await deps.store.experiments.submit({
     ...{
       id: wanted,
       project,
@@ -53,14 +50,10 @@ export async function acceptExperiment(
     defaults: resolved.defaults,
     fingerprint: fingerprintOf(resolved.spec),
     ...(rerunOf !== undefined && { rerunOf }),
-    ...(key !== undefined && { idempotency: { key, digest: digestOf(asked), caller } }),
+    ...(idempotency && { idempotency }),
     audit: submission.audit(wanted),
   });
-  if (created) joinLine(deps, [{ experiment: id, priority }]);
+  if (created) enqueue(deps, [{ experiment: id }]);
   const self = `/v1/experiments/${id}`;
   return { accepted: { id, self, events: `${self}/events` }, created };
-}
-
-function digestOf(asked: unknown): string {
-  return createHash('sha256').update(canonicalJson(asked)).digest('hex');
 }

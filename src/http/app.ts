@@ -95,7 +95,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   await addOpenApi(app, deps);
 
   await addRoutes(app, deps, { sessions, onFailure });
-  await addBoard(app, deps.line.queues);
+  await addBoard(app, deps.queue.queues);
   return app;
 }
 

@@ -2,17 +2,17 @@ import type { ClusterView } from '../schemas/api.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import type { Cluster } from '../store/clusters/contract.ts';
 import type { Pauses } from '../store/queue/contract.ts';
-import type { Store } from '../store/store.ts';
+import type { StorePart } from '../store/store.ts';
 
 /** What is needed to say how clusters are. */
 export interface ClusterViewDeps {
-  store: Pick<Store, 'clusters' | 'reservations' | 'pauses'>;
+  store: StorePart<'clusters.list' | 'clusters.allocations' | 'queue.pauses'>;
 }
 
 /** All clusters, by name, as they are shown. */
 export async function clusterViews(deps: ClusterViewDeps): Promise<ClusterView[]> {
-  const clusters = await deps.store.clusters();
-  const pauses = await deps.store.pauses();
+  const clusters = await deps.store.clusters.list();
+  const pauses = await deps.store.queue.pauses();
   const views = await Promise.all(clusters.map((cluster) => clusterView(deps, cluster, pauses)));
   return views.sort((left, right) => (left.name < right.name ? -1 : 1));
 }
@@ -23,8 +23,8 @@ export async function clusterView(
   cluster: Cluster,
   known?: Pauses,
 ): Promise<ClusterView> {
-  const pauses = known ?? (await store.pauses());
-  const { items } = await store.reservations(cluster.name);
+  const pauses = known ?? (await store.queue.pauses());
+  const { items } = await store.clusters.allocations(cluster.name);
   return {
     name: cluster.name,
     address: cluster.address,
@@ -69,7 +69,7 @@ export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster'
   const isHeld = ({ state, cluster }: T) => cluster !== null && HELD.includes(state);
   const names = [...new Set(experiments.filter(isHeld).map(({ cluster }) => cluster!))];
   if (names.length === 0) return [...experiments];
-  const clusters = new Map((await store.clusters(names)).map((cluster) => [cluster.name, cluster]));
+  const clusters = new Map((await store.clusters.list(names)).map((cluster) => [cluster.name, cluster]));
   return experiments.map((experiment) => {
     const cluster = isHeld(experiment) ? clusters.get(experiment.cluster!) : undefined;
     if (cluster === undefined || cluster.answering) return experiment;

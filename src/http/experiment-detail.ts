@@ -1,7 +1,7 @@
 import type { Caller } from '../core/scopes.ts';
 import type { ExperimentDetail } from '../schemas/api.ts';
 import type { Experiment } from '../schemas/experiment.ts';
-import type { Store } from '../store/store.ts';
+import type { StorePart } from '../store/store.ts';
 import { type ClusterViewDeps, withSilence } from './cluster-views.ts';
 import { seenWords } from './seen-words.ts';
 import { waitingFields } from './waiting.ts';
@@ -11,7 +11,7 @@ import { waitingFields } from './waiting.ts';
  * start.
  */
 export async function experimentDetail(
-  deps: ClusterViewDeps & { store: Pick<Store, 'position' | 'waitNote' | 'isIn'> },
+  deps: ClusterViewDeps & { store: StorePart<'queue.position' | 'queue.get' | 'projects.contains'> },
   experiment: Experiment,
   caller: Pick<Caller, 'project'>,
 ): Promise<ExperimentDetail> {
@@ -21,8 +21,8 @@ export async function experimentDetail(
     return { ...shown!, position: null, waitReason: null, estimate: null, noEstimate: null };
   }
   const [{ rank, length }, note] = await Promise.all([
-    store.position(experiment.id),
-    store.waitNote(experiment.id),
+    store.queue.position(experiment.id),
+    store.queue.get(experiment.id),
   ]);
   const position = rank === null ? null : { rank, length };
   if (note === undefined)

@@ -3,7 +3,7 @@ import { parseEntryId } from '../core/ids.ts';
 import { logTexts } from '../core/log-lines.ts';
 import type { LogPage } from '../schemas/streams.ts';
 import { compareIds } from '../store/archive/archive-segments.ts';
-import type { Store } from '../store/store.ts';
+import type { StorePart } from '../store/store.ts';
 
 /** A line of a log as it is answered. */
 export type LogLine = LogPage['lines'][number];
@@ -28,7 +28,7 @@ const MOST_READ = 10_000;
 const MOST_LINES = 2000;
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 
-type Reading = Pick<Store, 'read' | 'tail' | 'logPlace'>;
+type Reading = StorePart<'events.read' | 'events.tail' | 'events.logPosition'>;
 
 /** An entry with the number of lines before it; null: not known. */
 interface Numbered {
@@ -59,14 +59,15 @@ export async function* numberedEntries(
   { id, after, since }: { id: string; after: string | undefined; since?: number | undefined },
 ): AsyncGenerator<Numbered[], void, undefined> {
   const of = since === undefined ? { entry: after ?? '0-0' } : { line: since };
-  const place = after === undefined && since === undefined ? undefined : await store.logPlace(id, of);
+  const place =
+    after === undefined && since === undefined ? undefined : await store.events.logPosition(id, of);
   // Recorded before there was an index, or nothing is logged yet.
   const isUnknown = place !== undefined && place.lines === 0 && since === undefined;
   let before = isUnknown ? null : (place?.before ?? 0);
   let last = place?.entry ? placeBefore(place.entry) : after;
   let count = FIRST_PAGE;
   for (;;) {
-    const entries = await store.read(id, last, count);
+    const entries = await store.events.read(id, last, count);
     const page: Numbered[] = [];
     for (const entry of entries) {
       if (after === undefined || compareIds(entry.id, after) > 0) page.push({ entry, before });
@@ -135,7 +136,7 @@ export async function readLastLines(
   store: Reading,
   { id, tail, filter }: { id: string; tail: number; filter: LogFilter },
 ): Promise<LogPage> {
-  const { lines: total } = await store.logPlace(id, { line: 1 });
+  const { lines: total } = await store.events.logPosition(id, { line: 1 });
   // Recorded before lines were counted, or nothing is logged yet.
   if (total === 0) return await readLastEntries(store, { id, tail, filter });
   const from = (back: number) =>
@@ -154,7 +155,7 @@ export async function readLastLines(
     if (further === undefined) break;
     found = further;
   }
-  return found ?? { lines: [], after: (await store.tail(id, 1))[0]?.id ?? null, more: false };
+  return found ?? { lines: [], after: (await store.events.tail(id, 1))[0]?.id ?? null, more: false };
 }
 
 /** The last `tail` wanted lines from line `since` to line `total`; undefined: there are too many entries. */
@@ -196,7 +197,7 @@ async function readLastEntries(
   store: Reading,
   { id, tail, filter }: { id: string; tail: number; filter: LogFilter },
 ): Promise<LogPage> {
-  const newest = await store.tail(id, PAGE);
+  const newest = await store.events.tail(id, PAGE);
   const lines = newest.flatMap((entry) => linesOf({ entry, before: null }, filter));
   return { lines: lastOf(lines, tail), after: newest.at(-1)?.id ?? null, more: false };
 }
@@ -206,7 +207,7 @@ export async function* logText(
   store: Reading,
   { id, since, filter }: { id: string; since?: number | undefined; filter: LogFilter },
 ): AsyncGenerator<string, void, undefined> {
-  const end = (await store.tail(id, 1))[0]?.id;
+  const end = (await store.events.tail(id, 1))[0]?.id;
   if (end === undefined) return;
   const after = since === undefined && filter.attempt ? `${filter.attempt}-0` : undefined;
   for await (const page of numberedEntries(store, { id, after, since })) {

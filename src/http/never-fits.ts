@@ -1,8 +1,8 @@
+import type { ResolvedSpec } from '../engines/registry.ts';
 import { isWanted } from '../scheduler/choose.ts';
 import { couldFitOn } from '../scheduler/choose-nodes.ts';
 import { tooLarge } from '../scheduler/choose-words.ts';
 import { canonicalJson } from '../schemas/json.ts';
-import type { ResolvedSpec } from '../schemas/spec.ts';
 import type { Cluster } from '../store/clusters/contract.ts';
 
 /** What of a resolved spec decides on which nodes it can run. */

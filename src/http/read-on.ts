@@ -1,5 +1,5 @@
 import type { StreamEntry } from '../core/events.ts';
-import type { Store } from '../store/store.ts';
+import type { StorePart } from '../store/store.ts';
 
 const PAGE = 500;
 /** Entries that one request looks through at most, wanted or not. */
@@ -11,7 +11,7 @@ const MOST_READ = 10_000;
  * was looked at (null: none), `more` whether there may be entries behind it already.
  */
 export async function readOn(
-  store: Pick<Store, 'read'>,
+  store: StorePart<'events.read'>,
   input: {
     id: string;
     after: string | undefined;
@@ -24,7 +24,7 @@ export async function readOn(
   let { after } = input;
   let size = 0;
   for (let read = 0; read < MOST_READ; read += PAGE) {
-    const page = await store.read(input.id, after, PAGE);
+    const page = await store.events.read(input.id, after, PAGE);
     for (const entry of page) {
       after = entry.id;
       const own = input.sizeOf(entry);

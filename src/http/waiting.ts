@@ -1,5 +1,5 @@
 import type { ExperimentDetail } from '../schemas/api.ts';
-import type { Waiting } from '../store/queue/line-contract.ts';
+import type { Waiting } from '../store/queue/contract.ts';
 
 /** When one that waits is expected to start, or why nobody knows, as it is shown. */
 export function waitingFields({

@@ -1,21 +1,39 @@
 export type { ClusterLevel } from './clusters.ts';
 export { clusterLevels, MAX_LEVEL_ENTRIES } from './clusters.ts';
-export type { EstimatorInput } from './estimators.ts';
-export { ESTIMATOR_NAMES, ESTIMATORS, isEstimatorName } from './estimators.ts';
-export type { EstimatorName, EstimatorParameters } from './fingerprint.ts';
-export { fingerprint } from './fingerprint.ts';
-export type { GigpoParameters } from './gigpo.ts';
-export { GIGPO_RECIPE, gigpo, gigpoStepTerm } from './gigpo.ts';
-export type { GroupSingleton, GroupStatistics, GrpoParameters } from './grpo.ts';
-export { GRPO_RECIPE, grpo } from './grpo.ts';
-export type { HgpoParameters } from './hgpo.ts';
-export { completeHgpo, HGPO_RECIPE, hgpo, levelWeights } from './hgpo.ts';
-export type { InternedTexts, TextColumn } from './intern.ts';
-export { internTexts } from './intern.ts';
+export type {
+  Combination,
+  ContextTerms,
+  Estimator,
+  EstimatorInput,
+  GroupTerm,
+  Norm,
+  RowFormula,
+  RowPlan,
+  Uses,
+  Variant,
+} from './estimators/estimator.ts';
+export { fingerprint } from './estimators/fingerprint.ts';
+export type { GigpoParameters } from './estimators/gigpo.ts';
+export { GIGPO_RECIPE, gigpo, gigpoStepTerm } from './estimators/gigpo.ts';
+export type { GrpoParameters } from './estimators/grpo.ts';
+export { GRPO_RECIPE, grpo } from './estimators/grpo.ts';
+export type { HgpoParameters } from './estimators/hgpo.ts';
+export { HGPO_RECIPE, hgpo, levelWeights } from './estimators/hgpo.ts';
+export type {
+  AnyParameters,
+  ParameterRule,
+  ParameterRules,
+  ParametersOf,
+  ParameterValue,
+} from './estimators/parameters.ts';
+export { completeParameters } from './estimators/parameters.ts';
+export type { EstimatorName, EstimatorParameters } from './estimators/registry.ts';
+export { ESTIMATORS, estimatorNames, isEstimatorName, registerEstimator } from './estimators/registry.ts';
+export type { RlooParameters } from './estimators/rloo.ts';
+export { RLOO_RECIPE, rloo } from './estimators/rloo.ts';
+export type { GroupSingleton, GroupStatistics } from './group-sums.ts';
 export type { ReturnParameters, RewardColumns } from './returns.ts';
 export { stepReturns } from './returns.ts';
-export type { RlooParameters } from './rloo.ts';
-export { RLOO_RECIPE, rloo } from './rloo.ts';
 export type { Deviation, EpsilonPlace } from './spread.ts';
 export type { NormMode, StepColumns } from './steps.ts';
 export { checkHistoryLength, MAX_HISTORY_LENGTH } from './steps.ts';

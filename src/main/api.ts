@@ -4,7 +4,6 @@ import type { HiddenValues } from '../core/hidden-values.ts';
 import { createApp } from '../http/app.ts';
 import type { AppDeps } from '../http/server/deps.ts';
 import { keptSecret } from './kept-secret.ts';
-import type { StartPatience } from './start-patience.ts';
 
 /** How the api is reached. */
 export interface Access {
@@ -21,7 +20,6 @@ export type ApiParts = Omit<AppDeps, 'settings' | 'clock'> & {
   /** What the log must not show; the secrets of the api are added. */
   hidden: HiddenValues;
   resources: AsyncDisposableStack;
-  patience: StartPatience;
 };
 
 /** Listens, and is closed by `resources`. */
@@ -30,10 +28,8 @@ export async function startApi({
   version,
   resources,
   hidden,
-  patience,
   ...parts
 }: ApiParts): Promise<Access> {
-  await patience(() => parts.store.adoptProjects(Date.now()));
   const { stateDir } = settings;
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(stateDir, 'token')];
   const cookieSecret = settings.cookieSecret ?? (await keptSecret(stateDir, 'cookie-secret'));

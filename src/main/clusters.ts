@@ -25,10 +25,10 @@ export interface RayCluster {
 
 /** Writes what is known of the clusters; what the store knows of them besides stays. */
 export async function makeKnown(store: Store, clusters: KnownCluster[]): Promise<void> {
-  const known = new Map((await store.clusters()).map((cluster) => [cluster.name, cluster]));
+  const known = new Map((await store.clusters.list()).map((cluster) => [cluster.name, cluster]));
   for (const { name, address, token } of clusters) {
     const before = known.get(name);
-    await store.putCluster({
+    await store.clusters.put({
       ...{ backfill: false, generation: null, lastSeenAt: null, nodes: [], ca: null },
       ...before,
       ...{ name, address, token },
@@ -48,9 +48,9 @@ async function addRayCluster(store: Store, cluster: RayCluster): Promise<void> {
     ...{ address: rayAddress, sharedRoot, node: null, port: null, advertise: null, backfill: false },
   };
   const secret: AddSecret = { token: rayToken, tls: null };
-  await store.createCommand({ id, cluster: name, kind: 'add', request, secret: JSON.stringify(secret) });
+  await store.commands.create({ id, cluster: name, kind: 'add', request, secret: JSON.stringify(secret) });
   for (;;) {
-    const command = await store.command(id);
+    const command = await store.commands.get(id);
     if (command && isCommandOver(command)) {
       if (command.state === 'succeeded') return;
       const found = command.problems.find(({ severity }) => severity === 'error');

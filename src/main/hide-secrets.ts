@@ -17,10 +17,12 @@ export function hiddenValues(settings: Settings, clusters: (KnownCluster | RayCl
 /** The same store; the tokens of the clusters that it names are hidden from then on. */
 export function hideTokens(store: Store, hidden: HiddenValues): Store {
   return decorate(store, {
-    async clusters(call) {
-      const clusters = await call();
-      for (const { token, ray } of clusters) for (const value of [token, ray?.token]) hidden.hide(value);
-      return clusters;
+    clusters: {
+      async list(call) {
+        const clusters = await call();
+        for (const { token, ray } of clusters) for (const value of [token, ray?.token]) hidden.hide(value);
+        return clusters;
+      },
     },
   });
 }

@@ -26,21 +26,21 @@ export async function serveMetrics({
 /** What the store says of the whole system, for one scrape. */
 export async function readFigures(store: Store): Promise<StoreFigures> {
   const [experiments, line, verificationBacklog, leases, memory, clusters, running] = await Promise.all([
-    store.counts(),
-    store.position(''),
-    store.backlog(),
-    store.leases(),
+    store.experiments.counts(),
+    store.queue.position(''),
+    store.batches.backlog(),
+    store.attempts.leases(),
     store.pressure(),
-    store.clusters(),
-    store.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
+    store.clusters.list(),
+    store.experiments.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
   ]);
   const [projects, pauses, archiveBacklog, rulesBacklog] = await Promise.all([
-    store.projects(),
-    store.pauses(),
-    store.archiveBacklog(),
-    store.rulesBacklog(),
+    store.projects.list(),
+    store.queue.pauses(),
+    store.archive.backlog(),
+    store.rules.backlog(),
   ]);
-  const reservations = await Promise.all(clusters.map(({ name }) => store.reservations(name)));
+  const reservations = await Promise.all(clusters.map(({ name }) => store.clusters.allocations(name)));
   return {
     experiments,
     queueLength: line.length,

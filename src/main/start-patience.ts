@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { EchelonError } from '../core/errors.ts';
+import { retryUntil } from '../core/retry.ts';
 import type { Log } from '../observe/log.ts';
 
 const BETWEEN_MS = 250;
@@ -17,19 +17,15 @@ export type StartPatience = <T>(step: () => Promise<T>) => Promise<T>;
 export function createStartPatience({ waitMs, log }: { waitMs: number; log: Log }): StartPatience {
   const endsAt = performance.now() + waitMs;
   let said = false;
-  return async (step) => {
-    for (;;) {
-      try {
-        return await step();
-      } catch (error) {
-        if (!mayPass(error) || performance.now() + BETWEEN_MS > endsAt) throw error;
-        if (!said)
-          log.warn({ err: error }, `the store does not answer; waiting for it, ${waitMs / 1000} s at most`);
-        said = true;
-      }
-      await delay(BETWEEN_MS);
-    }
+  const shouldRetry = (error: unknown): boolean => {
+    if (!mayPass(error) || performance.now() + BETWEEN_MS > endsAt) return false;
+    if (!said)
+      log.warn({ err: error }, `the store does not answer; waiting for it, ${waitMs / 1000} s at most`);
+    said = true;
+    return true;
   };
+  const waits = { firstMs: BETWEEN_MS, longestMs: BETWEEN_MS };
+  return (step) => retryUntil(step, { waits, shouldRetry });
 }
 
 function mayPass(error: unknown): boolean {

@@ -4,7 +4,9 @@ import type { LaunchPlan } from './compile-plan.ts';
  * The command that a plan runs, as one line for a POSIX shell: variables, program, arguments. For people to read
  * and try; nothing of ours passes it to a shell.
  */
-export function commandLine(plan: LaunchPlan): string {
+export function commandLine(
+  plan: Pick<LaunchPlan, 'environment' | 'secrets' | 'module' | 'arguments'>,
+): string {
   const variables = Object.entries(plan.environment)
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, value]) => `${name}=${quoted(value)}`);

@@ -1,5 +1,5 @@
+import type { Tree } from '../core/trees.ts';
 import { escapePointer } from '../schemas/json.ts';
-import type { Tree } from './trees.ts';
 
 const POLLUTING = new Set(['__proto__', 'constructor', 'prototype']);
 const MAX_SEGMENTS = 16;

@@ -1,8 +1,13 @@
-import type { ExperimentSpec } from '../schemas/spec.ts';
+import type { ExperimentSpec } from '../engines/registry.ts';
+import {
+  evaluationsOf,
+  type PaperFigures,
+  type Preset,
+  type PresetRun,
+} from '../engines/verl-agent/presets.ts';
+import { resolveVerlAgent } from '../engines/verl-agent/resolve.ts';
 import type { SweepAxis } from '../schemas/sweep.ts';
 import type { SweepBase, SweepEntry } from './sweep.ts';
-import { evaluationsOf, type PaperFigures, type Preset, type PresetRun } from './verl-agent/presets.ts';
-import { resolveVerlAgent } from './verl-agent/resolve.ts';
 
 /** Published figures by metric, in the metric's own unit. */
 export type Reference = Readonly<Record<string, number>>;

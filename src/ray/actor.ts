@@ -1,42 +1,38 @@
+import type { Limits } from './limits.ts';
+import type { MethodOptions } from './options.ts';
 import { idKey, type ObjectRef, onlyRef } from './references.ts';
+import {
+  type AnyMethods,
+  type Call,
+  type ManyCall,
+  type Method,
+  type ReadCall,
+  type Result,
+  type Results,
+  readCall,
+} from './signatures.ts';
+
+/** A call of a method, as it reaches the connection. */
+export type MethodCall = ReadCall<MethodOptions>;
 
 /** What an actor's handle needs of its connection. */
 export interface ActorCalls {
-  submit(actor: ActorHandle, method: string, call: MethodCall): Promise<ObjectRef[]>;
-  call(actor: ActorHandle, method: string, call: MethodCall): Promise<unknown>;
-  kill(actor: ActorHandle, noRestart: boolean): Promise<void>;
-  release(actor: ActorHandle): Promise<void>;
-}
-
-/** Arguments of a method. */
-export interface MethodCall {
-  readonly args: readonly unknown[];
-  readonly kwargs: Readonly<Record<string, unknown>>;
-  readonly timeoutMs?: number | undefined;
-  /** How many values it yields, each an object of its own; absent: one. */
-  readonly numReturns?: number | undefined;
-}
-
-/** Limits of one call. */
-export interface MethodCallOptions {
-  /** For the whole call. What was started goes on in the actor after a timeout. */
-  readonly timeoutMs?: number;
-}
-
-/** For a method that yields several values. */
-export interface NumReturns {
-  /** How many values it yields: the method returns a sequence of that length, and each becomes an object. */
-  readonly numReturns: number;
+  submit(actor: ActorHandle<object>, method: string, call: MethodCall): Promise<ObjectRef[]>;
+  call(actor: ActorHandle<object>, method: string, call: MethodCall): Promise<unknown>;
+  kill(actor: ActorHandle<object>, noRestart: boolean, limits: Limits): Promise<void>;
+  release(actor: ActorHandle<object>, limits: Limits): Promise<void>;
 }
 
 /**
- * A handle on an actor. The garbage collector does not end actors: kill it, release it, or close the
- * connection (which ends every actor that is not detached).
+ * A handle on an actor with these `Methods`. The garbage collector does not end actors: kill the actor, release the
+ * handle, or close the connection (which ends every actor that is not detached).
  */
-export class ActorHandle {
+export class ActorHandle<Methods extends object = AnyMethods> {
+  /** Only a type: carries `Methods`. */
+  declare readonly methods?: Methods;
   /** Raw id, 16 bytes. */
   readonly id: Uint8Array;
-  /** The name it was created or found under. */
+  /** The name under which the actor was created or found. */
   readonly name: string | undefined;
   readonly #calls: ActorCalls;
 
@@ -52,55 +48,48 @@ export class ActorHandle {
   }
 
   /**
-   * Calls a method and waits for its value. Calls of one handle reach the actor in the order made.
+   * Calls a method and waits for its value; with `numReturns`, for its values. `timeoutMs` and `signal` cover the whole
+   * call; the method continues in the actor after either. Calls of one handle reach the actor in the order made.
    * Throws RayPythonError for what the method raises, RayActorDiedError, RayTimeoutError, RaySessionLostError.
    */
-  call(
-    method: string,
-    args: readonly unknown[] = [],
-    kwargs: Readonly<Record<string, unknown>> = {},
-    { timeoutMs }: MethodCallOptions = {},
-  ): Promise<unknown> {
-    return this.#calls.call(this, method, { args, kwargs, timeoutMs });
+  call<Name extends keyof Methods & string>(
+    method: Name,
+    ...call: Call<Parameters<Method<Methods, Name>>, MethodOptions>
+  ): Promise<Result<Method<Methods, Name>>>;
+  async call(method: string, ...call: readonly unknown[]): Promise<unknown> {
+    return this.#calls.call(this, method, readCall(call));
   }
 
   /**
-   * Calls a method and yields a reference to its value, without waiting for it; with `numReturns` a reference to
-   * each of its values.
+   * Calls a method and yields a reference to its value, without waiting for the value; with `numReturns` a reference to
+   * each of its values. Throws RayPythonError if the method does not exist or takes other arguments.
    */
-  submit(
-    method: string,
-    args?: readonly unknown[],
-    kwargs?: Readonly<Record<string, unknown>>,
-  ): Promise<ObjectRef>;
-  submit(
-    method: string,
-    args: readonly unknown[],
-    kwargs: Readonly<Record<string, unknown>>,
-    options: NumReturns,
-  ): Promise<ObjectRef[]>;
-  async submit(
-    method: string,
-    args: readonly unknown[] = [],
-    kwargs: Readonly<Record<string, unknown>> = {},
-    { numReturns }: Partial<NumReturns> = {},
-  ): Promise<ObjectRef | ObjectRef[]> {
-    const refs = await this.#calls.submit(this, method, { args, kwargs, numReturns });
-    return numReturns === undefined ? onlyRef(refs, method) : refs;
+  submit<Name extends keyof Methods & string>(
+    method: Name,
+    ...call: ManyCall<Parameters<Method<Methods, Name>>, MethodOptions>
+  ): Promise<Results<Method<Methods, Name>>>;
+  submit<Name extends keyof Methods & string>(
+    method: Name,
+    ...call: Call<Parameters<Method<Methods, Name>>, MethodOptions>
+  ): Promise<ObjectRef<Result<Method<Methods, Name>>>>;
+  async submit(method: string, ...call: readonly unknown[]): Promise<unknown> {
+    const read = readCall<MethodOptions>(call);
+    const refs = await this.#calls.submit(this, method, read);
+    return read.options.numReturns === undefined ? onlyRef(refs, method) : refs;
   }
 
-  /** Resolves once the actor's constructor has returned; throws RayActorDiedError where it raised. */
-  async ready({ timeoutMs }: MethodCallOptions = {}): Promise<void> {
-    await this.#calls.call(this, '__ray_ready__', { args: [], kwargs: {}, timeoutMs });
+  /** Resolves once the actor's constructor has returned. Throws RayActorDiedError if the constructor raised. */
+  async ready(limits: Limits = {}): Promise<void> {
+    await this.#calls.call(this, '__ray_ready__', { args: [], kwargs: {}, limits, options: {} });
   }
 
   /** Ends the actor, detached or not. `noRestart: false` lets `maxRestarts` bring it back. */
-  kill({ noRestart = true }: { readonly noRestart?: boolean } = {}): Promise<void> {
-    return this.#calls.kill(this, noRestart);
+  kill({ noRestart = true, ...limits }: { readonly noRestart?: boolean } & Limits = {}): Promise<void> {
+    return this.#calls.kill(this, noRestart, limits);
   }
 
-  /** Gives up this handle; an actor that is neither named nor detached ends with its last handle. */
-  release(): Promise<void> {
-    return this.#calls.release(this);
+  /** Gives up this handle. An actor that is neither named nor detached ends with its last handle. */
+  release(limits: Limits = {}): Promise<void> {
+    return this.#calls.release(this, limits);
   }
 }

@@ -37,6 +37,8 @@ export interface CallOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Whether the call may be repeated when the connection breaks under it. */
   readonly retry?: boolean;
+  /** Aborting it cancels the call, which rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How a call with an answer in pieces is made. It has no deadline: what limits it is the signal. */
@@ -68,8 +70,8 @@ export interface RayChannel {
   ): ClientDuplexStream<Request, Response>;
   /** Asks whether anyone answers; needs no session. */
   ping(timeoutMs?: number): Promise<void>;
-  /** Pings until someone answers; gives up after `timeoutMs`, and at once when refused for its credentials. */
-  waitUntilAnswering(timeoutMs: number): Promise<void>;
+  /** Pings until a head answers; gives up after `timeoutMs`, and at once when refused for its credentials. */
+  waitUntilAnswering(timeoutMs: number, signal?: AbortSignal): Promise<void>;
   /** Ends the channel; calls made later reject with `reason`. */
   close(reason?: Error): void;
 }
@@ -105,8 +107,9 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
       return metadata;
     },
   };
-  const ping = async (timeoutMs = PING_TIMEOUT_MS): Promise<void> => {
-    await callOnce(link, UNARY.clusterInfo, { type: ClusterInfoKind.PING }, { what: 'ping', timeoutMs });
+  const ping = async (timeoutMs = PING_TIMEOUT_MS, signal?: AbortSignal): Promise<void> => {
+    const options = { what: 'ping', timeoutMs, signal };
+    await callOnce(link, UNARY.clusterInfo, { type: ClusterInfoKind.PING }, options);
   };
   return {
     address,
@@ -120,7 +123,7 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
         method.responseDeserialize,
         link.metadata(metadata),
       ),
-    waitUntilAnswering: (timeoutMs) => waitUntilAnswering(ping, { address, timeoutMs, tls }),
+    waitUntilAnswering: (timeoutMs, signal) => waitUntilAnswering(ping, { address, timeoutMs, tls, signal }),
     close(reason = new RayClosedError()) {
       link.closed ??= reason;
       // Whoever waits learns of it now, and nothing keeps the process alive.
@@ -141,7 +144,7 @@ async function call<Request extends object, Response extends object>(
       return await callOnce(link, method, request, options);
     } catch (error) {
       if (!(error instanceof RayUnreachableError)) throw error;
-      await sleep(delayMs);
+      await pause(delayMs, options.signal);
     }
   }
   return callOnce(link, method, request, options);
@@ -151,11 +154,12 @@ function callOnce<Request extends object, Response extends object>(
   link: Link,
   { path, requestSerialize, responseDeserialize }: MethodDefinition<Request, Response>,
   request: Request,
-  { what, clientId, timeoutMs = UNARY_TIMEOUT_MS, metadata = {} }: CallOptions,
+  { what, clientId, timeoutMs = UNARY_TIMEOUT_MS, metadata = {}, signal }: CallOptions,
 ): Promise<Response> {
   const { client, address, open } = link;
   return new Promise((resolve, reject) => {
-    if (link.closed !== undefined) return reject(link.closed);
+    if (link.closed !== undefined || signal?.aborted) return reject(link.closed ?? signal?.reason);
+    const cancel = (): void => made.cancel();
     const made = client.makeUnaryRequest(
       path,
       requestSerialize,
@@ -165,14 +169,22 @@ function callOnce<Request extends object, Response extends object>(
       { deadline: Date.now() + timeoutMs },
       (error, response) => {
         open.delete(made);
+        signal?.removeEventListener('abort', cancel);
         if (error && link.closed !== undefined) reject(link.closed);
+        else if (error && signal?.aborted) reject(signal.reason);
         else if (error) reject(errorFromStatus(error, { what, address, timeoutMs }));
         else if (response === undefined) reject(new RayUnreachableError(`${what}: an empty answer`));
         else resolve(response);
       },
     );
     open.add(made);
+    signal?.addEventListener('abort', cancel, { once: true });
   });
+}
+
+/** Sleeps; rejects with the signal's reason when it is aborted. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => signal?.throwIfAborted());
 }
 
 function download<Request extends object, Piece extends object>(
@@ -217,15 +229,21 @@ function download<Request extends object, Piece extends object>(
   });
 }
 
+/** What is waited for, and how long. */
+interface Answering extends Pick<ChannelOptions, 'address' | 'tls'> {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 async function waitUntilAnswering(
-  ping: (timeoutMs: number) => Promise<void>,
-  { address, timeoutMs, tls }: { address: string; timeoutMs: number; tls: TlsOptions | undefined },
+  ping: (timeoutMs: number, signal: AbortSignal | undefined) => Promise<void>,
+  { address, timeoutMs, tls, signal }: Answering,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
     const left = deadline - Date.now();
     try {
-      return await ping(Math.max(100, Math.min(PING_TIMEOUT_MS, left)));
+      return await ping(Math.max(100, Math.min(PING_TIMEOUT_MS, left)), signal);
     } catch (error) {
       if (!(error instanceof RayError) || !['unreachable', 'timeout'].includes(error.code)) throw error;
       if (Date.now() + delayMs >= deadline) {
@@ -235,7 +253,7 @@ async function waitUntilAnswering(
           cause: error,
         });
       }
-      await sleep(delayMs);
+      await pause(delayMs, signal);
     }
   }
 }

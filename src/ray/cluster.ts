@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { CallOptions, RayChannel } from './channel.ts';
 import { RayRequestError } from './errors.ts';
+import { type Limits, withLimits } from './limits.ts';
 import { ClusterInfoKind, type ClusterInfoResponse, UNARY } from './protocol.ts';
 
 /** Amounts by name: `CPU`, `GPU`, `memory` (bytes), `object_store_memory` (bytes), custom resources. */
@@ -27,27 +28,34 @@ export interface NamedActor {
 
 /** Questions about the cluster. */
 export interface Cluster {
-  nodes(): Promise<RayNode[]>;
-  /** What all live nodes have together. */
-  clusterResources(): Promise<Resources>;
-  /** What is free; a resource that is used up entirely may be absent. */
-  availableResources(): Promise<Resources>;
-  /** `host:port` of the dashboard; undefined where there is none. */
-  dashboardUrl(): Promise<string | undefined>;
+  /** All nodes, dead ones included. */
+  nodes(limits?: Limits): Promise<RayNode[]>;
+  /** The resources of all live nodes together. Memory in bytes. */
+  clusterResources(limits?: Limits): Promise<Resources>;
+  /** The free resources; a resource that is used up entirely may be absent. Memory in bytes. */
+  availableResources(limits?: Limits): Promise<Resources>;
+  /** `host:port` of Ray's dashboard; undefined if there is none. */
+  dashboardUrl(limits?: Limits): Promise<string | undefined>;
 }
 
 /** Answers questions about the cluster through unary calls of a session. */
 export function createCluster(channel: RayChannel, clientId: string): Cluster {
-  const ask = (kind: number, what: string): Promise<ClusterInfoResponse> => {
+  const ask = (kind: number, what: string, limits: Limits = {}): Promise<ClusterInfoResponse> => {
     const options: CallOptions = { what, clientId, retry: true };
-    return channel.call(UNARY.clusterInfo, { type: kind }, options);
+    const request = { type: kind };
+    return withLimits(
+      (signal) => channel.call(UNARY.clusterInfo, request, { ...options, signal }),
+      limits,
+      what,
+    );
   };
+  const { NODES, CLUSTER_RESOURCES, AVAILABLE_RESOURCES, DASHBOARD_URL } = ClusterInfoKind;
   return {
-    nodes: async () => parseNodes(jsonOf(await ask(ClusterInfoKind.NODES, 'nodes'))),
-    clusterResources: async () => tableOf(await ask(ClusterInfoKind.CLUSTER_RESOURCES, 'cluster resources')),
-    availableResources: async () =>
-      tableOf(await ask(ClusterInfoKind.AVAILABLE_RESOURCES, 'available resources')),
-    dashboardUrl: async () => parseDashboard(jsonOf(await ask(ClusterInfoKind.DASHBOARD_URL, 'dashboard'))),
+    nodes: async (limits) => parseNodes(jsonOf(await ask(NODES, 'nodes', limits))),
+    clusterResources: async (limits) => tableOf(await ask(CLUSTER_RESOURCES, 'cluster resources', limits)),
+    availableResources: async (limits) =>
+      tableOf(await ask(AVAILABLE_RESOURCES, 'available resources', limits)),
+    dashboardUrl: async (limits) => parseDashboard(jsonOf(await ask(DASHBOARD_URL, 'dashboard', limits))),
   };
 }
 
@@ -55,8 +63,12 @@ export function createCluster(channel: RayChannel, clientId: string): Cluster {
  * Throws {@link RayRequestError} (NOT_FOUND) unless the node is alive: older servers, asked for a node that does
  * not exist, stop answering for good.
  */
-export async function assertAlive(cluster: Pick<Cluster, 'nodes'>, nodeId: string): Promise<void> {
-  const nodes = await cluster.nodes();
+export async function assertAlive(
+  cluster: Pick<Cluster, 'nodes'>,
+  nodeId: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const nodes = await cluster.nodes({ signal });
   if (nodes.some((node) => node.alive && node.id === nodeId)) return;
   throw new RayRequestError(status.NOT_FOUND, `the cluster has no live node ${nodeId}`);
 }

@@ -3,14 +3,14 @@
  * the cluster. Begin with {@link connect}.
  */
 
-export type { MethodCallOptions, NumReturns } from './actor.ts';
 export { ActorHandle } from './actor.ts';
 export { DEFAULT_CLIENT_PORT, parseAddress } from './address.ts';
 export type { NamedActor, RayNode, Resources } from './cluster.ts';
 export type { RemoteClass, RemoteFunction } from './code.ts';
 export { actorClass, functionRef, sourceActorClass, sourceFunction } from './code.ts';
-export type { CloseReason, ConnectOptions, RayConnection } from './connect.ts';
+export type { ConnectOptions } from './connect.ts';
 export { answersWithoutToken, connect } from './connect.ts';
+export type { CloseReason, RayConnection } from './connection.ts';
 export type { RayCredentials, TlsOptions } from './credentials.ts';
 export { credentialsFromEnvironment } from './credentials.ts';
 export type { PythonExceptionDetails, RayErrorCode } from './errors.ts';
@@ -29,11 +29,36 @@ export {
   RayVersionError,
 } from './errors.ts';
 export type { Bytes, Kv, KvOptions } from './kv.ts';
+export type { Limits } from './limits.ts';
 export type { RayLog } from './log-stream.ts';
 export type { WaitOptions, WaitResult } from './many.ts';
-export type { ActorOptions, ResourceOptions, RuntimeEnv, TaskOptions } from './options.ts';
+export type {
+  ActorOptions,
+  MethodOptions,
+  NumReturns,
+  ResourceOptions,
+  RetryExceptions,
+  RuntimeEnv,
+  TaskOptions,
+} from './options.ts';
 export { packageUri } from './packages.ts';
 export { PyFloat, PyTuple } from './pickle/values.ts';
+export type { PlacementGroupOptions, PlacementStrategy } from './placement-groups.ts';
+export { PlacementGroup } from './placement-groups.ts';
 export { ObjectRef } from './references.ts';
-export type { Args, Kwargs } from './remote.ts';
+export type { NodeAffinity, PlacementGroupAffinity, SchedulingStrategy } from './scheduling.ts';
+export type {
+  AnyMethods,
+  AnySignature,
+  Args,
+  Arguments,
+  Call,
+  CallOptions,
+  Kwargs,
+  ManyCall,
+  Method,
+  Result,
+  Results,
+  Signature,
+} from './signatures.ts';
 export { TESTED_VERSIONS } from './version.ts';

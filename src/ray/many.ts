@@ -9,29 +9,25 @@ import {
   RayUnreachableError,
 } from './errors.ts';
 import { errorFromPickle } from './exceptions.ts';
+import { type Limits, withLimits } from './limits.ts';
 import { GET_OBJECT, UNARY } from './protocol.ts';
 import { idKey, type ObjectRef } from './references.ts';
-import { withTimeout } from './timeout.ts';
 
 /** A server thread is held while it waits, so it waits for no longer than this at a time; as Python's client. */
 const SLICE_MS = 2_000;
 const RETRY_DELAY_MS = 200;
 
-/** How to wait for some of many objects. */
-export interface WaitOptions {
-  /** How many must be there; 1, and at most as many as there are references. */
+/** How to wait for some of many objects. After `timeoutMs` the answer is the objects that are there. */
+export interface WaitOptions extends Limits {
+  /** How many must be there, at most as many as there are references. Default: 1. */
   readonly numReturns?: number;
-  /** After this, whatever is there is the answer; absent: for ever. */
-  readonly timeoutMs?: number;
-  /** Aborting it rejects with its reason; the objects are not touched. */
-  readonly signal?: AbortSignal;
 }
 
 /** Which objects are there and which are not, each in the order of asking. */
-export interface WaitResult {
+export interface WaitResult<Value = unknown> {
   /** Values, or failures: `get` does not wait for these. At most `numReturns`. */
-  readonly ready: ObjectRef[];
-  readonly pending: ObjectRef[];
+  readonly ready: ObjectRef<Value>[];
+  readonly pending: ObjectRef<Value>[];
 }
 
 /** What {@link createMany} works with. */
@@ -43,21 +39,18 @@ export interface ManyDependencies {
   /** Throws where the reference is not held by this session. */
   assertHeld(ref: ObjectRef): void;
   /** Gets one object over the data path, which survives broken connections. */
-  getOne(ref: ObjectRef, timeoutMs: number | undefined): Promise<unknown>;
+  getOne(ref: ObjectRef, limits: Limits): Promise<unknown>;
   /** Reads the pickled list of values. */
   decodeList(data: Uint8Array): unknown[];
 }
 
 /** Operations on many objects with one request. */
 export interface Many {
-  /** All values, in order; the first failure fails it. {@link RayTimeoutError} where one is not there in time. */
-  get(refs: readonly ObjectRef[], timeoutMs?: number): Promise<unknown[]>;
+  /** All values, in order; the first failure fails it. {@link RayTimeoutError} if one is not there in time. */
+  get(refs: readonly ObjectRef[], limits: Limits): Promise<unknown[]>;
   wait(refs: readonly ObjectRef[], options?: WaitOptions): Promise<WaitResult>;
-  /** Each reference once, as its object comes to be there. {@link RayTimeoutError} where one is not there in time. */
-  asCompleted(
-    refs: readonly ObjectRef[],
-    options?: Omit<WaitOptions, 'numReturns'>,
-  ): AsyncGenerator<ObjectRef, void, undefined>;
+  /** Each reference once, as its object comes to be there. {@link RayTimeoutError} if one is not there in time. */
+  asCompleted(refs: readonly ObjectRef[], limits?: Limits): AsyncGenerator<ObjectRef, void, undefined>;
 }
 
 /** Gets and waits for many objects of one session. */
@@ -65,35 +58,29 @@ export function createMany(dependencies: ManyDependencies): Many {
   const { assertHeld, getOne, ended } = dependencies;
   const stop = new AbortController();
   void ended.then((reason) => stop.abort(reason));
+  /** A signal that the end of the session aborts as well. */
+  const orEnd = (signal: AbortSignal | undefined): AbortSignal =>
+    signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
 
-  const get: Many['get'] = async (refs, timeoutMs) => {
+  const get: Many['get'] = async (refs, limits) => {
     for (const ref of refs) assertHeld(ref);
     const [first] = refs;
     if (first === undefined) return [];
-    if (refs.length === 1) return [await getOne(first, timeoutMs)];
-    const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
-    const late = new AbortController();
-    const batch = getBatch(dependencies, {
-      refs,
-      deadline,
-      signal: AbortSignal.any([stop.signal, late.signal]),
-    });
-    try {
-      const values = await withTimeout(batch, timeoutMs, `get of ${refs.length} objects`);
-      if (values !== undefined) return values;
-    } finally {
-      late.abort();
-    }
-    // Something failed, or the connection broke: one by one they say what, and outlive it.
-    const left = timeoutMs === undefined ? undefined : Math.max(0, deadline - Date.now());
-    return Promise.all(refs.map((ref) => getOne(ref, left)));
+    if (refs.length === 1) return [await getOne(first, limits)];
+    const values = async (signal: AbortSignal | undefined): Promise<unknown[]> => {
+      const together = await getBatch(dependencies, { refs, signal: orEnd(signal) });
+      // If something failed, or the connection broke: one by one they say what, and outlive it.
+      return together ?? Promise.all(refs.map((ref) => getOne(ref, { signal })));
+    };
+    return withLimits(values, limits, `get of ${refs.length} objects`);
   };
 
-  const wait: Many['wait'] = (refs, options = {}) => {
-    const { signal } = options;
-    const ends = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
-    return abortable(waitFor(dependencies, refs, { ...options, stop: ends }), signal);
-  };
+  const wait: Many['wait'] = (refs, { signal, ...options } = {}) =>
+    withLimits(
+      (stopped) => waitFor(dependencies, refs, { ...options, stop: orEnd(stopped) }),
+      { signal },
+      'wait',
+    );
 
   return {
     get,
@@ -102,10 +89,8 @@ export function createMany(dependencies: ManyDependencies): Many {
       const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
       let left: readonly ObjectRef[] = refs;
       while (left.length > 0) {
-        const { ready, pending } = await wait(left, {
-          ...(deadline !== undefined && { timeoutMs: Math.max(0, deadline - Date.now()) }),
-          ...(signal !== undefined && { signal }),
-        });
+        const leftMs = deadline === undefined ? undefined : Math.max(0, deadline - Date.now());
+        const { ready, pending } = await wait(left, { timeoutMs: leftMs, signal });
         if (ready.length === 0) throw new RayTimeoutError(`${pending.length} objects`, timeoutMs ?? 0);
         yield* ready;
         left = pending;
@@ -114,24 +99,8 @@ export function createMany(dependencies: ManyDependencies): Many {
   };
 }
 
-/** Rejects with the signal's reason as soon as it is aborted; what was begun ends by itself. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  promise.catch(() => {});
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
 interface Batch {
   readonly refs: readonly ObjectRef[];
-  readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
@@ -153,12 +122,11 @@ async function getBatch(dependencies: ManyDependencies, batch: Batch): Promise<u
 
 async function download(
   { channel, clientId }: ManyDependencies,
-  { refs, deadline, signal }: Batch,
+  { refs, signal }: Batch,
 ): Promise<Uint8Array | undefined> {
   const assembler = new ChunkAssembler();
   let data: Uint8Array | undefined;
-  const timeoutMs = Math.min(SLICE_MS, Math.max(1, deadline - Date.now()));
-  const request = { ids: refs.map((ref) => ref.id), timeout: timeoutMs / 1000 };
+  const request = { ids: refs.map((ref) => ref.id), timeout: SLICE_MS / 1000 };
   await channel.download(GET_OBJECT, request, {
     what: 'get',
     clientId,
@@ -174,7 +142,7 @@ async function download(
 async function waitFor(
   { channel, clientId, assertHeld }: ManyDependencies,
   refs: readonly ObjectRef[],
-  { numReturns = 1, timeoutMs, stop }: WaitOptions & { readonly stop: AbortSignal },
+  { numReturns = 1, timeoutMs, stop }: Omit<WaitOptions, 'signal'> & { readonly stop: AbortSignal },
 ): Promise<WaitResult> {
   for (const ref of refs) assertHeld(ref);
   const byId = new Map(refs.map((ref) => [ref.hex, ref]));

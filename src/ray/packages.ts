@@ -18,18 +18,22 @@ export function packageUri(zip: Uint8Array): string {
  * Uploads a zip unless the cluster has it already; returns its URI. It lives in the memory of the head: keep
  * it small (Ray refuses more than 512 MiB).
  */
-export async function uploadPackage(channel: RayChannel, zip: Uint8Array): Promise<string> {
+export async function uploadPackage(
+  channel: RayChannel,
+  zip: Uint8Array,
+  signal?: AbortSignal,
+): Promise<string> {
   const uri = packageUri(zip);
   // An id without a session: the proxy of the head answers itself. The servers of sessions cannot pin.
   const clientId = randomUUID().replaceAll('-', '');
   const kv = createKv(channel, clientId, createIdempotency());
-  const known = await kv.exists(uri);
+  const known = await kv.exists(uri, { signal });
   // Pinned in either case: a package that is there may be about to be collected.
   await channel.call(
     UNARY.pinRuntimeEnv,
     { uri, expiration_s: PIN_SECONDS },
-    { what: 'pinning a package', clientId, retry: true },
+    { what: 'pinning a package', clientId, retry: true, signal },
   );
-  if (!known) await kv.put(uri, zip);
+  if (!known) await kv.put(uri, zip, { signal });
   return uri;
 }

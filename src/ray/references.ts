@@ -48,6 +48,8 @@ export class ReferenceTable {
   readonly #finalizers = new FinalizationRegistry<Uint8Array>((id) => this.#drop(id));
   #waiting: Uint8Array[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+  #sent: Promise<unknown> = Promise.resolve();
 
   /** `send` tells the server; its failure means that the session is over, and with it every hold. */
   constructor(send: (ids: Uint8Array[]) => Promise<unknown>) {
@@ -91,14 +93,28 @@ export class ReferenceTable {
     this.#drop(holder.id);
   }
 
-  /** Tells the server at once what was given up, and waits for its answer. */
-  async flush(): Promise<void> {
+  /**
+   * Tells the server what was given up, and waits for its answer. Calls of one moment share a message: each message
+   * costs the server as much as a task.
+   */
+  flush(): Promise<void> {
+    this.#flushing ??= Promise.resolve().then(() => {
+      this.#flushing = undefined;
+      return this.#flushNow();
+    });
+    return this.#flushing;
+  }
+
+  /** Answers come in order, so the latest one stands for all before it. */
+  async #flushNow(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const ids = this.#waiting;
-    if (ids.length === 0) return;
-    this.#waiting = [];
-    await this.#send(ids);
+    if (ids.length > 0) {
+      this.#waiting = [];
+      this.#sent = this.#send(ids);
+    }
+    await this.#sent;
   }
 
   #drop(id: Uint8Array): void {
@@ -112,6 +128,6 @@ export class ReferenceTable {
   }
 
   #flushQuietly(): void {
-    this.flush().catch(() => {});
+    this.#flushNow().catch(() => {});
   }
 }

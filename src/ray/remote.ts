@@ -1,24 +1,26 @@
-import { ActorHandle, type MethodCall, type NumReturns } from './actor.ts';
+import { ActorHandle, type MethodCall } from './actor.ts';
 import type { RayChannel } from './channel.ts';
 import type { RemoteClass, RemoteFunction } from './code.ts';
 import type { DataPath } from './data-path.ts';
 import { RayPickleError, RayRequestError } from './errors.ts';
 import { errorFromException, errorFromPickle, isException } from './exceptions.ts';
 import type { Exchange } from './exchange.ts';
+import { type Limits, withLimits } from './limits.ts';
 import { createMany, type Many, type WaitOptions, type WaitResult } from './many.ts';
-import { type ActorOptions, encodeOptions, type TaskOptions } from './options.ts';
+import {
+  type ActorOptions,
+  encodeOptions,
+  type MethodOptions,
+  type NumReturns,
+  type TaskOptions,
+} from './options.ts';
 import { toJavaScript } from './pickle/convert.ts';
 import { readPickle } from './pickle/reader.ts';
 import { PyTuple, type RayStub } from './pickle/values.ts';
 import { writePickle } from './pickle/writer.ts';
 import { type ClientTask, type DataResponse, type TaskTicket, TaskType } from './protocol.ts';
 import { idKey, ObjectRef, onlyRef, ReferenceTable } from './references.ts';
-import { withTimeout } from './timeout.ts';
-
-/** Arguments of a Python call. */
-export type Args = readonly unknown[];
-/** Keyword arguments of a Python call. */
-export type Kwargs = Readonly<Record<string, unknown>>;
+import type { Args, Kwargs, ReadCall, Signature } from './signatures.ts';
 
 /** A get that is under way, shared by everyone who waits for the same object. */
 interface SharedGet {
@@ -29,9 +31,11 @@ interface SharedGet {
 }
 
 /** How the values of something just started are fetched. */
-interface FetchOptions extends Partial<Pick<MethodCall, 'timeoutMs' | 'numReturns'>> {
+interface FetchOptions {
+  readonly numReturns: number | undefined;
   /** For messages. */
   readonly what: string;
+  readonly limits: Limits;
 }
 
 /** What {@link Remote} works with. */
@@ -39,11 +43,14 @@ export interface RemoteOptions {
   readonly channel: RayChannel;
   readonly dataPath: DataPath;
   readonly clientId: string;
-  /** Ends an actor; not over the data path, where nobody would learn whether it worked. */
-  readonly kill: (actor: ActorHandle, noRestart: boolean) => Promise<void>;
+  /** Ends an actor; not over the data path, which would not tell whether it worked. */
+  readonly kill: (actor: ActorHandle<object>, noRestart: boolean, limits: Limits) => Promise<void>;
 }
 
-/** Objects, tasks and actors of one session, over its data path. */
+/**
+ * Objects, tasks and actors of one session, over its data path. What a caller no longer waits for is released when it
+ * arrives.
+ */
 export class Remote {
   readonly references: ReferenceTable;
   readonly #dataPath: DataPath;
@@ -63,19 +70,21 @@ export class Remote {
       clientId,
       ended: dataPath.ended,
       assertHeld: (ref) => this.references.assertHeld(ref),
-      getOne: (ref, timeoutMs) => this.get(ref, timeoutMs),
+      getOne: (ref, limits) => this.get(ref, limits),
       decodeList: (data) => this.#decodeList(data),
     });
   }
 
   /** Stores a value in the cluster. */
-  async put(value: unknown): Promise<ObjectRef> {
-    return this.#newRef(await this.#putPickle(this.#encode(value), 'put'));
+  put(value: unknown, limits: Limits = {}): Promise<ObjectRef> {
+    const start = async () => this.#newRef(await this.#putPickle(this.#encode(value), 'put'));
+    return withLimits(start, limits, 'put', this.discard);
   }
 
-  /** The value behind a reference; waits for it up to `timeoutMs`. */
-  async get(ref: ObjectRef, timeoutMs?: number): Promise<unknown> {
+  /** The value behind a reference. */
+  async get(ref: ObjectRef, limits: Limits = {}): Promise<unknown> {
     this.references.assertHeld(ref);
+    limits.signal?.throwIfAborted();
     const key = ref.hex;
     let shared = this.#gets.get(key);
     if (shared === undefined) {
@@ -85,20 +94,21 @@ export class Remote {
       const over = (): void => void this.#gets.delete(key);
       exchange.answer.then(over, over);
     }
+    const { exchange } = shared;
     shared.waiting++;
-    shared.exchange.abandoned = false;
+    exchange.abandoned = false;
     try {
-      const data = await withTimeout(shared.exchange.answer, timeoutMs, `get of ${key}`);
+      const data = await withLimits(() => exchange.answer, limits, `get of ${key}`);
       return this.#decode(data as Uint8Array);
     } finally {
       shared.waiting--;
-      shared.exchange.abandoned = shared.waiting === 0;
+      exchange.abandoned = shared.waiting === 0;
     }
   }
 
   /** The values behind many references, in order, with one request; the first failure fails it. */
-  getMany(refs: readonly ObjectRef[], timeoutMs?: number): Promise<unknown[]> {
-    return this.#many.get(refs, timeoutMs);
+  getMany(refs: readonly ObjectRef[], limits: Limits = {}): Promise<unknown[]> {
+    return this.#many.get(refs, limits);
   }
 
   /** Waits until some of many objects are there, or until the timeout. */
@@ -113,28 +123,28 @@ export class Remote {
 
   /** Starts a task; the references are to its values, one unless `numReturns` says otherwise. */
   async task(
-    fn: RemoteFunction,
-    args: Args,
-    kwargs: Kwargs,
-    options: TaskOptions & Partial<NumReturns>,
+    fn: RemoteFunction<Signature>,
+    { args, kwargs, options }: ReadCall<TaskOptions & Partial<NumReturns>>,
+    signal?: AbortSignal,
   ): Promise<ObjectRef[]> {
     const task = { type: TaskType.FUNCTION, name: fn.label, ...this.#options(options) };
     const data = this.#encodeArguments(args, kwargs);
     const payload = await this.#payload(fn);
+    signal?.throwIfAborted();
     const ids = await this.#schedule({ ...task, payload_id: payload }, data);
     return ids.map((id) => this.#newRef(id));
   }
 
   /** Creates an actor. */
   async createActor(
-    cls: RemoteClass,
-    args: Args,
-    kwargs: Kwargs,
-    options: ActorOptions,
+    cls: RemoteClass<object, Args>,
+    { args, kwargs, options }: ReadCall<ActorOptions>,
+    signal?: AbortSignal,
   ): Promise<ActorHandle> {
     const task = { type: TaskType.ACTOR, name: cls.label, ...this.#options(options) };
     const data = this.#encodeArguments(args, kwargs);
     const payload = await this.#payload(cls);
+    signal?.throwIfAborted();
     const ids = await this.#schedule({ ...task, payload_id: payload }, data);
     return this.#newActor(onlyId(ids, cls.label), options.name);
   }
@@ -146,44 +156,40 @@ export class Remote {
   }
 
   /** Calls a method of an actor; the references are to its values. */
-  async submit(
-    actor: ActorHandle,
-    method: string,
-    { args, kwargs, numReturns }: MethodCall,
-  ): Promise<ObjectRef[]> {
-    this.references.assertHeld(actor);
-    const options = numReturns === undefined ? {} : this.#options({ numReturns });
-    const task = { type: TaskType.METHOD, name: method, payload_id: actor.id, ...options };
-    const ids = await this.#schedule(task, this.#encodeArguments(args, kwargs));
-    return ids.map((id) => this.#newRef(id));
+  submit(actor: ActorHandle<object>, method: string, call: MethodCall): Promise<ObjectRef[]> {
+    const start = () => this.#submit(actor, method, call);
+    return withLimits(start, call.limits, method, (refs) => refs.forEach(this.discard));
   }
 
   /** Calls a method of an actor and fetches its value. */
-  call(actor: ActorHandle, method: string, call: MethodCall): Promise<unknown> {
-    return this.fetch(this.submit(actor, method, call), { ...call, what: method });
+  call(actor: ActorHandle<object>, method: string, call: MethodCall): Promise<unknown> {
+    const { limits, options } = call;
+    const start = () => this.#submit(actor, method, call);
+    return this.fetch(start, { limits, numReturns: options.numReturns, what: method });
   }
 
-  /** What was just started yields; its objects are then let go of. `timeoutMs` covers both. */
-  async fetch(
-    started: Promise<ObjectRef[]>,
-    { timeoutMs, numReturns, what }: FetchOptions,
+  /** What is started yields; its objects are then given up. The limits cover both. */
+  fetch(
+    start: (signal: AbortSignal | undefined) => Promise<ObjectRef[]>,
+    { limits, numReturns, what }: FetchOptions,
   ): Promise<unknown> {
-    const value = started.then(async (refs) => {
+    const value = async (signal: AbortSignal | undefined): Promise<unknown> => {
+      const refs = await start(signal);
       try {
         return await (numReturns === undefined
-          ? this.get(onlyRef(refs, what), timeoutMs)
-          : this.getMany(refs, timeoutMs));
+          ? this.get(onlyRef(refs, what), { signal })
+          : this.getMany(refs, { signal }));
       } finally {
-        for (const ref of refs) this.references.release(ref);
+        refs.forEach(this.discard);
       }
-    });
-    return withTimeout(value, timeoutMs, what);
+    };
+    return withLimits(value, limits, what);
   }
 
   /** Gives up a hold and waits until the server has done so as well. */
-  async release(holder: ObjectRef | ActorHandle): Promise<void> {
+  async release(holder: ObjectRef | ActorHandle<object>, limits: Limits = {}): Promise<void> {
     this.references.release(holder);
-    await this.references.flush();
+    await withLimits(() => this.references.flush(), limits, 'release');
   }
 
   /** Names of actors, in JSON, as the server sends them. */
@@ -192,8 +198,22 @@ export class Remote {
     return response.list_named_actors?.actors_json ?? '[]';
   }
 
+  /** Gives up a hold; the server hears of it soon. */
+  readonly discard = (holder: ObjectRef | ActorHandle<object>): void => this.references.release(holder);
+
+  async #submit(
+    actor: ActorHandle<object>,
+    method: string,
+    { args, kwargs, options }: MethodCall,
+  ): Promise<ObjectRef[]> {
+    this.references.assertHeld(actor);
+    const task = { type: TaskType.METHOD, name: method, payload_id: actor.id, ...this.#options(options) };
+    const ids = await this.#schedule(task, this.#encodeArguments(args, kwargs));
+    return ids.map((id) => this.#newRef(id));
+  }
+
   /** The id that stands for a function or a class in this session, which is put there on first use. */
-  #payload(code: RemoteFunction | RemoteClass): Promise<Uint8Array> {
+  #payload(code: RemoteFunction<Signature> | RemoteClass<object, Args>): Promise<Uint8Array> {
     const key = `${code.kind}:${Buffer.from(code.pickle).toString('base64')}`;
     const known = this.#payloads.get(key);
     if (known !== undefined) return known;
@@ -220,7 +240,7 @@ export class Remote {
     return (await this.#dataPath.ask(question).answer) as DataResponse;
   }
 
-  #options(options: TaskOptions | ActorOptions | Partial<NumReturns>): ClientTask {
+  #options(options: TaskOptions | ActorOptions | MethodOptions): ClientTask {
     const pickled = encodeOptions(options);
     return pickled === undefined ? {} : { options: { pickled_options: pickled } };
   }
@@ -233,8 +253,8 @@ export class Remote {
     const handle = new ActorHandle(id, name, {
       submit: (actor, method, call) => this.submit(actor, method, call),
       call: (actor, method, call) => this.call(actor, method, call),
-      kill: (actor, noRestart) => this.#kill(actor, noRestart),
-      release: (actor) => this.release(actor),
+      kill: (actor, noRestart, limits) => this.#kill(actor, noRestart, limits),
+      release: (actor, limits) => this.release(actor, limits),
     });
     return this.references.hold(handle, { collect: false });
   }

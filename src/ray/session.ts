@@ -5,12 +5,12 @@ import { CHUNK_BYTES } from './chunks.ts';
 import { DataPath } from './data-path.ts';
 import { type RayError, RaySessionLostError, RaySessionRefusedError, RayTimeoutError } from './errors.ts';
 import { WHOLE_MESSAGE_BYTES } from './exchange.ts';
+import { withLimits } from './limits.ts';
 import type { RuntimeEnv } from './options.ts';
 import { uploadPackage } from './packages.ts';
 import { PyCall, PyGlobal } from './pickle/values.ts';
 import { writePickle } from './pickle/writer.ts';
 import { DATAPATH, type DataResponse } from './protocol.ts';
-import { withTimeout } from './timeout.ts';
 import { judgeVersion, type VersionTraits } from './version.ts';
 
 const ATTEMPTS = 8;
@@ -28,6 +28,8 @@ export interface SessionOptions {
   readonly runtimeEnv: RuntimeEnv | undefined;
   /** Zips uploaded before the session starts, so that `runtimeEnv` can name them. */
   readonly packages: readonly Uint8Array[];
+  /** Aborting it ends the session that is being started, and rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A session that has begun. */
@@ -44,13 +46,17 @@ export interface Session {
  * Throws RaySessionRefusedError with the server's reason, RayTimeoutError, RayVersionError.
  */
 export async function startSession(channel: RayChannel, options: SessionOptions): Promise<Session> {
-  for (const zip of options.packages) await uploadPackage(channel, zip);
+  const { packages, signal } = options;
+  for (const zip of packages) await uploadPackage(channel, zip, signal);
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOnce(channel, options);
     } catch (error) {
+      signal?.throwIfAborted();
       if (attempt >= ATTEMPTS || !isWorthRepeating(error as RayError)) throw error;
-      await sleep(200 * attempt * (1 + Math.random()));
+      await sleep(200 * attempt * (1 + Math.random()), undefined, { signal }).catch(() => {
+        throw signal?.reason;
+      });
     }
   }
 }
@@ -70,10 +76,12 @@ async function startOnce(channel: RayChannel, options: SessionOptions): Promise<
     graceMs: options.graceMs,
     chunkBytes: () => chunkBytes,
   });
+  const { timeoutMs, signal } = options;
   try {
-    await withTimeout(initialise(dataPath, options), options.timeoutMs, 'starting a session');
+    await withLimits(() => initialise(dataPath, options), { timeoutMs, signal }, 'starting a session');
     dataPath.establish();
-    const info = (await dataPath.ask({ kind: 'info' }).answer) as DataResponse;
+    const ask = (): Promise<unknown> => dataPath.ask({ kind: 'info' }).answer;
+    const info = (await withLimits(ask, { signal }, 'starting a session')) as DataResponse;
     const rayVersion = info.connection_info?.ray_version ?? '';
     const traits = judgeVersion(rayVersion);
     // Repeating chunks would end the session of an older server: there, large requests go out whole, which
@@ -87,7 +95,7 @@ async function startOnce(channel: RayChannel, options: SessionOptions): Promise<
       traits,
     };
   } catch (error) {
-    if (error instanceof RayTimeoutError) dataPath.abort(error);
+    if (error instanceof RayTimeoutError || signal?.aborted) dataPath.abort(error as Error);
     else await dataPath.close();
     throw error;
   }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CallOptions,
   Client,
@@ -8,6 +7,7 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { NumberedEvent } from '../core/events.ts';
+import { retryUntil } from '../core/retry.ts';
 import { toEnded, toNumber, toNumberedEvent } from './events.ts';
 import { echelon } from './gen/ray-worker.js';
 import { METHODS, type Method } from './methods.ts';
@@ -43,7 +43,7 @@ export interface RayWorkerClientOptions {
 const REQUEST_BYTES = 4 * 1024 * 1024;
 /** Above that, so that no answer is refused for a rounding of ours. */
 const MESSAGE_BYTES = 5 * 1024 * 1024;
-const RETRY_MS = 100;
+const RETRY_WAITS = { firstMs: 100, longestMs: 200 };
 const FIRST_RECONNECT_MS = 100;
 const LONGEST_RECONNECT_MS = 3_000;
 
@@ -110,17 +110,13 @@ function createCaller(
       const bytes = method.encode(request);
       if (bytes.length > REQUEST_BYTES)
         throw new RayWorkerError('invalid', `${what}: ${bytes.length} bytes; a request has at most 4 MiB`);
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await once(method, bytes, { deadlineMs: method.deadlineMs + extraMs, signal });
-        } catch (error) {
-          const ours = fromGrpc(error, what, signal);
-          if (!method.idempotent || ours.fault !== 'unreachable' || attempt >= tries) throw ours;
-          await delay(RETRY_MS * attempt, undefined, signal ? { signal } : {}).catch((reason) => {
-            throw fromGrpc(reason, what, signal);
-          });
-        }
-      }
+      const call = () =>
+        once(method, bytes, { deadlineMs: method.deadlineMs + extraMs, signal }).catch((error) => {
+          throw fromGrpc(error, what, signal);
+        });
+      const shouldRetry = (error: unknown, tried: number): boolean =>
+        method.idempotent && (error as RayWorkerError).fault === 'unreachable' && tried < tries;
+      return await retryUntil(call, { waits: RETRY_WAITS, shouldRetry, signal });
     },
   };
 }

@@ -60,6 +60,7 @@ function toBatchPart(chunk: echelon.rayworker.v1.BatchChunk.$Properties): Attemp
   };
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists the events of the wire, one case each
 function toBody(message: echelon.rayworker.v1.AttemptEvent): AttemptEvent {
   const { started, stage, log, metrics, batch, checkpoint, gap, ended } = message;
   if (started)

@@ -1,4 +1,4 @@
-import type { Waiting } from '../store/queue/line-contract.ts';
+import type { Waiting } from '../store/queue/contract.ts';
 import {
   type Amount,
   couldFitOn,

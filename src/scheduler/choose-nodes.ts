@@ -1,5 +1,5 @@
 import type { ClusterNode, Reservation } from '../store/clusters/contract.ts';
-import type { Waiting } from '../store/queue/line-contract.ts';
+import type { Waiting } from '../store/queue/contract.ts';
 
 /*
  * What always holds: `free` of a node is what can be handed out now: total − max(used in Ray, handed out by us), less

@@ -1,5 +1,5 @@
 import type { Reservation } from '../store/clusters/contract.ts';
-import type { Waiting } from '../store/queue/line-contract.ts';
+import type { Waiting } from '../store/queue/contract.ts';
 import { type Amount, OLD_PROJECT, type OpenCluster } from './choose-nodes.ts';
 
 /*

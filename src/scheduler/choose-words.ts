@@ -1,5 +1,5 @@
 import { shortNode } from '../core/ids.ts';
-import type { Waiting } from '../store/queue/line-contract.ts';
+import type { Waiting } from '../store/queue/contract.ts';
 import type { Amount, FreeNode, OpenCluster, Span } from './choose-nodes.ts';
 
 /** "1 GPU", "2 GPUs". */

@@ -1,4 +1,4 @@
-import type { Waiting } from '../store/queue/line-contract.ts';
+import type { Waiting } from '../store/queue/contract.ts';
 import { beginRound, type Choice, type ChoiceInput, type Round } from './choose.ts';
 import {
   couldFitOn,

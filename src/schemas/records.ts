@@ -1,7 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { SomeObject } from './spec-parts.ts';
 import { strict } from './strict.ts';
-import { RECIPE_NAMES } from './verl-agent-spec.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Cursor = Type.Union([Type.String(), Type.Null()], {
@@ -99,7 +98,8 @@ export const BatchReportView = Type.Object(
   {
     additionalProperties: true,
     $id: 'BatchReport',
-    description: 'Fields beyond these say more about single rows; docs/verification.md explains them',
+    description:
+      'Fields beyond these say more about single rows; docs/explanation/verification.md explains them',
   },
 );
 
@@ -111,20 +111,11 @@ export const BatchDetail = Type.Object(
 /** See {@link BatchDetail}. */
 export type BatchDetail = Static<typeof BatchDetail>;
 
-const Environment = Type.Record(Type.String(), Type.String());
 const difference = {
   key: Type.String({ description: 'Of the merged configuration' }),
   from: nullable(Type.String({ description: "In the recipe's script; null: not passed" })),
   to: nullable(Type.String({ description: 'As it is run; null: not passed' })),
 };
-const recipeFields = {
-  name: Type.Enum([...RECIPE_NAMES], { type: 'string', description: "Its script's" }),
-  modelSize: Type.Enum(['1.5b', '7b'], { type: 'string' }),
-  environment: Type.Enum(['alfworld', 'webshop'], { type: 'string' }),
-  phase: Type.Enum(['train', 'eval'], { type: 'string' }),
-  gpus: Type.Integer({ minimum: 1 }),
-};
-
 /** A difference from the recipe's script that the spec asks for. */
 export const PlanChange = Type.Object(difference, { ...strict, $id: 'PlanChange' });
 
@@ -176,113 +167,16 @@ export const PlanPreview = Type.Object(
     ),
     commandLine: Type.String({ description: 'The exact command, quoted for a POSIX shell' }),
     changes: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanChange#' }), {
-      description: "verl-agent: what the spec asks for, unlike the recipe's script",
+      description:
+        "Differences from the recipe's script that the spec asks for; empty for engines without recipes",
     }),
     corrections: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanCorrection#' }), {
-      description: "verl-agent: what is mended against the recipe's script, and why",
+      description:
+        "Differences from the recipe's script that fix it, with reasons; empty for engines without recipes",
     }),
     checks: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanCheck#' }), {
-      description: 'verl-agent: what is to be known before it runs',
+      description: 'Findings about the spec, errors first',
     }),
   },
   { ...strict, $id: 'PlanPreview' },
-);
-
-/** A script of verl-agent's recipe/hgpo. */
-export const RecipeSummary = Type.Object(recipeFields, { ...strict, $id: 'RecipeSummary' });
-
-/** All recipes. */
-export const RecipeList = Type.Object(
-  { items: Type.Array(Type.Unsafe<Static<typeof RecipeSummary>>({ $ref: 'RecipeSummary#' })) },
-  { ...strict, $id: 'RecipeList' },
-);
-
-const command = {
-  program: Type.String({ description: 'Python module' }),
-  overrides: Type.Array(Type.String(), { description: '`key=value`, in order' }),
-  environment: Environment,
-  commandLine: Type.String({ description: 'Quoted for a POSIX shell' }),
-};
-
-/** A recipe: what its script runs, what is run here instead, and the fields of its spec. */
-export const RecipeDetail = Type.Object(
-  {
-    ...recipeFields,
-    faithful: Type.Object(
-      {
-        ...command,
-        dataPreparation: Type.Object(
-          { program: Type.String(), arguments: Type.Array(Type.String()) },
-          { ...strict, description: 'What the script runs first' },
-        ),
-      },
-      { ...strict, description: 'As the script passes it, to the letter; placeholders stand as they are' },
-    ),
-    corrected: Type.Object(
-      {
-        ...command,
-        corrections: Type.Array(Type.Unsafe<Static<typeof PlanCorrection>>({ $ref: 'PlanCorrection#' })),
-        checks: Type.Array(Type.Unsafe<Static<typeof PlanCheck>>({ $ref: 'PlanCheck#' })),
-      },
-      { ...strict, description: 'As it is run here' },
-    ),
-    spec: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
-    fields: Type.Array(
-      Type.Object(
-        {
-          field: Type.String({ description: 'JSON pointer into the spec' }),
-          keys: Type.Array(Type.String(), { description: 'What it sets in the merged configuration' }),
-          value: Type.Unknown({ description: 'Where it is left out; null: unset' }),
-        },
-        strict,
-      ),
-      { description: "The spec's fields that set something of the configuration" },
-    ),
-  },
-  { ...strict, $id: 'Recipe' },
-);
-/** See {@link RecipeDetail}. */
-export type RecipeDetail = Static<typeof RecipeDetail>;
-
-const presetFields = {
-  name: Type.String(),
-  title: Type.String(),
-  trainings: Count,
-  evaluations: Count,
-};
-
-/** Sweeps that reproduce the paper's tables. */
-export const PresetList = Type.Object(
-  { items: Type.Array(Type.Object(presetFields, strict)) },
-  { ...strict, $id: 'PresetList' },
-);
-
-const Percent = Type.Optional(Type.Number({ description: 'Per cent' }));
-
-/** A preset: its trainings, each with its evaluations and what the paper has for them. */
-export const PresetDetail = Type.Object(
-  {
-    ...presetFields,
-    notes: Type.Array(Type.String()),
-    runs: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          figures: Type.Object(
-            {
-              inDomainSuccess: Percent,
-              outOfDomainSuccess: Percent,
-              webshopScore: Percent,
-              webshopSuccess: Percent,
-            },
-            { ...strict, description: "The paper's" },
-          ),
-          train: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
-          evaluations: Type.Array(Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' })),
-        },
-        strict,
-      ),
-    ),
-  },
-  { ...strict, $id: 'PresetDetail' },
 );

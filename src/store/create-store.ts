@@ -10,6 +10,7 @@ import { createArchiveStreams } from './archive/archive-stream.ts';
 import { createRetention } from './archive/retention.ts';
 import { createLeases } from './attempts/leases.ts';
 import { createLimits } from './attempts/limits.ts';
+import { createBatchPage } from './batches/batch-page.ts';
 import { createBatches } from './batches/batches.ts';
 import { createClusters } from './clusters/clusters.ts';
 import { createCommands } from './clusters/commands.ts';
@@ -18,8 +19,6 @@ import { createEvents } from './events/events.ts';
 import { createFeed } from './events/feed.ts';
 import { createLogPlaces } from './events/log-places.ts';
 import { createExperiments } from './experiments/experiments.ts';
-import { createRecords } from './experiments/records.ts';
-import { createVersions } from './experiments/versions.ts';
 import { createMetricSeries } from './metrics/metric-series.ts';
 import { createLine } from './queue/line.ts';
 import { createLinePage } from './queue/line-page.ts';
@@ -29,6 +28,7 @@ import { DEFAULT_LIMITS, type StoreContext, type StoreLimits } from './redis/con
 import { guarded } from './redis/errors.ts';
 import { createFitness, createPressure } from './redis/fitness.ts';
 import { createKeys } from './redis/keys.ts';
+import { createRevisions } from './redis/revisions.ts';
 import { loadScripts } from './redis/scripts.ts';
 import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
 import { createRules } from './rules/rules.ts';
@@ -53,6 +53,7 @@ export interface StoreOptions {
  * answer (a write may then have been carried out; repeating it is safe), `store-full`, and what its own comment says.
  * `close` ends the store's own connection for wake-ups and its followers.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createStore({ redis, archive, prefix = 'echelon', limits }: StoreOptions): Store {
   const keys = createKeys(prefix);
   const hub = createWakeHub(redis);
@@ -69,34 +70,31 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
   const batches = createBatches(context);
   const queue = createQueue(context);
   return {
+    experiments: { ...createExperiments(context, pressure), ...createLimits(context) },
+    attempts: createLeases(context),
+    queue: {
+      ...createLine(context),
+      ...createLinePage(context),
+      ...queue,
+      ...createSituation(context, queue),
+    },
+    events: { ...createAppend(context), ...createEvents(context), ...createLogPlaces(context) },
+    feed: createFeed(context),
+    metrics: createMetricSeries(context),
+    batches: { ...batches, ...createBatchPage(context) },
+    sweeps: createSweeps(context, pressure),
+    rules: createRules(context),
+    clusters: createClusters(context),
+    commands: createCommands(context),
+    projects: createProjects(context),
+    access: { ...createApiKeys(context), ...createSignOuts(context) },
+    audit: createAudit(context),
+    answers: createAnswers(context, pressure),
+    revisions: createRevisions(context),
+    archive: createArchiveStreams(context),
+    retention: createRetention(context, batches),
     ...createFitness(context),
     pressure: pressure.now,
-    ...createExperiments(context, pressure),
-    ...createRecords(context),
-    ...createVersions(context),
-    ...createAnswers(context, pressure),
-    ...createSweeps(context, pressure),
-    ...createLine(context),
-    ...createLinePage(context),
-    ...queue,
-    ...createSituation(context, queue),
-    ...createLimits(context),
-    ...createClusters(context),
-    ...createCommands(context),
-    ...createProjects(context),
-    ...createApiKeys(context),
-    ...createAudit(context),
-    ...createSignOuts(context),
-    ...createLeases(context),
-    ...createAppend(context),
-    ...createEvents(context),
-    ...batches,
-    ...createRules(context),
-    ...createMetricSeries(context),
-    ...createFeed(context),
-    ...createLogPlaces(context),
-    ...createArchiveStreams(context),
-    ...createRetention(context, batches),
 
     async wake(topic) {
       await guarded(redis.publish(keys.wake, topic));

@@ -1,19 +1,15 @@
-import type { AccessStore } from './access/contract.ts';
-import type { RetentionStore } from './archive/contract.ts';
-import type { LeaseStore } from './attempts/contract.ts';
-import type { LimitsStore } from './attempts/limits-contract.ts';
+import type { AnswerStore } from './access/answers-contract.ts';
+import type { AccessStore, AuditStore, ProjectStore } from './access/contract.ts';
+import type { ArchiveStore, RetentionStore } from './archive/contract.ts';
+import type { AttemptStore } from './attempts/contract.ts';
 import type { BatchStore } from './batches/contract.ts';
 import type { CommandStore } from './clusters/command-contract.ts';
 import type { ClusterStore } from './clusters/contract.ts';
 import type { EventStore } from './events/contract.ts';
 import type { FeedStore } from './events/feed-contract.ts';
-import type { LogStore } from './events/log-contract.ts';
-import type { ExperimentStore } from './experiments/contract.ts';
-import type { RecordsStore } from './experiments/records-contract.ts';
+import type { ExperimentStore, RevisionStore } from './experiments/contract.ts';
 import type { SeriesStore } from './metrics/contract.ts';
 import type { QueueStore } from './queue/contract.ts';
-import type { LineStore } from './queue/line-contract.ts';
-import type { SituationStore } from './queue/situation-contract.ts';
 import type { WakeTopic } from './redis/wake-hub.ts';
 import type { RulesStore } from './rules/contract.ts';
 import type { SweepStore } from './sweeps/contract.ts';
@@ -26,38 +22,53 @@ import type { SweepStore } from './sweeps/contract.ts';
  * - lease expiry is judged by the server's clock (Redis TIME) and nothing else.
  */
 
-/** All that is kept; each part of it in its own file. */
-export interface Store
-  extends ExperimentStore,
-    LineStore,
-    ClusterStore,
-    CommandStore,
-    LeaseStore,
-    EventStore,
-    BatchStore,
-    SweepStore,
-    QueueStore,
-    AccessStore,
-    RetentionStore,
-    RecordsStore,
-    SeriesStore,
-    LimitsStore,
-    FeedStore,
-    LogStore,
-    RulesStore,
-    SituationStore {
-  /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its mend. */
+/** Everything that Echelon records, one part per aggregate. */
+export interface Store {
+  experiments: ExperimentStore;
+  attempts: AttemptStore;
+  queue: QueueStore;
+  events: EventStore;
+  feed: FeedStore;
+  metrics: SeriesStore;
+  batches: BatchStore;
+  sweeps: SweepStore;
+  rules: RulesStore;
+  clusters: ClusterStore;
+  commands: CommandStore;
+  projects: ProjectStore;
+  access: AccessStore;
+  audit: AuditStore;
+  answers: AnswerStore;
+  revisions: RevisionStore;
+  archive: ArchiveStore;
+  retention: RetentionStore;
+
+  /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its remedy. */
   checkFitness(): Promise<void>;
-  /** Id of the archive that belongs to this store; null before it has one. */
+  /** Id of the archive that belongs to this store; null before the first archive. */
   archiveId(): Promise<string | null>;
-  /** Makes an archive the one that belongs to this store, if there is none; returns the id of the one that there is then. */
+  /** Makes an archive the one that belongs to this store, unless it has one; returns the id of the store's archive. */
   claimArchiveId(id: string): Promise<string>;
-  /** Used and maximal memory (0: none), and whether new work is accepted. */
+  /** Used and maximal memory (0: no limit), and whether new work is accepted. */
   pressure(): Promise<{ usedBytes: number; maxBytes: number; accepting: boolean }>;
 
-  // --- wake-ups: hints only, nothing depends on one arriving
+  /** Sends a wake-up: a hint to look at the store again. Nothing depends on its arrival. */
   wake(topic: WakeTopic): Promise<void>;
   onWake(listener: (topic: WakeTopic) => void): Promise<() => Promise<void>>;
 
   close(): Promise<void>;
 }
+
+type Call = (...args: never) => unknown;
+type Aggregate = { [A in keyof Store]: Store[A] extends Call ? never : A }[keyof Store];
+type Method = Exclude<keyof Store, Aggregate>;
+/** A method of the store as `aggregate.method`. */
+export type StorePath = Method | { [A in Aggregate]: `${A}.${keyof Store[A] & string}` }[Aggregate];
+
+/** The methods of the store that a caller needs, e.g. `StorePart<'experiments.get' | 'events.append'>`. */
+export type StorePart<P extends StorePath> = Pick<Store, P & Method> & {
+  [A in Aggregate as P extends `${A}.${string}` ? A : never]: Pick<
+    Store[A],
+    P extends `${A}.${infer M}` ? M & keyof Store[A] : never
+  >;
+};

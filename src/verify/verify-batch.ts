@@ -1,7 +1,8 @@
 /** The verdict on one batch: provenance, an outcome for each row, suspicions and a diagnosis. Linear in the rows. */
 
+import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { chooseInputs } from './bounds/inputs.ts';
-import { createJudge, type Judge, weightsLeaveRange } from './bounds/outcomes.ts';
+import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bounds/outcomes.ts';
 import { diagnose } from './explain/diagnosis.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
 import { type Batch, batchFingerprint } from './format/batch.ts';
@@ -58,7 +59,7 @@ export function unverifiedReport(
   };
 }
 
-type Prepared = Judge | { readonly missing: string[] } | { readonly tooLarge: Finding };
+type Prepared = Judge | Unjudged | { readonly tooLarge: Finding };
 
 /** Only its size can stop a batch that was read. */
 function prepare(batch: Batch): Prepared {
@@ -86,9 +87,9 @@ function unverifiableTally(batch: Batch): Tally {
   return { exact: 0, unverifiable: batch.rows, wrongRows: [], roundingRows: [] };
 }
 
-function judgeRows(batch: Batch, judge: Judge | { readonly missing: string[] }): Tally {
+function judgeRows(batch: Batch, judge: Judge | Unjudged): Tally {
   const reported = batch.reportedAdvantage;
-  if ('missing' in judge || reported === undefined) return unverifiableTally(batch);
+  if (!('model' in judge) || reported === undefined) return unverifiableTally(batch);
   const tally: Tally = { exact: 0, unverifiable: 0, wrongRows: [], roundingRows: [] };
   for (let row = 0; row < batch.rows; row++) {
     const outcome = judge.judge(row, reported[row]!);
@@ -113,6 +114,10 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
   if (batch.rows > 0 && 'missing' in judge) {
     findings.push(finding('inputs-missing', `${batch.estimator.name} needs ${some(judge.missing)}.`));
   }
+  if (batch.rows > 0 && 'unbounded' in judge) {
+    const text = `There are no error bounds for ${batch.estimator.name} with ${judge.unbounded}.`;
+    findings.push(finding('bounds-missing', text));
+  }
   if ('model' in judge && batch.reportedAdvantage !== undefined && unverifiable > 0) {
     findings.push(finding('overflow-possible', overflowText(batch, judge, unverifiable)));
   }
@@ -121,10 +126,9 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
 
 function overflowText({ estimator }: Batch, { model }: Judge, rows: number): string {
   if (!weightsLeaveRange(model)) return `${count(rows, 'row')} may have overflowed on the way.`;
-  const stated =
-    estimator.name === 'hgpo'
-      ? `alpha ${estimator.lengthWeightAlpha}`
-      : `step weight ${estimator.stepAdvantageWeight}`;
+  const plan = estimatorOf(estimator.name).rowPlan(estimator.params);
+  const weighed = 'unbounded' in plan ? undefined : plan.terms.find((term) => term.over === 'context');
+  const stated = weighed?.weighedBy ?? 'its weights';
   return `${count(rows, 'row')}: with ${stated} the levels’ weights may leave the range of ${estimator.precision}.`;
 }
 

@@ -5,9 +5,9 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { newExperimentId } from '../../src/core/ids.ts';
-import { createLine } from '../../src/queue/line.ts';
 import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { until } from '../support/dispatch.ts';
@@ -102,7 +102,7 @@ async function startSystem(resources: AsyncDisposableStack, callers: number) {
   const store = createStore({ redis, archive: createDirectoryArchive(join(directory, 'archive')) });
   resources.defer(() => store.close());
   const { address, token } = rayWorker;
-  await store.putCluster({
+  await store.clusters.put({
     ...{ name: 'fake', address, token, ca: null, backfill: false },
     ...{ generation: null, lastSeenAt: null, nodes: [] },
   });
@@ -127,18 +127,18 @@ async function startSystem(resources: AsyncDisposableStack, callers: number) {
   };
   rayWorker.onLaunch = async ({ experiment }) => launchOf(experiment).resolve(performance.now());
 
-  const line = createLine({ redis, prefix: '{bare}', onError: () => {} });
-  resources.defer(() => line.close());
+  const bare = { prefix: '{bare}', skipVersionCheck: true };
+  const [adds, receives] = [redis.duplicate(), redis.duplicate()];
+  resources.defer(() => adds.disconnect());
+  resources.defer(() => receives.disconnect());
+  const queue = new Queue('bare', { ...bare, connection: adds });
+  resources.defer(() => queue.close());
   const started = new Map<string, (at: number) => void>();
-  const serving = line.serve(
-    async (id) => {
-      started.get(id)?.(performance.now());
-      return { done: true };
-    },
-    { concurrency: 64 },
-  );
-  resources.defer(() => serving.close(500));
-  await until(async () => (await store.clusters())[0]?.nodes.length, 'the cluster is seen');
+  const serving = new Worker('bare', async ({ id }) => started.get(id!)?.(performance.now()), {
+    ...{ ...bare, connection: receives, concurrency: 64 },
+  });
+  resources.defer(() => serving.close());
+  await until(async () => (await store.clusters.list())[0]?.nodes.length, 'the cluster is seen');
 
   return {
     redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
@@ -161,7 +161,7 @@ async function startSystem(resources: AsyncDisposableStack, callers: number) {
       const { promise, resolve } = Promise.withResolvers<number>();
       started.set(id, resolve);
       const at = performance.now();
-      await line.join(id, 0);
+      await queue.add('experiment', {}, { jobId: id, removeOnComplete: true });
       return (await promise) - at;
     },
   };

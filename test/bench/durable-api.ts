@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
-import { createLine } from '../../src/queue/line.ts';
+import { createExperimentsQueue } from '../../src/queue/experiments-queue.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { startRedis } from '../support/redis.ts';
 
@@ -15,10 +15,13 @@ export async function startDurableApi() {
   const redis = new Redis(server.port, { maxRetriesPerRequest: null });
   const archive = { put: unexpected, get: unexpected, remove: unexpected };
   const store = createStore({ redis, archive, limits: { waitingOfProject: 10_000_000 } });
-  const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
+  const queue = createExperimentsQueue({
+    ...{ redis, prefix: '{echelon}', onError: () => {} },
+    statesOf: store.queue.states,
+  });
   const log = pino({ level: 'silent' });
   const app = await createApp({
-    ...{ store, line, log, clock: Date },
+    ...{ store, queue, log, clock: Date },
     verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
 
     settings: {
@@ -27,13 +30,13 @@ export async function startDurableApi() {
     },
   } as AppDeps);
   return {
-    ...{ app, redis, store, line, log },
+    ...{ app, redis, store, queue, log },
     redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
     /** Address of the api; more routes come before. */
     listen: () => app.listen({ host: '127.0.0.1', port: 0 }),
     async stop() {
       await app.close();
-      await line.close();
+      await queue.close();
       await store.close();
       redis.disconnect();
       await server.stop();

@@ -1,5 +1,5 @@
 /**
- * Trains with each estimator over several seeds in the local engine and writes docs/estimators.md. Arguments:
+ * Trains with each estimator over several seeds in the local engine and writes docs/evidence/estimators.md. Arguments:
  * `--seeds N` (5), `--steps N`, `--norms`, `--json`; with fewer than 5 seeds the page is left as it is.
  */
 
@@ -13,7 +13,7 @@ export function run(args: readonly string[]): void {
   const python = process.env.ECHELON_PYTHON ?? join(root, '.venv', 'bin', 'python');
   const { PYTHONPATH } = process.env;
   const path = [join(root, 'deploy', 'ray-worker'), ...(PYTHONPATH ? [PYTHONPATH] : [])];
-  const page = join(root, 'docs', 'estimators.md');
+  const page = join(root, 'docs', 'evidence', 'estimators.md');
   const { status, error } = spawnSync(
     python,
     ['-m', 'echelon_rayworker.engines.local.bench', '--write', page, ...args],

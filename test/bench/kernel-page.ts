@@ -1,4 +1,4 @@
-/** What `npm run bench -- kernel` found, in words: for the terminal, and as the page docs/kernel.md. */
+/** What `npm run bench -- kernel` found, in words: for the terminal, and as the page docs/evidence/kernel.md. */
 
 import type { Report } from './kernel.ts';
 import { round, type Timing } from './rounds.ts';
@@ -6,7 +6,7 @@ import { round, type Timing } from './rounds.ts';
 /** The figures as lines of text. */
 export function describe(report: Report): string {
   const lines: string[] = [];
-  const { spread, scaling, twoThreads, fromTexts, breakdown, c, recipe } = report;
+  const { spread, scaling, twoThreads, breakdown, c, recipe } = report;
   const say = (label: string, text: string) => lines.push(`${label.padEnd(24)}${text}`);
   lines.push(
     `${report.machine}\nHGPO, ${report.mode}, K = ${report.historyLength}, ids given; CPU time, best of ${spread.rounds} rounds\n`,
@@ -21,10 +21,6 @@ export function describe(report: Report): string {
     `${twoThreads.ratio} × one thread (${twoThreads.two.best} against ${twoThreads.one.best} ns/step)`,
   );
   say(
-    'from texts of 1 kB',
-    `${(fromTexts.stepsPerSecond / 1e6).toFixed(2)} M steps/s (interning ${fromTexts.intern.best} ns, a copy of the text ${fromTexts.copy.best} ns)`,
-  );
-  say(
     'plain C, -O3',
     c === null
       ? 'not measured'
@@ -35,10 +31,7 @@ export function describe(report: Report): string {
       'official recipe',
       `${round(recipe.recipe.advantages.median / 1000)} µs/step, torch ${recipe.torch}, ${recipe.rows} steps: ${recipe.timesFaster} × as long`,
     );
-    say(
-      '',
-      `with returns and from texts: ${recipe.timesFasterFromTexts} ×; largest difference ${recipe.largestDifference}`,
-    );
+    say('', `largest difference ${recipe.largestDifference}`);
   }
   lines.push(`
 Where the time goes: arranging the rows ${breakdown.orderNs} ns, loading a group and level 0 ${breakdown.loadAndLevelZeroNs} ns, each
@@ -57,7 +50,6 @@ export function kernelPage(report: Report, args: readonly string[]): string {
     [`one thread, ${report.scaling.from.toLocaleString('en-US')} steps`, report.scaling.small],
     ['one thread, wall clock', report.twoThreads.one],
     ['two threads, wall clock', report.twoThreads.two],
-    ['interning texts of 1 kB', report.fromTexts.intern],
     ...(recipe === undefined
       ? []
       : ([

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { hgpo, internTexts, stepReturns } from '../../src/kernel/index.ts';
+import { hgpo, stepReturns } from '../../src/kernel/index.ts';
 import { benchBatch, benchTexts } from './kernel-data.ts';
 import type { Timing } from './rounds.ts';
 import { round, timeInTurn, timingOf } from './rounds.ts';
@@ -12,11 +12,9 @@ export interface RecipeComparison {
   readonly rows: number;
   readonly torch: string;
   readonly recipe: { readonly returns: Timing; readonly advantages: Timing };
-  readonly kernel: { readonly advantages: Timing; readonly fromTexts: Timing };
+  readonly kernel: { readonly advantages: Timing };
   /** Advantages alone, ids given. */
   readonly timesFaster: number;
-  /** Returns and advantages, from texts of 1 kB. */
-  readonly timesFasterFromTexts: number;
   readonly largestDifference: number;
 }
 
@@ -49,11 +47,6 @@ export async function compareRecipe(options: {
       mode: 'mean_std_norm',
     },
   );
-  const whole = () => {
-    const { ids: observation } = internTexts(texts);
-    const returns = stepReturns({ ...batch.steps, ...batch }, { gamma: 0.95, invalidActionPenalty: 0.1 });
-    return hgpo({ ...batch.steps, observation }, returns, { historyLength });
-  };
   // A hundred times each, since the clock of a thread's CPU time may tick in milliseconds.
   const hundred = (work: () => unknown) => ({
     run: () => {
@@ -63,10 +56,10 @@ export async function compareRecipe(options: {
   });
   const arms = {
     advantages: hundred(() => hgpo(batch.steps, batch.stepReturn, { historyLength })),
-    fromTexts: hundred(whole),
   };
   const kernel = await timeInTurn(arms, 7);
-  const ours = whole();
+  const returns = stepReturns({ ...batch.steps, ...batch }, { gamma: 0.95, invalidActionPenalty: 0.1 });
+  const ours = hgpo(batch.steps, returns, { historyLength });
   const recipe = { returns: timingOf(official.returns), advantages: timingOf(official.advantages) };
   return {
     rows: ROWS,
@@ -74,7 +67,6 @@ export async function compareRecipe(options: {
     recipe,
     kernel,
     timesFaster: round(recipe.advantages.median / kernel.advantages.median),
-    timesFasterFromTexts: round((recipe.returns.median + recipe.advantages.median) / kernel.fromTexts.median),
     largestDifference: official.advantage.reduce(
       (most, a, row) => Math.max(most, Math.abs(a - ours[row]!)),
       0,

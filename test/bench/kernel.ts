@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { hgpo, internTexts } from '../../src/kernel/index.ts';
+import { hgpo } from '../../src/kernel/index.ts';
 import { orderRows } from '../../src/kernel/order.ts';
 import { buildC } from './kernel-c.ts';
 import type { BenchBatch } from './kernel-data.ts';
-import { benchBatch, benchTexts } from './kernel-data.ts';
+import { benchBatch } from './kernel-data.ts';
 import { describe, kernelPage } from './kernel-page.ts';
 import { compareRecipe } from './kernel-recipe.ts';
 import { splitBatch } from './kernel-threads.ts';
@@ -15,8 +15,8 @@ import { machine, round, timeInTurn } from './rounds.ts';
 const SMALL = 10_000;
 
 /**
- * What the kernel costs: `--steps N` (1000000), `--history K` (4), `--mode`, `--rounds`, `--texts N` (texts of
- * 1 kB to intern), `--json`, `--write` (docs/kernel.md), `--recipe DIR` (a checkout of verl-agent, run beside it with `--python`).
+ * What the kernel costs: `--steps N` (1000000), `--history K` (4), `--mode`, `--rounds`, `--json`, `--write`
+ * (docs/evidence/kernel.md), `--recipe DIR` (a checkout of verl-agent, run beside it with `--python`).
  *
  * All arms run in one process in turn. The figures are CPU time of the process (wall clock for two threads), the
  * best round of each, since the machine may have other users; the wall clock, median and worst stand beside it.
@@ -30,7 +30,6 @@ export async function run(args: readonly string[]): Promise<void> {
       history: { type: 'string', default: '4' },
       mode: { type: 'string', default: 'mean_std_norm' },
       rounds: { type: 'string', default: '11' },
-      texts: { type: 'string', default: '200000' },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       recipe: { type: 'string' },
@@ -42,7 +41,6 @@ export async function run(args: readonly string[]): Promise<void> {
     historyLength: Number(values.history),
     mode: values.mode === 'mean_norm' ? ('mean_norm' as const) : ('mean_std_norm' as const),
     rounds: positive('--rounds', values.rounds),
-    texts: positive('--texts', values.texts),
   };
   // First, since it may lack what it needs.
   const beside = values.recipe === undefined ? {} : await recipeOf(values.recipe, values.python, plan);
@@ -55,7 +53,10 @@ export async function run(args: readonly string[]): Promise<void> {
   if (values.json) console.log(JSON.stringify(report, undefined, 2));
   else console.log(describe(report));
   if (values.write)
-    writeFileSync(new URL('../../docs/kernel.md', import.meta.url), kernelPage(report, ['kernel', ...args]));
+    writeFileSync(
+      new URL('../../docs/evidence/kernel.md', import.meta.url),
+      kernelPage(report, ['kernel', ...args]),
+    );
 }
 
 interface Plan {
@@ -63,7 +64,6 @@ interface Plan {
   readonly historyLength: number;
   readonly mode: 'mean_std_norm' | 'mean_norm';
   readonly rounds: number;
-  readonly texts: number;
 }
 
 async function measure(plan: Plan) {
@@ -90,7 +90,6 @@ async function measure(plan: Plan) {
     rounds,
   );
   const threads = await measureThreads(large, plan);
-  const intern = await measureIntern(plan);
   return {
     nsPerStep: timing.large.best,
     clock: 'CPU time of the process, best round',
@@ -105,11 +104,6 @@ async function measure(plan: Plan) {
       ratio: round(timing.large.best / timing.small.best),
     },
     twoThreads: threads,
-    fromTexts: {
-      ...intern,
-      nsPerStep: round(intern.intern.best + timing.large.best),
-      stepsPerSecond: Math.round(1e9 / (intern.intern.best + timing.large.best)),
-    },
     breakdown: breakdownOf(timing, historyLength),
     c: measureC(large, plan, timing.large.best),
     machine: machine(),
@@ -148,20 +142,6 @@ async function measureThreads(batch: BenchBatch, plan: Plan) {
     4 * rounds,
   );
   return { one, two, ratio: round(one.best / two.best) };
-}
-
-async function measureIntern(plan: Plan) {
-  const batch = benchBatch(plan.texts);
-  const texts = benchTexts(batch.steps.observation, 1024);
-  const target = new Uint8Array(texts.bytes.length);
-  const timing = await timeInTurn(
-    {
-      intern: { run: () => internTexts(texts), steps: plan.texts },
-      copy: { run: () => target.set(texts.bytes), steps: plan.texts },
-    },
-    15,
-  );
-  return { texts: plan.texts, bytesPerText: 1024, ...timing };
 }
 
 function measureC(batch: BenchBatch, plan: Plan, nsPerStep: number) {

@@ -49,7 +49,7 @@ async function record(store: Store, steps: number, metrics: number): Promise<str
   const lease = await running(store);
   for (let first = 0; first < steps; first += 128) {
     const length = Math.min(128, steps - first);
-    await store.append(
+    await store.events.append(
       lease,
       Array.from({ length }, (_v, at) => event(first + at, metrics)),
     );
@@ -102,7 +102,7 @@ async function timeChart(store: Store, redis: Redis, steps: number): Promise<voi
   const before = await sent();
   for (let round = 0; round < 21; round++) {
     const start = performance.now();
-    await store.metricSeries(id, { names: ['actor/metric_0'], resolution: 500 });
+    await store.metrics.series(id, { names: ['actor/metric_0'], resolution: 500 });
     times.push(performance.now() - start);
   }
   const bytes = ((await sent()) - before) / times.length;

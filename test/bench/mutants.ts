@@ -1,6 +1,6 @@
 /**
  * Plants every known bug, changes every golden row, and prints how much is found. With `--write` the pages
- * docs/mutants.md and docs/sharpness.md are written anew.
+ * docs/evidence/mutants.md and docs/evidence/detection-power.md are written anew.
  */
 
 import { writeFile } from 'node:fs/promises';
@@ -8,9 +8,10 @@ import { mutantsPage, sharpnessPage } from '../support/mutants/tables.ts';
 
 /** Runs the suite. Arguments: `--write`. */
 export async function run(args: readonly string[]): Promise<void> {
-  const pages = { mutants: mutantsPage(), sharpness: sharpnessPage() };
+  const pages = { mutants: mutantsPage(), 'detection-power': sharpnessPage() };
   for (const [name, text] of Object.entries(pages)) {
-    if (args.includes('--write')) await writeFile(new URL(`../../docs/${name}.md`, import.meta.url), text);
+    if (args.includes('--write'))
+      await writeFile(new URL(`../../docs/evidence/${name}.md`, import.meta.url), text);
     else console.log(text);
   }
 }

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import type { ActorHandle } from '../../src/ray/actor.ts';
 import { actorClass } from '../../src/ray/code.ts';
 import { connect } from '../../src/ray/connect.ts';
+import type { RayConnection } from '../../src/ray/connection.ts';
 import { type RayHead, rayPython, startRayHead } from '../support/ray-head.ts';
 import { machine } from './rounds.ts';
 
@@ -26,9 +28,9 @@ const WHAT: Record<Measure, string> = {
   get: 'get',
 };
 
-const PAGE = new URL('../../docs/ray-client.md', import.meta.url);
+const PAGE = new URL('../../docs/guides/ray-client.md', import.meta.url);
 
-/** `--rounds`, `--calls` (per round and arm), `--mib` (size of the object put and got), `--json`, `--write` (docs/ray-client.md). */
+/** `--rounds`, `--calls` (per round and arm), `--mib` (size of the object put and got), `--json`, `--write` (docs/guides/ray-client.md). */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -50,7 +52,7 @@ export async function run(args: readonly string[]): Promise<void> {
   await using head = await startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 4 });
   await using python = await startPythonArm(head);
   await using ray = await connect(head.address, { ...head.credentials, namespace: 'bench-node' });
-  const actor = await ray.createActor(actorClass('probe:Counter'), [], {}, { numCpus: 0 });
+  const actor = await ray.createActor(actorClass('probe:Counter'), { numCpus: 0 });
   await actor.ready();
   const ours: Arm = (measure, count) => measureOurs({ ray, actor }, measure, count);
 
@@ -76,10 +78,7 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 async function measureOurs(
-  {
-    ray,
-    actor,
-  }: { ray: Awaited<ReturnType<typeof connect>>; actor: Awaited<ReturnType<typeof ray.getActor>> },
+  { ray, actor }: { ray: RayConnection; actor: ActorHandle },
   measure: Measure,
   count: number,
 ): Promise<number> {

@@ -59,8 +59,8 @@ const ARMS: readonly Arm[] = [
         ...atLeast(20, ' ×'),
       },
       {
-        what: 'the same until every child has its place in the line',
-        says: /ratio single submissions, one after another \/ and until every child has its place in the line:/,
+        what: 'the same until every child is in the queue',
+        says: /ratio single submissions, one after another \/ and until every child is in the queue:/,
       },
       {
         what: '1,000 submissions, 50 at a time / one sweep of 1,000',

@@ -8,6 +8,7 @@ import { createStore } from '../../src/store/create-store.ts';
 import type { SubmitInput } from '../../src/store/experiments/contract.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';
 import type { Store } from '../../src/store/store.ts';
+import { claim as claimOn } from '../support/claim.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { quantile, spreadOf, timed } from './rounds.ts';
 
@@ -88,7 +89,7 @@ async function benchAppend(
     for (let round = -1; round < rounds; round++) {
       const bareMs = await timed(() => plainXadd(redis, `{bench-append}:plain:${name}:${round}`, source));
       const lease = await runningLease(store);
-      const storeMs = await timed(() => store.append(lease, source));
+      const storeMs = await timed(() => store.events.append(lease, source));
       if (round < 0) continue; // warms both arms
       sample.ratio.push(bareMs / storeMs);
       rates.push((events / storeMs) * 1000);
@@ -122,7 +123,7 @@ async function benchDepth(
     const before = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     const ms = await timed(() => submitMany(store, depth));
     const after = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
-    const waiting = await own.zcard(createKeys(prefix).line);
+    const waiting = await own.zcard(createKeys(prefix).queue);
     console.log(
       `depth ${waiting}: ${Math.round((depth / ms) * 1000)} submits/s at 256 in flight, ` +
         `${Math.round((after - before) / depth)} B each`,
@@ -132,9 +133,12 @@ async function benchDepth(
   const steps: [string, (store: Store) => Promise<unknown>][] = [
     ['claim and end', claimAndEnd],
     ['cancel', cancelOne],
-    ['page of 50', (store) => store.list({ limit: 50 })],
-    ['page of 50 of a state', (store) => store.list({ limit: 50, state: 'queued', project: 'default' })],
-    ['position', async (store) => store.position((await store.waitingIds(1))[0]!)],
+    ['page of 50', (store) => store.experiments.list({ limit: 50 })],
+    [
+      'page of 50 of a state',
+      (store) => store.experiments.list({ limit: 50, state: 'queued', project: 'default' }),
+    ],
+    ['position', async (store) => store.queue.position((await store.queue.ids(1))[0]!)],
   ];
   for (const [name, step] of steps) {
     const times = arms.map((): number[] => []);
@@ -163,14 +167,16 @@ async function benchDepth(
 
 async function submitMany(store: Store, count: number): Promise<void> {
   for (let at = 0; at < count; at += 256) {
-    await Promise.all(Array.from({ length: Math.min(256, count - at) }, () => store.submit(input())));
+    await Promise.all(
+      Array.from({ length: Math.min(256, count - at) }, () => store.experiments.submit(input())),
+    );
   }
 }
 
 async function claimAndEnd(store: Store): Promise<void> {
-  const [experiment] = await store.waitingIds(1);
-  const { version } = await store.reservations('c');
-  const claim = await store.claim({
+  const [experiment] = await store.queue.ids(1);
+  const { version } = await store.clusters.allocations('c');
+  const claim = await claimOn(store, {
     experiment: experiment!,
     cluster: 'c',
     node: 'n',
@@ -181,18 +187,18 @@ async function claimAndEnd(store: Store): Promise<void> {
     leaseMs: 60_000,
   });
   if (claim.outcome !== 'claimed') throw new Error(claim.outcome);
-  await store.end(claim.lease, { to: 'queued', reason: 'bench' });
+  await store.attempts.end(claim.lease, { to: 'queued', reason: 'bench' });
 }
 
 async function cancelOne(store: Store): Promise<void> {
-  const { id } = await store.submit(input());
-  await store.cancel(id, 'bench');
+  const { id } = await store.experiments.submit(input());
+  await store.experiments.cancel(id, 'bench');
 }
 
 async function runningLease(store: Store) {
-  const { id } = await store.submit(input());
-  const { version } = await store.reservations('c');
-  const claim = await store.claim({
+  const { id } = await store.experiments.submit(input());
+  const { version } = await store.clusters.allocations('c');
+  const claim = await claimOn(store, {
     experiment: id,
     cluster: 'c',
     node: 'n',
@@ -203,7 +209,7 @@ async function runningLease(store: Store) {
     leaseMs: 600_000,
   });
   if (claim.outcome !== 'claimed') throw new Error(claim.outcome);
-  await store.confirm(claim.lease);
+  await store.attempts.confirm(claim.lease);
   return claim.lease;
 }
 

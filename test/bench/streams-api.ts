@@ -24,7 +24,7 @@ const redis = new Redis(Number(redisPort), { maxRetriesPerRequest: 1, enableOffl
 const store = createStore({ redis, archive: { put: unexpected, get: unexpected, remove: unexpected } });
 const app = await createApp({
   ...{ store, clock: Date, log: pino({ level: 'silent' }) },
-  line: { join: unexpected, move: unexpected, queues: [] },
+  queue: { enqueue: unexpected, remove: unexpected, queues: [] },
   verifier: { explain: unexpected, bundle: unexpected },
   settings: {
     ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'] },

@@ -62,7 +62,6 @@ export async function run(args: readonly string[]): Promise<void> {
     await store.close();
     redis.disconnect();
   });
-  await store.adoptProjects(Date.now());
   const tokens = Array.from(
     { length: Math.ceil(clients / PER_TOKEN) + 1 },
     (_token, at) => `token-of-the-bench-${at}-0123456789`,
@@ -97,7 +96,7 @@ export async function run(args: readonly string[]): Promise<void> {
     name: 'feed of a project',
     paths: ['/v1/projects/default/events'],
     write: paced(rate, async (number) => {
-      await store.submit(submitInput({ name: stamp(number) }));
+      await store.experiments.submit(submitInput({ name: stamp(number) }));
     }),
   });
   await comeBack(bench, await running(store));
@@ -212,7 +211,7 @@ async function doNotRead(bench: Bench, { lease, stalled }: { lease: Lease; stall
     // 32 MB are more than the two kernels hold for a connection; then the line is kept alive.
     const events = Array.from({ length: number <= 32 ? 64 : 1 }, () => logOf('x'.repeat(16_000)));
     const first = written + 1;
-    await store.append(
+    await store.events.append(
       lease,
       events.map((event, at) => ({ sequence: first + at, at: 0, event })),
     );
@@ -251,7 +250,9 @@ const logOf = (line: string): AttemptEvent => ({ type: 'log', source: 'stdout', 
 async function append(leases: Lease[], store: Store, number: number): Promise<void> {
   await Promise.all(
     leases.map((lease) =>
-      store.append(lease, [{ sequence: number, at: 0, event: logOf(`${stamp(number)} ${'x'.repeat(200)}`) }]),
+      store.events.append(lease, [
+        { sequence: number, at: 0, event: logOf(`${stamp(number)} ${'x'.repeat(200)}`) },
+      ]),
     ),
   );
 }
@@ -267,7 +268,7 @@ function paced(rate: number, write: (number: number) => Promise<void>) {
 }
 
 async function endOf(store: Store, { experiment }: Lease): Promise<string> {
-  return (await store.tail(experiment, 1))[0]!.id;
+  return (await store.events.tail(experiment, 1))[0]!.id;
 }
 
 // The processes

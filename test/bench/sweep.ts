@@ -39,7 +39,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const many = await timed(() => service.submitAll(children!, connections!));
       if (round < 0) continue; // warms every arm
       note('POST of the sweep', sweep);
-      note('and until every child has its place in the line', sweep + expansion);
+      note('and until every child is in the queue', sweep + expansion);
       note('single submissions, one after another', one);
       note(`single submissions, ${connections} at a time`, many);
     }
@@ -78,7 +78,7 @@ function sweepOf(children: number): SweepRequest {
 }
 
 async function startService() {
-  const { store, line, log, redis, ...api } = await startDurableApi();
+  const { store, queue, log, redis, ...api } = await startDurableApi();
   const url = await api.listen();
 
   async function post(path: string, body: unknown): Promise<void> {
@@ -94,7 +94,7 @@ async function startService() {
   return {
     ...api,
     post,
-    expand: () => advanceSweeps({ store, line, log }),
+    expand: () => advanceSweeps({ store, queue, log }),
     async submitAll(count: number, connections: number): Promise<void> {
       let next = 0;
       const client = async () => {
@@ -112,13 +112,13 @@ async function startService() {
       const id = newSweepId();
       await redis.config('SET', 'slowlog-log-slower-than', '500');
       await redis.call('SLOWLOG', 'RESET');
-      await store.createSweep({
+      await store.sweeps.create({
         ...{ id, project: 'default', name: 'bench', method: 'grid', seed: null, spec: draft.spec },
         ...{ axes: draft.axes, entries: draft.entries, fingerprints: draft.entries.map(() => null) },
       });
       const before = await cpuOf(redis);
       let steps = 0;
-      for (let more = true; more; steps += 1) more = (await store.expandSweep(id, makeChild)).more;
+      for (let more = true; more; steps += 1) more = (await store.sweeps.expand(id, makeChild)).more;
       const cpuMs = (await cpuOf(redis)) - before;
       const slow = (await redis.call('SLOWLOG', 'GET', '-1')) as [number, number, number, string[]][];
       const longestMs = Math.max(0, ...slow.map(([, , microseconds]) => microseconds)) / 1000;

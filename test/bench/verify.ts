@@ -11,6 +11,7 @@ import { goldenBatch } from '../support/golden-batches.ts';
 import { pick, reportBy } from '../support/mutants/tools.ts';
 import { randomFrom } from '../support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../support/recipe.ts';
+import { restated } from '../support/stated.ts';
 import { timeInTurn } from './rounds.ts';
 
 const ROUNDS = 9;
@@ -63,7 +64,7 @@ function largeBatch(rows: number): Batch {
     Array.from({ length: copies }, (_, copy) => list.map((name) => `${copy}/${name}`)).flat();
   const batch: Batch = {
     ...many,
-    estimator: { ...one.estimator, historyLength: 4 },
+    estimator: restated(one, { historyLength: 4 }).estimator,
     group: shifted(many.group, one.groupNames.length),
     groupNames: names(one.groupNames),
     trajectory: shifted(many.trajectory, one.trajectoryNames.length),
@@ -93,7 +94,7 @@ function lateBatch(): Batch {
       one,
       rows.map(() => 0),
     ),
-    estimator: { ...one.estimator, historyLength: 4 },
+    estimator: restated(one, { historyLength: 4 }).estimator,
     step,
     trajectory,
     trajectoryNames: names(trajectories),

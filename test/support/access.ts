@@ -15,7 +15,7 @@ export function storedKey(changes: Partial<StoredKey> = {}): StoredKey {
 
 /** Makes projects of these names. */
 export async function makeProjects(store: Store, ...names: ProjectInput['name'][]): Promise<void> {
-  for (const name of names) await store.createProject(newProject({ name }, 1));
+  for (const name of names) await store.projects.create(newProject({ name }, 1));
 }
 
 /** Makes an API key; its token is what a caller sends. */
@@ -25,7 +25,7 @@ export async function makeKey(
 ): Promise<{ id: string; token: string }> {
   const id = newKeyId();
   const { token, digest } = newKeyToken(id);
-  if (!(await store.createKey(storedKey({ id, digest, ...changes }))))
+  if (!(await store.access.createKey(storedKey({ id, digest, ...changes }))))
     throw new Error('its project is not there');
   return { id, token };
 }

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { wholeOperations } from './openapi.ts';
 
 /** A JSON schema as the document holds it, as far as it is looked at. */
 interface Schema {
@@ -37,7 +38,8 @@ export interface Surface {
 export const RELEASED_API = new URL('../unit/deploy/released-api.json', import.meta.url);
 
 /** The surface of a document, one line for each thing; lines are sorted. */
-export function apiSurface({ paths, components }: Document): Surface {
+export function apiSurface(document: Document): Surface {
+  const { paths, components } = wholeOperations(document);
   const offers = new Set<string>();
   const needs = new Set<string>();
 

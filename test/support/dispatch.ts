@@ -7,10 +7,10 @@ import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { newExperimentId, parseEntryId } from '../../src/core/ids.ts';
 import { isFinal, type State } from '../../src/core/states.ts';
-import type { ReportSummary, Verifier } from '../../src/dispatch/background/verification.ts';
+import type { BatchVerifier, ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/dispatch/dispatcher.ts';
 import { resolveRules } from '../../src/plan/rules.ts';
-import { createLine, type Line } from '../../src/queue/line.ts';
+import { createExperimentsQueue, type ExperimentsQueue } from '../../src/queue/experiments-queue.ts';
 import type { LaunchPlan } from '../../src/rpc/ray-worker.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { ResolvedRule, RuleSpec } from '../../src/schemas/rules.ts';
@@ -38,7 +38,7 @@ export interface TestSpec {
 export const compileTestSpec: DispatcherDeps['compile'] = (spec) => (spec as unknown as TestSpec).plan;
 
 /** A verifier that finds every row exact. */
-export const AGREEING: Verifier = {
+export const AGREEING: BatchVerifier = {
   async verify(): Promise<ReportSummary> {
     return { rows: 4, exact: 4, rounding: 0, wrong: 0, unverifiable: 0, findings: [], ok: true };
   },
@@ -70,22 +70,23 @@ export async function until<T>(
   }
 }
 
-/** Connects a store and a line to a Redis, as each process of a fleet does. */
+/** Connects a store and a queue to a Redis, as each process of a fleet does. */
 export function connectTo(redisServer: { url: string }, archiveDirectory: string): Connected {
   const redis = new Redis(redisServer.url, { maxRetriesPerRequest: 1, commandTimeout: 3_000 });
   redis.on('error', () => {});
   const store = createStore({ redis, archive: createDirectoryArchive(archiveDirectory) });
-  const line = createLine({
+  const queue = createExperimentsQueue({
     redis,
     prefix: '{echelon}',
-    onError: (error) => QUIET.warn({ err: error }, 'line'),
+    onError: (error) => QUIET.warn({ err: error }, 'queue'),
+    statesOf: store.queue.states,
   });
   return {
     redis,
     store,
-    line,
+    queue,
     async close() {
-      await line.close();
+      await queue.close();
       await store.close();
       redis.disconnect();
     },
@@ -96,7 +97,7 @@ export function connectTo(redisServer: { url: string }, archiveDirectory: string
 export interface Connected {
   redis: Redis;
   store: Store;
-  line: Line;
+  queue: ExperimentsQueue;
   close(): Promise<void>;
 }
 
@@ -122,8 +123,8 @@ export interface SubmitOptions {
   maxAttempts?: number;
   gracePeriodMs?: number;
   cluster?: string | null;
-  /** False: only the record, as if the process had died before it put the job into the line. */
-  join?: boolean;
+  /** False: only the record, as if the process had died before it added the job. */
+  enqueue?: boolean;
   plan?: Partial<LaunchPlan>;
   /** None where they are left out. */
   rules?: RuleSpec[];
@@ -139,6 +140,7 @@ export const TEST_TIMES = {
   lookMs: 100,
   refreshMs: 200,
   reconcileMs: 300,
+  releaseMs: 500,
   retry: { firstMs: 20, longestMs: 200 },
   again: { firstMs: 20, longestMs: 100 },
 };
@@ -155,9 +157,9 @@ export async function startBench({
   const server = await startRedis();
   const rayWorker = await startFakeRayWorker({ directory, cpus, gpus });
   const connected = connectTo(server, join(directory, 'archive'));
-  const { store, line } = connected;
+  const { store, queue } = connected;
   const started: Dispatcher[] = [];
-  await store.putCluster({
+  await store.clusters.put({
     name: 'fake',
     address: rayWorker.address,
     token: rayWorker.token,
@@ -176,7 +178,7 @@ export async function startBench({
     async dispatcher(deps = {}) {
       const dispatcher = createDispatcher({
         store,
-        line,
+        queue,
         verifier: AGREEING,
         compile: compileTestSpec,
         log: QUIET,
@@ -218,8 +220,8 @@ async function comes(
   holds: (record: Experiment) => boolean,
 ): Promise<Experiment> {
   const shown = async () => {
-    const record = await store.get(id);
-    const attempts = (await store.attempts(id)).map(({ ended, ...rest }) => ({
+    const record = await store.experiments.get(id);
+    const attempts = (await store.attempts.list(id)).map(({ ended, ...rest }) => ({
       ...rest,
       ended: ended?.cause,
     }));
@@ -229,7 +231,7 @@ async function comes(
   };
   return await until(
     async () => {
-      const record = await store.get(id);
+      const record = await store.experiments.get(id);
       if (record && holds(record)) return record;
       const over = record && isFinal(record.state) && isVerified(record);
       if (over) assert.fail(`${id} has ended and never ${what}: ${inspect(await shown(), SHOWN)}`);
@@ -240,9 +242,9 @@ async function comes(
   );
 }
 
-/** Submits as the API does: the record, then the place in line. */
+/** Submits as the API does: the record, then the job. */
 export async function submit(
-  { store, line }: Pick<Connected, 'store' | 'line'>,
+  { store, queue }: Pick<Connected, 'store' | 'queue'>,
   driver: FakeDriver,
   options: SubmitOptions = {},
 ): Promise<string> {
@@ -266,7 +268,7 @@ export async function submit(
     timeoutSeconds: options.timeoutSeconds ?? null,
     deadline: options.deadline ?? null,
   };
-  await store.submit({
+  await store.experiments.submit({
     id,
     project: 'default',
     name: 'test',
@@ -279,13 +281,13 @@ export async function submit(
     defaults: [],
     fingerprint: null,
   });
-  if (options.join !== false) await line.join(id, priority);
+  if (options.enqueue !== false) await queue.enqueue([id]);
   return id;
 }
 
 /** Fails unless the events of an attempt stand in the stream once, in order and from the first on. */
 export async function assertWholeStream(store: Store, id: string, attempt: number): Promise<number> {
-  const entries = await store.read(id, undefined, 100_000);
+  const entries = await store.events.read(id, undefined, 100_000);
   const sequences = entries.flatMap((entry) => {
     const place = parseEntryId(entry.id);
     return place?.fromAttempt && place.attempt === attempt ? [place.sequence] : [];

@@ -18,7 +18,7 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
 };
 
 const say = (word: string) => process.stdout.write(`${word}\n`);
-const { store, line, close } = connectTo(setup, setup.archive);
+const { store, queue, close } = connectTo(setup, setup.archive);
 /** As a fault of the native kind: the process is gone, at once. */
 const die = () => process.kill(process.pid, 'SIGKILL');
 const toldToLaunch = Promise.withResolvers<void>();
@@ -34,12 +34,15 @@ async function verify(wire: Uint8Array): Promise<ReportSummary> {
 const dispatcher = createDispatcher({
   store: {
     ...store,
-    async append(lease, events) {
-      if (lease.experiment === setup.diesAtEventsOf) die();
-      return await store.append(lease, events);
+    events: {
+      ...store.events,
+      async append(lease, events) {
+        if (lease.experiment === setup.diesAtEventsOf) die();
+        return await store.events.append(lease, events);
+      },
     },
   },
-  line,
+  queue,
   verifier: { verify },
   verifications: 3,
   compile: compileTestSpec,

@@ -1,5 +1,6 @@
 import { SCOPES, type Scope } from '../../src/core/scopes.ts';
 import type { App } from '../../src/http/server/deps.ts';
+import { wholeOperations } from './openapi.ts';
 
 /** A route as the OpenAPI document describes it. */
 export interface Route {
@@ -22,7 +23,9 @@ interface Operation {
 
 /** Every route of the OpenAPI document. */
 export function everyRoute(app: App): Route[] {
-  const paths = (app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> }).paths;
+  const { paths } = wholeOperations(app.swagger()) as unknown as {
+    paths: Record<string, Record<string, Operation>>;
+  };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...{ method: method.toUpperCase(), path, operationId: operation.operationId },

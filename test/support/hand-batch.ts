@@ -1,4 +1,5 @@
-import type { Batch, BatchEstimator, BatchProvenance } from '../../src/verify/format/batch.ts';
+import type { Batch, BatchProvenance } from '../../src/verify/format/batch.ts';
+import { type Stated, stated } from './stated.ts';
 
 /** A row of a batch written by hand. */
 export interface HandRow {
@@ -13,7 +14,7 @@ export interface HandRow {
   readonly advantage?: number;
 }
 
-const HAND_ESTIMATOR: BatchEstimator = {
+const HAND_ESTIMATOR: Stated = {
   name: 'hgpo',
   historyLength: 2,
   mode: 'mean_norm',
@@ -30,7 +31,7 @@ const HAND_ESTIMATOR: BatchEstimator = {
 /** A batch from rows; a column is there where the first row has it. Ids are given by first appearance. */
 export function handBatch(
   rows: readonly HandRow[],
-  { estimator, provenance }: { estimator?: Partial<BatchEstimator>; provenance?: BatchProvenance } = {},
+  { estimator, provenance }: { estimator?: Stated; provenance?: BatchProvenance } = {},
 ): Batch {
   const ids = (pick: (row: HandRow) => string): { column: Int32Array; names: string[] } => {
     const names = [...new Set(rows.map(pick))];
@@ -54,7 +55,7 @@ export function handBatch(
   return {
     name: 'by hand',
     rows: rows.length,
-    estimator: { ...HAND_ESTIMATOR, ...estimator },
+    estimator: stated({ ...HAND_ESTIMATOR, ...estimator }),
     group: group.column,
     groupNames: group.names,
     trajectory: trajectory.column,

@@ -2,7 +2,7 @@ import { type Choice, type ChoiceInput, choose, plus } from '../../src/scheduler
 import type { ChoiceCluster, Span } from '../../src/scheduler/choose-nodes.ts';
 import type { ProjectPolicy } from '../../src/scheduler/choose-quotas.ts';
 import type { ClusterNode, Reservation } from '../../src/store/clusters/contract.ts';
-import type { Waiting } from '../../src/store/queue/line-contract.ts';
+import type { Waiting } from '../../src/store/queue/contract.ts';
 
 /** A node of a cluster. */
 export function node(id: string, gpus: number, cpus: number, used: Partial<ClusterNode> = {}): ClusterNode {
@@ -36,26 +36,30 @@ export function waits(experiment: string, gpus: number, cpus = 1, more: Partial<
 
 /** Parts of a store as a test makes them up. */
 interface SituationParts {
-  clusters(): Promise<{ name: string }[]>;
-  reservations(cluster: string): Promise<unknown>;
-  projects(): Promise<unknown>;
-  pauses(): Promise<unknown>;
-  projectVersions(): Promise<unknown>;
-  lineWindow(perProject: number): Promise<unknown>;
+  clusters: {
+    list(): Promise<{ name: string }[]>;
+    allocations(cluster: string): Promise<unknown>;
+  };
+  projects: { list(): Promise<unknown> };
+  queue: {
+    pauses(): Promise<unknown>;
+    projectVersions(): Promise<unknown>;
+    window(perProject: number): Promise<unknown>;
+  };
 }
 
 /** The `situation` of a made-up store, put together from its parts. */
 export function situationFrom(store: SituationParts) {
   return async (perProject: number) => {
-    const clusters = await store.clusters();
-    const held = clusters.map(async ({ name }) => [name, await store.reservations(name)] as const);
+    const clusters = await store.clusters.list();
+    const held = clusters.map(async ({ name }) => [name, await store.clusters.allocations(name)] as const);
     return {
       clusters,
       reservations: new Map(await Promise.all(held)),
-      projects: await store.projects(),
-      pauses: await store.pauses(),
-      projectVersions: await store.projectVersions(),
-      window: await store.lineWindow(perProject),
+      projects: await store.projects.list(),
+      pauses: await store.queue.pauses(),
+      projectVersions: await store.queue.projectVersions(),
+      window: await store.queue.window(perProject),
     };
   };
 }

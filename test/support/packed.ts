@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Of the checkout, what no package is made from. */
-const LEFT = new Set(['.git', '.venv', '.cache', 'node_modules', 'dist', 'docs', 'helm', 'test']);
+const LEFT = new Set(['.git', '.venv', '.cache', 'node_modules', 'dist', 'helm', 'test']);
 
 /**
  * The package as `npm pack` makes it, unpacked to `to`; returns the paths in it. It is made from a copy: in the checkout

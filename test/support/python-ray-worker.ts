@@ -45,10 +45,12 @@ export function pythonDriver(driver: FakeDriver): {
   };
 }
 
-/** Starts one on a free port; its state lives in `directory`, `environment` is added to its own. The caller must `stop()` it. */
+/** Starts one on a free port; its state lives in `directory`, `environment` is added to its own;
+ * `packageDirectory` holds the package `echelon_rayworker`. The caller must `stop()` it. */
 export async function startPythonRayWorker(
   directory: string,
   environment: Record<string, string> = {},
+  packageDirectory = PACKAGE,
 ): Promise<PythonRayWorker> {
   const stateDir = join(directory, 'state');
   const tokenFile = join(directory, 'token');
@@ -60,7 +62,7 @@ export async function startPythonRayWorker(
   function launch() {
     const options = ['--state-dir', stateDir, '--listen', '127.0.0.1:0', '--token-file', tokenFile];
     return spawn(PYTHON, ['-m', 'echelon_rayworker.server', ...options], {
-      cwd: PACKAGE,
+      cwd: packageDirectory,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -1,6 +1,7 @@
 /** Small batches drawn by chance, clean by construction: with revisits, equal, nearly equal and large returns. */
 
-import type { Batch, BatchEstimator } from '../../src/verify/format/batch.ts';
+import type { Batch } from '../../src/verify/format/batch.ts';
+import { type Stated, stated } from './stated.ts';
 
 /** A generator of numbers in [0, 1), the same for the same seed. */
 export function randomFrom(seed: number): () => number {
@@ -30,7 +31,7 @@ const RETURNS: readonly ((random: () => number, step: number, steps: number) => 
 ];
 
 /** What {@link randomBatch} leaves to the caller. */
-export type BatchChoices = Partial<BatchEstimator> & Pick<BatchEstimator, 'name'>;
+export type BatchChoices = Stated;
 
 /**
  * A batch without reported advantages; its step returns are float32 numbers, stated rather than derived. Its scores are
@@ -66,7 +67,7 @@ export function randomBatch(random: () => number, choices: BatchChoices): Batch 
   return {
     name: 'random',
     rows: values.length,
-    estimator: {
+    estimator: stated({
       historyLength: Math.floor(random() * 4),
       mode: random() < 0.7 ? 'mean_std_norm' : 'mean_norm',
       lengthWeightAlpha: [0, 0.5, 1, 2][Math.floor(random() * 4)]!,
@@ -78,7 +79,7 @@ export function randomBatch(random: () => number, choices: BatchChoices): Batch 
       epsilon: [1e-6, 1e-6, 1e-4, 1e-8][Math.floor(random() * 4)]!,
       precision: 'float32',
       ...choices,
-    },
+    }),
     group: Int32Array.from(rows.group),
     groupNames: Array.from({ length: groups }, (_, g) => `g${g}`),
     trajectory: Int32Array.from(rows.trajectory),

@@ -21,11 +21,13 @@ export interface RayHeadOptions {
   readonly tls?: boolean;
   readonly numCpus?: number;
   readonly numGpus?: number;
+  /** CPUs of each further node, on the same machine. */
+  readonly workers?: readonly number[];
   /** Folders from which the cluster can import. */
   readonly pythonPath?: readonly string[];
 }
 
-/** A Ray head of one node, alive until disposed of. */
+/** A Ray head, of one node unless there are workers, alive until disposed of. */
 export interface RayHead extends AsyncDisposable {
   /** `ray://127.0.0.1:port`. */
   readonly address: string;
@@ -64,13 +66,17 @@ async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead
   const tls = options.tls === true ? makeCertificates(directory) : undefined;
   const environment = rayEnvironment({ token, tls, pythonPath: options.pythonPath ?? [] });
   const output: Buffer[] = [];
-  const child = spawn(rayCommand(), await startArguments(directory, port, options), {
-    env: { ...process.env, ...environment, ECHELON_RAY_HEAD: mark },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
-  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const ray = (args: readonly string[]): Promise<void> => {
+    const child = spawn(rayCommand(), ['start', '--block', '--node-ip-address=127.0.0.1', ...args], {
+      env: { ...process.env, ...environment, ECHELON_RAY_HEAD: mark },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+    return new Promise<void>((done) => child.once('exit', () => done()));
+  };
+  const gcsPort = await freePort(30_000, 32_000);
+  const ended = ray(await headArguments({ directory, port, gcsPort }, options));
   const kill = async (): Promise<void> => {
     await killMarked(mark);
     await ended;
@@ -85,6 +91,8 @@ async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead
     await kill();
     throw new Error(`Ray did not start:\n${Buffer.concat(output)}`, { cause: error });
   }
+  // Tests wait until the nodes that they need are there.
+  for (const cpus of options.workers ?? []) void ray(await workerArguments(gcsPort, cpus));
   return {
     address: `ray://127.0.0.1:${port}`,
     port,
@@ -148,18 +156,40 @@ function rayCommand(): string {
   return join(dirname(rayPython()), 'ray');
 }
 
-async function startArguments(directory: string, port: number, options: RayHeadOptions): Promise<string[]> {
+interface HeadPlace {
+  readonly directory: string;
+  readonly port: number;
+  readonly gcsPort: number;
+}
+
+/** Several nodes may run at once in a namespace: no fixed ports. */
+async function nodeArguments(): Promise<string[]> {
   return [
-    'start',
-    '--head',
-    '--block',
-    '--node-ip-address=127.0.0.1',
-    '--port=0',
-    `--ray-client-server-port=${port}`,
-    // Several heads may run at once in a namespace: no fixed ports.
     '--min-worker-port=0',
     '--max-worker-port=0',
     `--dashboard-agent-listen-port=${await freePort(52_000, 53_000)}`,
+  ];
+}
+
+async function workerArguments(gcsPort: number, cpus: number): Promise<string[]> {
+  return [
+    `--address=127.0.0.1:${gcsPort}`,
+    ...(await nodeArguments()),
+    '--disable-usage-stats',
+    '--object-store-memory=100000000',
+    `--num-cpus=${cpus}`,
+  ];
+}
+
+async function headArguments(
+  { directory, port, gcsPort }: HeadPlace,
+  options: RayHeadOptions,
+): Promise<string[]> {
+  return [
+    '--head',
+    `--port=${gcsPort}`,
+    `--ray-client-server-port=${port}`,
+    ...(await nodeArguments()),
     '--include-dashboard=false',
     '--disable-usage-stats',
     `--temp-dir=${directory}`,

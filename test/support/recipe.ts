@@ -3,7 +3,9 @@
  * what a trainer on some machine may report. Independent of src/verify, so that its bounds can be tried against it.
  */
 
+import type { HgpoParameters } from '../../src/kernel/index.ts';
 import type { Batch } from '../../src/verify/format/batch.ts';
+import { parametersOf } from './stated.ts';
 
 /** Rounds a float64 number to what the machine computes in. */
 export type Rounding = (x: number) => number;
@@ -205,14 +207,16 @@ function gather(rows: number, key: (row: number) => string | undefined): number[
 export function advantagesOn(stated: Batch, machine: Machine): Float64Array {
   const f = machine.round;
   const batch = machine.roundsInputs ? { ...stated, ...roundedInputs(stated, f) } : stated;
-  const { name, normalizeByStd, mode, epsilon, deviation } = batch.estimator;
+  const { name } = batch.estimator;
+  const parameters = parametersOf(batch.estimator);
+  const { normalizeByStd = true, mode, epsilon = 0, deviation } = parameters;
   const sample = { divided: mode === 'mean_std_norm', population: deviation === 'population', epsilon };
   if (name === 'hgpo') return hgpo32(batch, machine);
   if (name === 'grpo') return episode(batch, { ...sample, divided: normalizeByStd }, machine);
   if (name === 'rloo') return leaveOneOut(batch, machine);
   const whole = episode(batch, sample, machine);
   const step = stateTerm(batch, sample, machine);
-  const weight = f(batch.estimator.stepAdvantageWeight);
+  const weight = f(parameters.stepAdvantageWeight!);
   return whole.map((a, row) => f(a + (machine.fused ? weight * step[row]! : f(weight * step[row]!))));
 }
 
@@ -226,7 +230,7 @@ function roundedInputs(batch: Batch, f: Rounding): Pick<Batch, 'tokenLevelReward
 /** The rows of each group, the scores that its statistics run over, and the place of each row among these. */
 function groupsOf(batch: Batch): { rows: number[]; values: number[]; place: number[] }[] {
   const score = batch.tokenLevelRewardSum!;
-  const each = batch.estimator.statistics === 'trajectories' ? batch.trajectory : undefined;
+  const each = parametersOf(batch.estimator).statistics === 'trajectories' ? batch.trajectory : undefined;
   return gather(batch.rows, (row) => String(batch.group[row])).map((rows) => {
     const keys = rows.map((row) => each?.[row] ?? row);
     const distinct = [...new Set(keys)];
@@ -305,7 +309,8 @@ function lessTheOthers(values: readonly number[], at: number, machine: Machine):
 }
 
 function hgpo32(batch: Batch, machine: Machine): Float64Array {
-  const { historyLength, mode, epsilon, lengthWeightAlpha, baseGroup, deviation } = batch.estimator;
+  const { historyLength, mode, epsilon, lengthWeightAlpha, baseGroup, deviation } = batch.estimator
+    .params as HgpoParameters;
   const divided = mode === 'mean_std_norm';
   const items = Array.from({ length: batch.rows }, (): [number, number][] => []);
   if (baseGroup) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 
-/** A family of keys as docs/redis-keys.md lists it. */
+/** A family of keys as docs/reference/redis-keys.md lists it. */
 export interface KeyFamily {
   /** Behind the root, with placeholders: `x:<experiment>:events`. */
   name: string;
@@ -26,14 +26,15 @@ const PLACES: Readonly<Record<string, string>> = {
   '<dispatcher>': '[\\w.-]+',
 };
 
-/** The table of docs/redis-keys.md. */
+/** The table of docs/reference/redis-keys.md. */
 export function documentedKeys(): KeyFamily[] {
-  const rows = readFileSync(new URL('../../docs/redis-keys.md', import.meta.url), 'utf8')
+  const rows = readFileSync(new URL('../../docs/reference/redis-keys.md', import.meta.url), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| `'));
   return rows.map((row) => {
     const [, name, type, , goes] = row.split('|').map((cell) => cell.trim());
-    if (!GOES.test(goes!)) throw new Error(`docs/redis-keys.md does not say when ${name} goes: ${goes}`);
+    if (!GOES.test(goes!))
+      throw new Error(`docs/reference/redis-keys.md does not say when ${name} goes: ${goes}`);
     return {
       name: name!.slice(1, -1),
       type: type!,

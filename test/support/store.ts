@@ -11,6 +11,7 @@ import { createStore } from '../../src/store/create-store.ts';
 import type { SubmitInput } from '../../src/store/experiments/contract.ts';
 import type { StoreLimits } from '../../src/store/redis/context.ts';
 import type { Store } from '../../src/store/store.ts';
+import { claim as claimOn } from './claim.ts';
 import { type RedisServer, redisFor } from './redis.ts';
 
 /** What is released when its test is over: a test context, or `{ after }` of node:test for a whole file. */
@@ -88,8 +89,8 @@ export function submitInput(changes: Partial<SubmitInput> = {}): SubmitInput {
 
 /** Claims a waiting experiment on the cluster `local`. */
 export async function claimed(store: Store, experiment: string, leaseMs = 60_000): Promise<Lease> {
-  const { version } = await store.reservations('local');
-  const claim = await store.claim({
+  const { version } = await store.clusters.allocations('local');
+  const claim = await claimOn(store, {
     experiment,
     cluster: 'local',
     node: 'node-1',
@@ -108,9 +109,9 @@ export async function running(
   store: Store,
   options: { input?: Partial<SubmitInput>; leaseMs?: number } = {},
 ): Promise<Lease> {
-  const { id } = await store.submit(submitInput(options.input));
+  const { id } = await store.experiments.submit(submitInput(options.input));
   const lease = await claimed(store, id, options.leaseMs);
-  await store.confirm(lease);
+  await store.attempts.confirm(lease);
   return lease;
 }
 

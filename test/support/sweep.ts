@@ -36,7 +36,7 @@ export function sweepInput(request: SweepRequest, changes: Partial<SweepInput> =
 export async function expandAll(store: Store, id: string, make: MakeChild = makeChild): Promise<string[]> {
   const ids: string[] = [];
   for (let more = true; more; ) {
-    const step = await store.expandSweep(id, make);
+    const step = await store.sweeps.expand(id, make);
     ids.push(...step.made.map(({ experiment }) => experiment));
     more = step.more;
   }
@@ -48,7 +48,7 @@ export async function expandedSweep(
   store: Store,
   count: number,
 ): Promise<{ id: string; children: string[] }> {
-  const { id } = await store.createSweep(sweepInput(sweepRequest(count)));
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(count)));
   return { id, children: await expandAll(store, id) };
 }
 

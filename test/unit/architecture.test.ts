@@ -12,15 +12,16 @@ const MAY_IMPORT: Record<string, string[]> = {
   config: [],
   observe: ['core'],
   schemas: ['core'],
-  plan: ['core', 'schemas'],
+  engines: ['core', 'schemas', 'kernel'],
+  plan: ['core', 'schemas', 'engines'],
   verify: ['core', 'kernel'],
   store: ['core', 'schemas'],
   queue: ['core'],
   scheduler: ['core', 'schemas', 'store'],
   rpc: ['core'],
-  dispatch: ['core', 'schemas', 'plan', 'verify', 'store', 'queue', 'scheduler', 'ray', 'rpc'],
-  http: ['core', 'schemas', 'plan', 'store', 'queue', 'scheduler', 'kernel', 'verify'],
-  cli: ['core', 'schemas', 'plan', 'kernel', 'verify', 'ray', 'client'],
+  dispatch: ['core', 'schemas', 'engines', 'plan', 'verify', 'store', 'queue', 'scheduler', 'ray', 'rpc'],
+  http: ['core', 'schemas', 'engines', 'plan', 'store', 'queue', 'scheduler', 'kernel', 'verify'],
+  cli: ['core', 'schemas', 'engines', 'plan', 'kernel', 'verify', 'ray', 'client'],
   dashboard: ['schemas'],
 };
 
@@ -135,7 +136,8 @@ test('every source module has its mirror in test/unit', () => {
   assert.deepEqual(missing, []);
 });
 
-test('files and functions stay small', () => {
+// Functions are bounded by Biome: noExcessiveLinesPerFunction in biome.json.
+test('no source file is longer than 500 lines', () => {
   const large = sources.filter((file) => readFileSync(file, 'utf8').split('\n').length > 500);
   assert.deepEqual(large, []);
 });

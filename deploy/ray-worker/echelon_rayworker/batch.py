@@ -43,36 +43,93 @@ _PROVENANCE_FIELDS = {
 _ESTIMATOR_FIELDS = {
     "name": 1, "history_length": 2, "mode": 3, "length_weight_alpha": 4, "base_group": 5,
     "step_advantage_weight": 6, "normalize_by_std": 7, "gamma": 8, "invalid_action_penalty": 9, "epsilon": 10,
-    "deviation": 11, "precision": 12, "statistics": 13, "forms": 14,
+    "deviation": 11, "precision": 12, "statistics": 13, "forms": 14, "parameters": 15,
 }  # fmt: skip
 _DOUBLES = frozenset(("length_weight_alpha", "step_advantage_weight", "gamma", "invalid_action_penalty", "epsilon"))
-# What the recipe does where a trainer's configuration says nothing.
-_ESTIMATOR_DEFAULTS = {
-    "length_weight_alpha": 1.0,
-    "step_advantage_weight": 1.0,
-    "normalize_by_std": True,
-    "epsilon": 1e-6,
-}
 
 
-class _Needs(NamedTuple):
-    """What an estimator's advantages are computed from. Of several columns in one entry, any is enough."""
+class _Parameter(NamedTuple):
+    """A parameter of an estimator. Without a default it must be stated."""
 
-    parameters: tuple[str, ...]
+    kind: type
+    default: Any
+    # The parameter whose value it has if omitted.
+    same_as: str | None = None
+
+
+class _Estimator(NamedTuple):
+    """What an estimator is computed from. Of several columns in one entry, any is enough."""
+
+    parameters: Mapping[str, _Parameter]
     columns: tuple[tuple[str, ...], ...]
+    # Flag → the columns that it needs as well.
+    columns_with: Mapping[str, tuple[str, ...]]
 
 
 _RETURNS = ("step_reward", "reward")
 _SCORES = ("token_level_reward_sum",)
-# Estimator → what must be there.
+# Generated from src/kernel/estimators by `npm run generate`.
 _ESTIMATORS = {
-    "hgpo": _Needs(("history_length", "mode"), (("observation",), _RETURNS)),
-    "gigpo": _Needs(("mode",), (("observation",), _RETURNS, _SCORES)),
-    "grpo": _Needs((), (_SCORES,)),
-    "rloo": _Needs((), (_SCORES,)),
+    "hgpo": _Estimator(
+        parameters={
+            "history_length": _Parameter(float, None),
+            "mode": _Parameter(str, None),
+            "length_weight_alpha": _Parameter(float, 1),
+            "base_group": _Parameter(bool, False),
+            "epsilon": _Parameter(float, 1e-6),
+            "epsilon_place": _Parameter(str, "added"),
+            "deviation": _Parameter(str, "population"),
+            "singleton": _Parameter(str, "drop"),
+            "zero": _Parameter(str, "drop"),
+            "weight_offset": _Parameter(float, 2),
+            "weight_epsilon": _Parameter(float, 1e-6, "epsilon"),
+            "base_deviation": _Parameter(str, "sample"),
+            "base_singleton": _Parameter(str, "raw"),
+            "base_statistics": _Parameter(str, "rows", "statistics"),
+        },
+        columns=(("observation",), _RETURNS),
+        columns_with={"base_group": _SCORES},
+    ),
+    "gigpo": _Estimator(
+        parameters={
+            "mode": _Parameter(str, None),
+            "step_advantage_weight": _Parameter(float, 1),
+            "epsilon": _Parameter(float, 1e-6),
+            "epsilon_place": _Parameter(str, "added"),
+            "deviation": _Parameter(str, "sample"),
+            "singleton": _Parameter(str, "raw"),
+            "statistics": _Parameter(str, "rows"),
+        },
+        columns=(("observation",), _RETURNS, _SCORES),
+        columns_with={},
+    ),
+    "grpo": _Estimator(
+        parameters={
+            "normalize_by_std": _Parameter(bool, True),
+            "epsilon": _Parameter(float, 1e-6),
+            "epsilon_place": _Parameter(str, "added"),
+            "deviation": _Parameter(str, "sample"),
+            "singleton": _Parameter(str, "raw"),
+            "statistics": _Parameter(str, "rows"),
+            "baseline": _Parameter(str, "group"),
+        },
+        columns=(_SCORES,),
+        columns_with={},
+    ),
+    "rloo": _Estimator(
+        parameters={
+            "singleton": _Parameter(str, "raw"),
+            "statistics": _Parameter(str, "rows"),
+        },
+        columns=(_SCORES,),
+        columns_with={},
+    ),
 }
+# End of what is generated.
 # What returns are made of, where they are computed from the rewards or compared with them.
 _OF_RETURNS = ("gamma", "invalid_action_penalty")
+# What an estimator states beside its parameters.
+_OF_BATCH = ("name", *_OF_RETURNS, "precision", "forms")
 
 # Column → its name in a file, array type code.
 _COLUMNS = {
@@ -121,7 +178,7 @@ def build_batch(
         "format": FORMAT,
         "name": name,
         "provenance": _message(_checked("provenance", provenance or {}, _PROVENANCE_FIELDS), _PROVENANCE_FIELDS),
-        "estimator": _message(stated, _ESTIMATOR_FIELDS),
+        "estimator": _estimator_message(stated),
         "rows": len(groups),
         "group_names": group_names,
         "trajectory_names": trajectory_names,
@@ -175,6 +232,11 @@ def canonical_text(observation: Any) -> str:
     if hasattr(value, "dtype") and hasattr(value, "tolist"):  # an array, a tensor or a scalar of one
         return canonical_text(value.flatten().tolist() if getattr(value, "shape", ()) else value.item())
     raise TypeError(f"an observation of type {type(value).__name__} has no equality to group by")
+
+
+def uses_returns(name: str) -> bool:
+    """True if the estimator of this name starts from step returns."""
+    return name in _ESTIMATORS and _RETURNS in _ESTIMATORS[name].columns
 
 
 def digest(canonical: str) -> bytes:
@@ -255,22 +317,20 @@ def _checked(kind: str, given: Mapping[str, Any], known: Iterable[str]) -> Mappi
 
 
 def _estimator(estimator: Mapping[str, Any], columns: Mapping[str, Any], incomplete: bool) -> dict[str, Any]:
-    """The estimator with its defaults, once everything that its advantages are computed from is there."""
-    stated = {**_ESTIMATOR_DEFAULTS, **_checked("estimator", estimator, _ESTIMATOR_FIELDS)}
+    """The estimator with all its parameters, once everything that its advantages are computed from is there."""
+    stated = dict(_checked("estimator", estimator, _stateable()))
     name = stated.get("name")
     if name not in _ESTIMATORS:
         raise ValueError(f"estimator.name is {name!r}, not one of {', '.join(_ESTIMATORS)}")
-    needs = _ESTIMATORS[name]
-    given = {column for column, values in columns.items() if values is not None}
-    wanted = list(needs.columns)
-    if name == "hgpo" and stated.get("base_group"):
-        wanted.append(_SCORES)
-    parameters = needs.parameters
-    if _RETURNS in wanted and "reward" in given:
-        parameters += _OF_RETURNS
-    for key in parameters:
+    own = _ESTIMATORS[name]
+    needs = _OF_RETURNS if _RETURNS in own.columns and columns.get("reward") is not None else ()
+    for key in (*(key for key, rule in own.parameters.items() if rule.default is None), *needs):
         if key not in stated:
             raise ValueError(f"estimator.{key} is missing: {name} needs it")
+    for key, rule in own.parameters.items():
+        stated.setdefault(key, stated.get(rule.same_as, rule.default))
+    given = {column for column, values in columns.items() if values is not None}
+    wanted = (*own.columns, *(more for flag, more in own.columns_with.items() if stated[flag]))
     for either in wanted:
         if not incomplete and given.isdisjoint(either):
             raise ValueError(
@@ -278,6 +338,33 @@ def _estimator(estimator: Mapping[str, Any], columns: Mapping[str, Any], incompl
                 "pass incomplete=True, and the rows are unverifiable"
             )
     return stated
+
+
+def _stateable() -> list[str]:
+    """What an estimator may state: its own parameters, those of the others, and what holds for the whole batch."""
+    rules = [pair for one in _ESTIMATORS.values() for pair in one.parameters.items()]
+    names = [name for key, rule in rules for name in (key, rule.same_as) if name is not None]
+    return list(dict.fromkeys((*_OF_BATCH, *names)))
+
+
+def _estimator_message(stated: Mapping[str, Any]) -> bytes:
+    """Every parameter by its name, and those with a field of their own there too, for readers from before."""
+    own = _ESTIMATORS[stated["name"]].parameters
+    aliases = {rule.same_as: stated[key] for key, rule in own.items() if rule.same_as is not None}
+    parameters = [_parameter_message(key, value, own) for key, value in stated.items() if key not in _OF_BATCH]
+    return _message({**aliases, **stated, "parameters": parameters}, _ESTIMATOR_FIELDS)
+
+
+def _parameter_message(key: str, given: Any, own: Mapping[str, _Parameter]) -> bytes:
+    """One of `number`, `flag` and `text` is there, zero or not."""
+    value = (own[key].kind if key in own else type(given) if isinstance(given, (bool, str)) else float)(given)
+    name = _message({"name": _camel(key)}, {"name": 1})
+    if isinstance(value, bool):
+        return name + _varint(3 << 3) + _varint(int(value))
+    if isinstance(value, float):
+        return name + _varint(2 << 3 | 1) + struct.pack("<d", value)
+    data = value.encode("utf-8", "replace")
+    return name + _varint(4 << 3 | 2) + _varint(len(data)) + data
 
 
 def _varint(value: int) -> bytes:

@@ -8,11 +8,12 @@ import sys
 from dataclasses import dataclass
 from typing import Mapping
 
+from echelon_rayworker.engines.registry import engine_names
 from echelon_rayworker.files import read_regular
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
-ENGINES = ("local", "replay", "verl-agent")
+ENGINES = engine_names()
 DEFAULT_GRACE_MS = 10_000
 # Above any request that the server takes.
 MAX_LAUNCH_BYTES = 8 * 1024 * 1024
@@ -88,7 +89,7 @@ def check_request(request: pb.LaunchRequest) -> None:
 def check_plan(plan: pb.LaunchPlan) -> None:
     """InvalidLaunch unless the plan can be carried out as it stands."""
     if plan.engine not in ENGINES:
-        raise InvalidLaunch(f"plan.engine: one of {', '.join(ENGINES)}, not {plan.engine!r}")
+        raise InvalidLaunch(f"plan.engine: this ray-worker has no engine {plan.engine!r}; it has {', '.join(ENGINES)}")
     if not _MODULE.fullmatch(plan.module):
         raise InvalidLaunch("plan.module: the dotted name of a Python module")
     for index, argument in enumerate(plan.arguments):

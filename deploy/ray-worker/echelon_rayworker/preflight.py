@@ -5,6 +5,7 @@ directory that is gone afterwards. Connecting to Ray, or importing a recipe, may
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import runpy
@@ -17,6 +18,7 @@ import uuid
 from typing import Any, Mapping
 
 from echelon_rayworker import launch, processes, redaction
+from echelon_rayworker.engines.answers import Answer, print_answers
 from echelon_rayworker.files import make_directories
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
@@ -143,6 +145,9 @@ def main() -> None:
     parent, module, *arguments = sys.argv[1:]
     processes.die_with_parent(int(parent))
     sys.argv = [module, *arguments]
+    if importlib.util.find_spec(module) is None:
+        answer = Answer("engine", True, "the engine has no preflight of its own")
+        sys.exit(print_answers([answer]))
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 

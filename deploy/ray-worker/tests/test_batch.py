@@ -73,7 +73,13 @@ def test_every_field_is_read_back_by_protobuf():
     assert message.provenance.experiment == "e" and message.provenance.rows_collected == 3
     assert message.estimator.name == "hgpo" and message.estimator.history_length == 2
     assert message.estimator.epsilon == 1e-6 and message.estimator.length_weight_alpha == 1.0
-    assert message.estimator.normalize_by_std and not message.estimator.base_group
+    assert not message.estimator.base_group
+    parameters = {one.name: getattr(one, one.WhichOneof("value")) for one in message.estimator.parameters}
+    assert parameters == {
+        "historyLength": 2, "mode": "mean_norm", "lengthWeightAlpha": 1, "baseGroup": False, "epsilon": 1e-6,
+        "epsilonPlace": "added", "deviation": "population", "singleton": "drop", "zero": "drop", "weightOffset": 2,
+        "weightEpsilon": 1e-6, "baseDeviation": "sample", "baseSingleton": "raw", "baseStatistics": "rows",
+    }  # fmt: skip
 
 
 ROW = {"group": ["g"], "trajectory": ["t"], "advantage": [0.0]}
@@ -239,7 +245,7 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_the_documented_lines_work(tmp_path, monkeypatch):
-    page = (GOLDEN.parents[1] / "docs" / "batch-from-a-trainer.md").read_text(encoding="utf-8")
+    page = (GOLDEN.parents[1] / "docs" / "guides" / "batch-from-a-trainer.md").read_text(encoding="utf-8")
     lines = page.split("```python\n")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     ones = np.ones((3, 2), np.float32)

@@ -52,3 +52,9 @@ def test_a_secret_takes_no_variable_that_has_another_use(name: str) -> None:
     plan = pb.LaunchPlan(engine="local", module="m", secrets={name: "reference"}, environment={"TAKEN": "1"})
     with pytest.raises(launch.InvalidLaunch, match="cannot hold a secret"):
         launch.check_request(pb.LaunchRequest(experiment="e", attempt=1, plan=plan))
+
+
+def test_every_package_of_engines_is_an_engine_and_an_unknown_one_is_refused_with_the_known_ones() -> None:
+    assert launch.ENGINES == ("local", "replay", "verl-agent")
+    with pytest.raises(launch.InvalidLaunch, match="no engine 'nope'; it has local, replay, verl-agent"):
+        launch.check_plan(pb.LaunchPlan(engine="nope", module="m"))

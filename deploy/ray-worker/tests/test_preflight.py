@@ -37,6 +37,15 @@ def test_small_engines_say_whether_they_would_take_it(server: Server, client: Cl
     assert not list(server.state_dir.glob("preflight/*")) and not client.list()
 
 
+def test_an_engine_without_a_preflight_says_so(client: Client, tmp_path: Path):
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare/__init__.py").touch()
+    (found,) = ask(client, "bare", PYTHONPATH=str(tmp_path))
+    assert (found.check, found.severity) == ("engine", OK)
+    (found,) = ask(client, "no_such_engine", PYTHONPATH=str(tmp_path))
+    assert (found.check, found.severity) == ("preflight", ERROR) and "no_such_engine" in found.message
+
+
 def test_a_plan_that_cannot_be_launched_is_refused_as_a_launch_is(client: Client):
     with pytest.raises(grpc.RpcError) as refused:
         ask(client, "x; y")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -67,14 +68,20 @@ def arguments_of(message: batch_pb2.AdvantageBatch) -> dict[str, Any]:
     return {
         **columns,
         "name": message.name,
-        # With their zeros: a deviation that does not divide is a fact, not an absence.
-        "estimator": {
-            field.name: getattr(message.estimator, field.name)
-            for field in message.estimator.DESCRIPTOR.fields
-            if getattr(message.estimator, field.name) != ""
-        },
+        "estimator": _stated(message.estimator),
         "provenance": {field.name: value for field, value in message.provenance.ListFields()},
     }
+
+
+def _stated(estimator: batch_pb2.Estimator) -> dict[str, Any]:
+    names = ("name", "gamma", "invalid_action_penalty", "precision", "forms")
+    common = {name: getattr(estimator, name) for name in names if getattr(estimator, name) != ""}
+    own = {_snake(one.name): getattr(one, one.WhichOneof("value")) for one in estimator.parameters}
+    return {**common, **own}
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?=[A-Z])", "_", name).lower()
 
 
 def verify(batches: list[batch_pb2.AdvantageBatch], path: Path) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { EstimatorName } from '../../kernel/fingerprint.ts';
+import { allowedInWords, isAllowed, type ParameterValue } from '../../kernel/estimators/parameters.ts';
+import type { EstimatorName } from '../../kernel/estimators/registry.ts';
+import { estimatorNames, estimatorOf, isEstimatorName } from '../../kernel/estimators/registry.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { compareFile } from '../compare-file.ts';
@@ -9,10 +11,10 @@ import { explainFile } from '../explain-file.ts';
 import { errorLine } from '../output.ts';
 import { verifyFiles } from '../verify-files.ts';
 
-const ESTIMATOR_NAMES: EstimatorName[] = ['hgpo', 'gigpo', 'grpo', 'rloo'];
 const FORMATS = 'Files: echelon-batch/1 as JSON, gzipped or not, or a protobuf batch of the wire.';
 
 /** Commands on recorded batches, which need no server: verify, explain, estimate, compare. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists the commands, their options and their help
 export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
     process.exitCode = await exitCode;
@@ -56,26 +58,30 @@ Examples:
 
   const estimate = file('estimate', 'estimate recorded batches again, by any estimator')
     .argument('<file>')
-    .addOption(new Option('--estimator <name>', "instead of the batch's own").choices(ESTIMATOR_NAMES))
+    .addOption(new Option('--estimator <name>', "instead of the batch's own").choices(estimatorNames()))
     .option('--history-length <K>', 'hgpo: previous states that must agree as well', wholeNumber(0, 1e9))
-    .addOption(new Option('--mode <mode>', 'hgpo, gigpo').choices(['mean_std_norm', 'mean_norm']))
+    .addOption(new Option('--mode <mode>', withParameter('mode')).choices(['mean_std_norm', 'mean_norm']))
     .addOption(new Option('--deviation <kind>', 'which standard deviation').choices(['population', 'sample']))
+    .option('--param <name=value>', 'any other parameter of the estimator; repeatable', parameterOf, {})
     .option('--batch <name>', 'only this batch')
     .addHelpText(
       'after',
       `
+Parameters:
+${columns(allParameters())}
 Prints how the advantages lie; --json prints them all, {"batches": [{"name", "estimator", "fingerprint", "advantage"}]}.
 
 Example:
-  echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json`,
+  echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json
+  echelon estimate dump.json.gz --estimator grpo --param epsilon=1e-4 --param normalizeByStd=false`,
     )
-    .action((path: string, { estimator, batch, json, ...overrides }: EstimateOptions) =>
-      ends(estimateFile(path, { estimator, batch, json, overrides }, io({ json }))),
+    .action((path: string, { estimator, batch, json, param, ...own }: EstimateOptions) =>
+      ends(estimateFile(path, { estimator, batch, json, params: { ...param, ...own } }, io({ json }))),
     );
 
   const compare = file('compare', 'put several estimators on recorded batches side by side')
     .argument('<file>')
-    .requiredOption('--estimators <names>', 'separated by commas, e.g. hgpo,gigpo,grpo', estimatorNames)
+    .requiredOption('--estimators <names>', 'separated by commas, e.g. hgpo,gigpo,grpo', namesOf)
     .option('--batch <name>', 'only this batch')
     .addHelpText(
       'after',
@@ -98,6 +104,7 @@ interface EstimateOptions {
   historyLength?: number;
   mode?: 'mean_std_norm' | 'mean_norm';
   deviation?: 'population' | 'sample';
+  param?: Readonly<Record<string, ParameterValue>>;
   batch?: string;
   json?: boolean;
 }
@@ -111,10 +118,47 @@ function withJsonErrors({ stdout, stderr }: TextStreams): TextStreams {
 const file = (name: string, description: string): Command =>
   new Command(name).description(description).option('--json', 'print JSON, for scripts');
 
-function estimatorNames(text: string): EstimatorName[] {
+function allParameters(): string[] {
+  return [...new Set(estimatorNames().flatMap((name) => Object.keys(estimatorOf(name).parameters)))];
+}
+
+/** The estimators that have the parameter, in words. */
+function withParameter(key: string): string {
+  return estimatorNames()
+    .filter((name) => key in estimatorOf(name).parameters)
+    .join(', ');
+}
+
+/** Adds `name=value` to what was read before; the value is whatever some estimator's rule allows. */
+function parameterOf(
+  text: string,
+  before: Readonly<Record<string, ParameterValue>>,
+): Readonly<Record<string, ParameterValue>> {
+  const [, key = '', value = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  const rules = estimatorNames().flatMap((name) => estimatorOf(name).parameters[key] ?? []);
+  if (rules.length === 0) throw new InvalidArgumentError('no name of a parameter, =, and a value');
+  const found = [Number(value), value === 'true' || (value === 'false' ? false : value)].find((one) =>
+    rules.some((rule) => isAllowed(rule, one)),
+  );
+  if (found === undefined) throw new InvalidArgumentError(`${key} is ${allowedInWords(rules[0]!)}`);
+  return { ...before, [key]: found };
+}
+
+function namesOf(text: string): EstimatorName[] {
   const names = text.split(',').map((name) => name.trim());
-  const known = names.filter((name): name is EstimatorName => ESTIMATOR_NAMES.some((one) => one === name));
+  const known = names.filter(isEstimatorName);
   if (known.length !== names.length)
-    throw new InvalidArgumentError(`estimators are ${ESTIMATOR_NAMES.join(', ')}`);
+    throw new InvalidArgumentError(`estimators are ${estimatorNames().join(', ')}`);
   return known;
+}
+
+/** Names in lines that fit a terminal. */
+function columns(names: readonly string[]): string {
+  const lines = [''];
+  for (const name of names) {
+    const longer = `${lines.at(-1)}  ${name}`;
+    if (longer.length <= 76) lines[lines.length - 1] = longer;
+    else lines.push(`  ${name}`);
+  }
+  return lines.join('\n');
 }

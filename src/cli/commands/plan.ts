@@ -1,14 +1,12 @@
 import { Command, Option } from 'commander';
 import { EchelonError } from '../../core/errors.ts';
+import type { Change, CheckFinding, Correction } from '../../engines/engine.ts';
+import { validateSpec } from '../../engines/validate-spec.ts';
+import { correctedPlan, faithfulPlan } from '../../engines/verl-agent/recipe-plan.ts';
+import { RECIPE_NAMES, type RecipeName } from '../../engines/verl-agent/spec.ts';
 import { commandLine } from '../../plan/command-line.ts';
-import { compilePlan } from '../../plan/compile-plan.ts';
+import { previewPlan } from '../../plan/preview.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
-import { type CheckFinding, checkExperiment } from '../../plan/verl-agent/checks.ts';
-import { compileVerlAgent } from '../../plan/verl-agent/compile.ts';
-import type { Change, Correction } from '../../plan/verl-agent/draft.ts';
-import { correctedPlan, faithfulPlan } from '../../plan/verl-agent/recipe-plan.ts';
-import { validateSpec } from '../../schemas/validate-spec.ts';
-import { RECIPE_NAMES, type RecipeName } from '../../schemas/verl-agent-spec.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { json, type Output } from '../output.ts';
 import { readSpecFile } from '../spec-file.ts';
@@ -57,20 +55,20 @@ export function planCommand(output: Output): Command {
 
 function ofRecipe(name: RecipeName, faithful: boolean) {
   const plan = faithful ? faithfulPlan(name) : correctedPlan(name);
-  const launch = { engine: 'verl-agent', module: plan.program, arguments: plan.overrides };
-  const rest = { environment: plan.environment, gpus: 0, cpus: 0, gracePeriodMs: 0, files: {} };
-  return { checks: [], ...plan, commandLine: commandLine({ ...launch, ...rest }) };
+  const { program: module, overrides, environment } = plan;
+  return { checks: [], ...plan, commandLine: commandLine({ module, arguments: overrides, environment }) };
 }
 
 async function ofFile(file: string) {
   const resolved = await problemsSaid(file);
-  const launch = compilePlan(resolved.spec);
-  const said = { resolved: resolved.spec, defaults: resolved.defaults, commandLine: commandLine(launch) };
-  if (resolved.spec.engine !== 'verl-agent') {
-    return { ...said, environment: launch.environment, launch, corrections: [], checks: [] };
-  }
-  const checks = checkExperiment({ spec: resolved.spec, defaults: resolved.defaults });
-  return { ...said, ...compileVerlAgent(resolved.spec), launch, checks };
+  const { plan: launch, details, ...preview } = previewPlan(resolved);
+  const { environment } = launch;
+  return {
+    ...{ resolved: resolved.spec, defaults: resolved.defaults, environment },
+    ...details,
+    ...preview,
+    launch,
+  };
 }
 
 async function problemsSaid(file: string) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { nearestName } from '../../core/nearest.ts';
-import { findPreset, type PaperFigures, PRESETS, type Preset } from '../../plan/verl-agent/presets.ts';
+import { findPreset, type PaperFigures, PRESETS, type Preset } from '../../engines/verl-agent/presets.ts';
 import type { SubmitPreset } from '../../schemas/preset.ts';
 import type { SweepAccepted } from '../../schemas/sweep.ts';
 import { wholeNumber } from '../arguments.ts';

@@ -12,6 +12,7 @@ interface Options {
 const commands = () => import('../ray-commands.ts');
 
 /** `echelon ray`: small commands on any Ray cluster, over its own client protocol; nothing of ours is needed there. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists the commands, their options and their help
 export function rayCommand(output: Output): Command {
   const target = async (address: string, options: Options): Promise<RayTarget> => {
     const { processEnvironment } = await import('../../main.ts');

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { RECIPES } from '../../plan/verl-agent/recipes.ts';
+import { RECIPES } from '../../engines/verl-agent/recipes.ts';
 import { json, type Output, table } from '../output.ts';
 
 /** `echelon recipes`: the scripts of verl-agent that can be run; asks no server. */

@@ -249,7 +249,7 @@ function role(name: 'api' | 'dispatcher', output: Output): Command {
   const command = new Command(name).description(ROLES[name].what).addHelpText(
     'after',
     `
-Settings: docs/configuration.md. Example:
+Settings: docs/reference/settings.md. Example:
   ${ROLES[name].example}`,
   );
   if (name === 'dispatcher')

@@ -1,4 +1,5 @@
-import type { ExperimentSpec, LocalSpec } from '../../schemas/spec.ts';
+import type { LocalSpec } from '../../engines/local/spec.ts';
+import type { ExperimentSpec } from '../../engines/registry.ts';
 
 const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
   { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2 } },

@@ -44,25 +44,11 @@ export async function startRayHead(options: {
   await mkdir(options.logDirectory, { recursive: true });
   const [port, clientPort, agentPort] = [await freePort(), await freePort(), await freePort()];
   const token = randomBytes(32).toString('hex');
-  const environment: NodeJS.ProcessEnv = {
-    ...options.environment,
-    RAY_AUTH_MODE: 'token',
-    RAY_AUTH_TOKEN: token,
-    RAY_USAGE_STATS_ENABLED: '0',
-    // There is no other node to move work to: draining would only delay the end.
-    RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S: '0',
-    // By default Ray runs what it starts at niceness 15, which starves rollouts on a machine that does other things.
-    RAY_worker_niceness: '0',
-  };
+  const environment = environmentOf(token, options.environment);
   const logFile = join(options.logDirectory, 'ray.log');
   const server = await startServer({
     command: join(dirname(options.python), 'ray'),
-    args: [
-      ...['start', '--head', '--block', '--node-ip-address=127.0.0.1', `--port=${port}`],
-      ...[`--ray-client-server-port=${clientPort}`, `--dashboard-agent-listen-port=${agentPort}`],
-      ...[`--num-cpus=${Math.max(2, cpus().length)}`, '--include-dashboard=false', '--disable-usage-stats'],
-      ...['--object-store-memory=200000000', `--temp-dir=${temporary}`],
-    ],
+    args: startArguments({ port, clientPort, agentPort, temporary }),
     logFile,
     environment,
     guard,
@@ -90,6 +76,33 @@ export async function startRayHead(options: {
     server,
     stop,
   };
+}
+
+function environmentOf(token: string, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
+    ...environment,
+    RAY_AUTH_MODE: 'token',
+    RAY_AUTH_TOKEN: token,
+    RAY_USAGE_STATS_ENABLED: '0',
+    // There is no other node to move work to: draining would only delay the end.
+    RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S: '0',
+    // By default Ray runs what it starts at niceness 15, which starves rollouts on a machine that does other things.
+    RAY_worker_niceness: '0',
+  };
+}
+
+function startArguments(at: {
+  port: number;
+  clientPort: number;
+  agentPort: number;
+  temporary: string;
+}): string[] {
+  return [
+    ...['start', '--head', '--block', '--node-ip-address=127.0.0.1', `--port=${at.port}`],
+    ...[`--ray-client-server-port=${at.clientPort}`, `--dashboard-agent-listen-port=${at.agentPort}`],
+    ...[`--num-cpus=${Math.max(2, cpus().length)}`, '--include-dashboard=false', '--disable-usage-stats'],
+    ...['--object-store-memory=200000000', `--temp-dir=${at.temporary}`],
+  ];
 }
 
 async function listens(port: number): Promise<boolean> {

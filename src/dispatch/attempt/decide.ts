@@ -12,7 +12,7 @@ export interface CauseRule {
 }
 
 /**
- * Every cause of an attempt's end, and whether it is worth another attempt; docs/runs.md has the same table. Not again is
+ * Every cause of an attempt's end, and whether it is worth another attempt; docs/guides/runs.md has the same table. Not again is
  * what would end in the same way: an error of the training's own, a lack of memory.
  */
 export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {

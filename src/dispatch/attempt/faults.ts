@@ -12,7 +12,7 @@ export function whyUnfollowable(error: unknown): string | null {
 }
 
 /** Whether trying again may help; a token that is not accepted may be corrected on either side. */
-export function isPassing(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (error instanceof RayWorkerError && error.fault === 'denied') return true;
   return error instanceof EchelonError && error.retry;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { NumberedEvent } from '../../core/events.ts';
 
 /** When a group of events is closed: whichever comes first. */
@@ -38,11 +39,12 @@ export async function* groupEvents(
       if (first.done) return;
       const group = [first.value];
       let bytes = sizeOf(first.value);
-      const late = startTimer(limits.waitMs);
+      const timer = new AbortController();
+      const late = delay(limits.waitMs, undefined, { signal: timer.signal }).catch(() => undefined);
       let end: Taken | undefined;
       while (group.length < limits.events && bytes < limits.bytes && group.at(-1)?.event.type !== 'ended') {
         pending ??= take(iterator);
-        const taken = await Promise.race([pending, late.over]);
+        const taken = await Promise.race([pending, late]);
         if (taken === undefined) break;
         pending = undefined;
         if ('error' in taken || taken.done) {
@@ -52,7 +54,7 @@ export async function* groupEvents(
         group.push(taken.value);
         bytes += sizeOf(taken.value);
       }
-      late.clear();
+      timer.abort();
       yield group;
       if (end && 'error' in end) throw end.error;
       if (end) return;
@@ -72,12 +74,4 @@ async function take(iterator: AsyncIterator<NumberedEvent>): Promise<Taken> {
   } catch (error) {
     return { error };
   }
-}
-
-function startTimer(ms: number): { over: Promise<undefined>; clear: () => void } {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  return { over, clear: () => clearTimeout(timer) };
 }

@@ -1,20 +1,14 @@
-import type { Ended } from '../../core/events.ts';
 import { QUARANTINE_AFTER } from '../../core/states.ts';
-import type { Crash } from '../../store/attempts/limits-contract.ts';
-import { createBackoff } from './backoff.ts';
-import { lostAttempt } from './decide.ts';
-import { giveUp } from './stopping.ts';
-import { insist, Left, type Story } from './story.ts';
+import type { Crash } from '../../store/attempts/contract.ts';
 
-/** Why an experiment is in quarantine, and what its attempt must be spared. */
+/** Why an experiment is in quarantine. */
 export interface Quarantine {
-  /** In words, with the evidence. */
   reason: string;
-  /** Taking the attempt over ended dispatchers: its events are not read any more. */
+  /** Taking the attempt over ended dispatchers: its events must not be read any more. */
   unreadable: boolean;
 }
 
-/** What an attempt is charged with; null: not enough for quarantine. */
+/** The quarantine that follows from `crashes`; null: none. */
 export function quarantineOf(crashes: readonly Crash[]): Quarantine | null {
   const launches = crashes.filter(({ during }) => during === 'launch');
   const takeovers = crashes.filter(({ during }) => during === 'takeover');
@@ -30,23 +24,4 @@ export function quarantineOf(crashes: readonly Crash[]): Quarantine | null {
     reason: `quarantined after ${charged.length} crashes: ${evidence.join('; ')}${unread}`,
     unreadable,
   };
-}
-
-/**
- * Waits for the end of an attempt without reading its events, and without stopping its driver. Returns how the driver
- * ended.
- */
-export async function awaitEnd(story: Story, signal: AbortSignal): Promise<Ended> {
-  const { experiment, attempt } = story.lease;
-  const everyMs = story.deps.retry.longestMs;
-  const pause = createBackoff({ firstMs: everyMs, longestMs: everyMs });
-  while (!signal.aborted) {
-    const list = async () => await (await story.deps.rayWorkerOf(story.cluster)).list(experiment, signal);
-    const attempts = await insist(story, 'ask for the end of the attempt', list, signal);
-    const known = attempts.find((item) => item.attempt === attempt && !item.tombstone);
-    if (!known) return await giveUp(story, lostAttempt('the ray-worker does not know the attempt'));
-    if (known.ended) return known.ended;
-    await pause.wait(signal);
-  }
-  throw new Left();
 }

@@ -1,50 +1,55 @@
 import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 import { createLoop, type Loop } from '../loop.ts';
-import { archiveEnded, createSeeding, rollLong } from './archiving.ts';
-import { each } from './each.ts';
-import { type ForgettingDeps, forgetOld } from './forgetting.ts';
+import { archiveEnded, rollLong } from './archiving.ts';
+import { forEachExperiment } from './for-each-experiment.ts';
+import { type ForgetDeps, forgetExperiments } from './forget-experiments.ts';
 
-/** Experiments that lose something in one step; the lease is held for several of them. */
+/** Experiments in one step; the lease lasts for several steps. */
 const AT_ONCE = 50;
 const LEASE_MS = 10 * 60_000;
-/** Sweeps looked at in one step. */
+/** Sweeps in one step. */
 const SWEEPS_AT_ONCE = 200;
 
-type RetentionNeeds = ForgettingDeps['store'] &
-  Pick<Store, 'takeArchiving' | 'archiveStream' | 'longStreams' | 'rollStream' | 'seedArchiving'> &
-  Pick<Store, 'holdRetention' | 'due' | 'expire' | 'collectGarbage' | 'expireSweeps'>;
+type RetentionNeeds = ForgetDeps['store'] &
+  StorePart<'archive.take' | 'archive.archiveStream' | 'archive.longStreams' | 'archive.rollStream'> &
+  StorePart<
+    | 'retention.hold'
+    | 'retention.due'
+    | 'retention.expire'
+    | 'retention.collectGarbage'
+    | 'retention.expireSweeps'
+  >;
 
-/** What archiving and retention need. */
-export interface RetentionDeps extends Omit<ForgettingDeps, 'store' | 'stopped'> {
+/** The services and settings of archiving and retention. */
+export interface RetentionDeps extends Omit<ForgetDeps, 'store' | 'stopped'> {
   store: RetentionNeeds;
-  /** Names this process: one at a time applies retention. */
+  /** The name of this process: one dispatcher at a time applies retention. */
   dispatcher: string;
   everyMs: number;
-  /** An experiment's stream stays in Redis for so long after its end. */
+  /** How long an experiment's stream stays in Redis after its end. */
   archiveAfterMs: number;
 }
 
 /**
- * Moves the streams of finished experiments into the archive, and has ray-workers forget them (every dispatcher does); moves
- * the oldest of what running experiments report there, and deletes what its project does not keep any longer (one
- * dispatcher at a time both). Each is a loop of its own, in bounded steps: none waits for another, and what fails for one
- * experiment stops no other and is tried again.
+ * Every dispatcher moves the streams of finished experiments into the archive, and has ray-workers forget experiments.
+ * One dispatcher at a time archives the oldest events of running experiments, and deletes expired data. Each task is a
+ * loop of its own with bounded steps: no task waits for another, and a failure for one experiment stops no other.
  */
-export function createRetention(deps: RetentionDeps): Loop {
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
+export function createRetentionLoops(deps: RetentionDeps): Loop {
   const { store, log, now, dispatcher, everyMs } = deps;
   let stopping = false;
   const stopped = () => stopping;
-  const seed = createSeeding({ store, now, log, stopped });
-  const held = async () => !stopping && (await store.holdRetention(dispatcher, LEASE_MS));
+  const held = async () => !stopping && (await store.retention.hold(dispatcher, LEASE_MS));
 
   async function expire(project: string, stage: RetentionStage, endedBefore: number): Promise<void> {
     for (let more = true; more && !stopping && (await held()); ) {
-      const ids = await store.due(stage, project, { endedBefore, limit: AT_ONCE });
-      const remove = async (id: string) => (await store.expire(stage, id)) !== 'waiting';
-      const done = await each({ log, stopped }, ids, 'deleting what is not kept', remove);
+      const ids = await store.retention.due(stage, project, { endedBefore, limit: AT_ONCE });
+      const remove = async (id: string) => (await store.retention.expire(stage, id)) !== 'waiting';
+      const done = await forEachExperiment({ log, stopped }, ids, 'deleting what is not kept', remove);
       if (done > 0) log.info({ project, what: stage, experiments: done }, 'retention deleted');
-      // Those that cannot be done now come first again: no further than them.
+      // The experiments that cannot be done now would come first again.
       more = ids.length === AT_ONCE && done === ids.length;
     }
   }
@@ -53,14 +58,18 @@ export function createRetention(deps: RetentionDeps): Loop {
     let cursor: string | null = null;
     do {
       if (stopping || !(await held())) return;
-      const step = await store.expireSweeps(project, { endedBefore, limit: SWEEPS_AT_ONCE, cursor });
+      const step = await store.retention.expireSweeps(project, {
+        endedBefore,
+        limit: SWEEPS_AT_ONCE,
+        cursor,
+      });
       if (step.deleted > 0) log.info({ project, what: 'sweeps', sweeps: step.deleted }, 'retention deleted');
       cursor = step.next;
     } while (cursor !== null);
   }
 
   async function applyPolicies(): Promise<void> {
-    for (const { name, retention } of await store.projects()) {
+    for (const { name, retention } of await store.projects.list()) {
       const cutoffs = cutoffsOf(policyOf(retention), now());
       for (const stage of RETENTION_STAGES) {
         const endedBefore = cutoffs[stage];
@@ -72,20 +81,19 @@ export function createRetention(deps: RetentionDeps): Loop {
 
   async function expireAll(): Promise<void> {
     if (!(await held())) return;
-    await seed();
     await applyPolicies();
-    // Last: one that the archive cannot remove keeps no record from going.
-    while (!stopping && (await store.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
+    // Last: a file that the archive cannot remove must not prevent records from being deleted.
+    while (!stopping && (await store.retention.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
   }
 
   const round = { store, log, stopped };
   const loops = [
-    // Taken for a short time: one that waits for a report or its rules comes back soon.
+    // Taken for a short time, so that an experiment that waits for a report or its rules is taken again soon.
     loopOf('archiving', () => archiveEnded(round, { leaseMs: 4 * everyMs, afterMs: deps.archiveAfterMs })),
     loopOf('rolling', async () => {
       if (await held()) await rollLong(round);
     }),
-    loopOf('forgetting', () => forgetOld({ ...deps, stopped })),
+    loopOf('forgetting', () => forgetExperiments({ ...deps, stopped })),
     loopOf('expiring', expireAll),
   ];
   function loopOf(name: string, run: () => Promise<void>): Loop {
@@ -101,8 +109,8 @@ export function createRetention(deps: RetentionDeps): Loop {
     async stop() {
       stopping = true;
       const ended = Promise.all(loops.map((loop) => loop.stop()));
-      // Not behind the loops: another dispatcher goes on with it though something of ours hangs.
-      await store.holdRetention(dispatcher, 0).catch((error) => {
+      // Before the loops have ended: another dispatcher can continue although a call of this one hangs.
+      await store.retention.hold(dispatcher, 0).catch((error) => {
         log.warn({ err: error }, 'retention could not be let go; another dispatcher goes on later');
       });
       await ended;

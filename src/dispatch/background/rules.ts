@@ -13,7 +13,7 @@ import {
 import type { ResolvedRule } from '../../schemas/rules.ts';
 import type { EarlyStopping } from '../../schemas/sweep.ts';
 import type { SignalPage } from '../../store/rules/contract.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 
 /*
@@ -35,9 +35,13 @@ const RULELESS_KNOWN = 10_000;
 
 /** What rules need. */
 export interface RulesDeps {
-  store: Pick<
-    Store,
-    'takeSignals' | 'readSignals' | 'dropSignals' | 'advanceRules' | 'recordAverage' | 'sweep'
+  store: StorePart<
+    | 'rules.takeSignals'
+    | 'rules.readSignals'
+    | 'rules.dropSignals'
+    | 'rules.advance'
+    | 'sweeps.recordAverage'
+    | 'sweeps.get'
   >;
   log: Log;
   /** For which nobody else works on an experiment that was taken; afterwards it may be done twice, to no effect. */
@@ -66,18 +70,18 @@ export function createRulesRound({
   const ruleless = new Set<string>();
 
   async function advance(id: string, now: number): Promise<void> {
-    if (ruleless.has(id)) return await store.dropSignals(id);
+    if (ruleless.has(id)) return await store.rules.dropSignals(id);
     for (let more = true; more && !stopped(); ) {
-      const page = await store.readSignals(id, ENTRIES_AT_ONCE);
+      const page = await store.rules.readSignals(id, ENTRIES_AT_ONCE);
       const rules = rulesOf(page);
       const early = await earlyStoppingOf(page);
       if (rules.length === 0 && early === null) {
         if (ruleless.size >= RULELESS_KNOWN) ruleless.clear();
         ruleless.add(id);
-        return await store.dropSignals(id);
+        return await store.rules.dropSignals(id);
       }
       const found = await look(store, page, { rules, early, now });
-      const done = await store.advanceRules({
+      const done = await store.rules.advance({
         ...found,
         experiment: id,
         cursor: page.cursor,
@@ -92,7 +96,7 @@ export function createRulesRound({
 
   return async () => {
     for (let full = true; full && !stopped(); ) {
-      const { now, ids } = await store.takeSignals(TAKEN_AT_ONCE, leaseMs);
+      const { now, ids } = await store.rules.takeSignals(TAKEN_AT_ONCE, leaseMs);
       full = ids.length === TAKEN_AT_ONCE;
       const next = ids.values();
       const work = async () => {
@@ -113,7 +117,7 @@ export function createRulesRound({
 
 /** What comes of a page: what the rules remember behind it, what fired, and whether the experiment is to be stopped. */
 async function look(
-  store: Pick<Store, 'recordAverage'>,
+  store: StorePart<'sweeps.recordAverage'>,
   page: SignalPage,
   { rules, early, now }: { rules: readonly ResolvedRule[]; early: EarlyStopping | null; now: number },
 ) {
@@ -132,7 +136,7 @@ async function look(
 
 /** Compares a child with the others of its sweep at every look that became due. */
 async function lookEarly(
-  store: Pick<Store, 'recordAverage'>,
+  store: StorePart<'sweeps.recordAverage'>,
   { page: { sweep, sweepIndex, state }, settings }: { page: SignalPage; settings: EarlyStopping },
   { memory, signals }: { memory: EarlyMemory; signals: readonly Signal[] },
 ): Promise<{ memory: EarlyMemory; fired: Firing[] }> {
@@ -144,7 +148,7 @@ async function lookEarly(
   const taken = takeValues(settings, memory, values);
   for (const one of taken.looks) {
     const place = { sweep: sweep ?? '', index: sweepIndex ?? 0, step: one.step };
-    const others = await store.recordAverage({ ...place, average: one.average });
+    const others = await store.sweeps.recordAverage({ ...place, average: one.average });
     // One that has ended counts for the others, and there is nothing of it to stop.
     const firing = state === null || isFinal(state) ? undefined : judgeLook(settings, one, others);
     if (firing !== undefined) return { memory: taken.memory, fired: [firing] };
@@ -153,13 +157,13 @@ async function lookEarly(
 }
 
 /** Asks for the early stopping of a sweep once: it never changes. */
-function rememberEarlyStopping(store: Pick<Store, 'sweep'>) {
+function rememberEarlyStopping(store: StorePart<'sweeps.get'>) {
   const sweeps = new Map<string, EarlyStopping | null>();
   return async ({ sweep }: SignalPage): Promise<EarlyStopping | null> => {
     if (sweep === null) return null;
     const known = sweeps.get(sweep);
     if (known !== undefined) return known;
-    const found = (await store.sweep(sweep))?.earlyStopping ?? null;
+    const found = (await store.sweeps.get(sweep))?.earlyStopping ?? null;
     if (sweeps.size >= SWEEPS_KNOWN) sweeps.clear();
     sweeps.set(sweep, found);
     return found;

@@ -1,6 +1,6 @@
 import { makeChild } from '../../plan/sweep.ts';
-import type { Line } from '../../queue/line.ts';
-import type { Store } from '../../store/store.ts';
+import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
+import type { StorePart } from '../../store/store.ts';
 import type { SweptExperiment } from '../../store/sweeps/contract.ts';
 import type { Log } from '../log.ts';
 
@@ -9,8 +9,10 @@ const SWEEPS_AT_ONCE = 100;
 
 /** What the advance of sweeps needs. */
 export interface SweepsDeps {
-  store: Pick<Store, 'sweepsWithWork' | 'sweep' | 'expandSweep' | 'releaseSweep' | 'cancelSweepChildren'>;
-  line: Pick<Line, 'join'>;
+  store: StorePart<
+    'sweeps.withWork' | 'sweeps.get' | 'sweeps.expand' | 'sweeps.release' | 'sweeps.cancelChildren'
+  >;
+  queue: Pick<ExperimentsQueue, 'enqueue' | 'remove'>;
   log: Log;
   /** True: leave the rest to another. */
   stopped?: () => boolean;
@@ -23,7 +25,7 @@ export interface SweepsDeps {
  */
 export async function advanceSweeps(deps: SweepsDeps): Promise<void> {
   const { store, log, stopped = () => false } = deps;
-  for (const id of await store.sweepsWithWork(SWEEPS_AT_ONCE)) {
+  for (const id of await store.sweeps.withWork(SWEEPS_AT_ONCE)) {
     if (stopped()) return;
     try {
       await advance(deps, id);
@@ -33,23 +35,24 @@ export async function advanceSweeps(deps: SweepsDeps): Promise<void> {
   }
 }
 
-async function advance({ store, line, log, stopped = () => false }: SweepsDeps, id: string): Promise<void> {
-  if ((await store.sweep(id))?.state === 'cancelled') {
+async function advance({ store, queue, log, stopped = () => false }: SweepsDeps, id: string): Promise<void> {
+  if ((await store.sweeps.get(id))?.state === 'cancelled') {
     for (let from: number | null = 0; from !== null && !stopped(); ) {
-      from = await store.cancelSweepChildren(id, from);
+      const { cancelled, next } = await store.sweeps.cancelChildren(id, from);
+      from = next;
+      await queue.remove(cancelled);
     }
     return;
   }
   for (let more = true; more && !stopped(); ) {
-    const step = await store.expandSweep(id, makeChild);
+    const step = await store.sweeps.expand(id, makeChild);
     more = step.more;
-    await join(step.made);
+    await enqueue(step.made);
   }
-  if (!stopped()) await join(await store.releaseSweep(id, makeChild));
+  if (!stopped()) await enqueue(await store.sweeps.release(id, makeChild));
 
-  async function join(made: readonly SweptExperiment[]): Promise<void> {
-    const joining = made.map(({ experiment, priority }) => line.join(experiment, priority));
-    await Promise.all(joining).catch((error: Error) => {
+  async function enqueue(made: readonly SweptExperiment[]): Promise<void> {
+    await queue.enqueue(made.map(({ experiment }) => experiment)).catch((error: Error) => {
       log.warn({ err: error, sweep: id }, 'no jobs yet for children of a sweep; the reconciler adds them');
     });
   }

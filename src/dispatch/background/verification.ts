@@ -1,12 +1,12 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
+import { retryUntil } from '../../core/retry.ts';
 import type { BatchRecord } from '../../store/batches/contract.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 import { BatchFormatError } from '../../verify/format/format-error.ts';
-import { createBackoff } from '../attempt/backoff.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
-import { createHolding, type Holding } from './holding.ts';
+import { type BatchLeases, createBatchLeases } from './batch-leases.ts';
 
 type VerificationEvent = Extract<ControllerEvent, { type: 'verification' }>;
 
@@ -22,7 +22,7 @@ export interface ReportSummary {
 }
 
 /** Recomputes one serialized batch, off this thread. */
-export interface Verifier {
+export interface BatchVerifier {
   verify(wire: Uint8Array, signal?: AbortSignal): Promise<ReportSummary>;
 }
 
@@ -67,14 +67,21 @@ export function unverifiableReport(record: BatchRecord, error: unknown): ReportS
 }
 
 /** Whether the store or the archive may answer later: the batch then stays pending instead of getting a report. */
-function isPassing(error: unknown): boolean {
+function isStoreAway(error: unknown): boolean {
   return error instanceof EchelonError && error.code === 'store-unavailable';
 }
 
 /** What verification needs. */
 export interface VerificationDeps {
-  store: Pick<Store, 'takePending' | 'beginPending' | 'holdPending' | 'giveBack' | 'batchBytes' | 'report'>;
-  verifier: Verifier;
+  store: StorePart<
+    | 'batches.takePending'
+    | 'batches.beginPending'
+    | 'batches.renewPending'
+    | 'batches.returnPending'
+    | 'batches.bytes'
+    | 'batches.report'
+  >;
+  verifier: BatchVerifier;
   /** Names this process. */
   holder: string;
   /** Batches at a time. */
@@ -94,7 +101,7 @@ export interface VerificationDeps {
  */
 export function createVerification(deps: VerificationDeps): Loop & { active(): number } {
   const { concurrency, everyMs, log } = deps;
-  const holding = createHolding(deps);
+  const leases = createBatchLeases(deps);
   const active = new Set<Promise<void>>();
   /** Taken, and to be verified alone. */
   const suspects: BatchRecord[] = [];
@@ -104,10 +111,10 @@ export function createVerification(deps: VerificationDeps): Loop & { active(): n
   const loop = createLoop({ name: 'verification', everyMs, log, run: round });
 
   async function round(): Promise<void> {
-    await holding.settle();
+    await leases.settle();
     const room = concurrency - active.size;
     if (!alone && suspects.length === 0 && room > 0) {
-      for (const record of await holding.take(room)) {
+      for (const record of await leases.take(room)) {
         if ((record.deaths ?? 0) === 0) start(record);
         else suspects.push(record);
       }
@@ -120,7 +127,7 @@ export function createVerification(deps: VerificationDeps): Loop & { active(): n
   }
 
   function start(record: BatchRecord): void {
-    const work = verify(deps, holding, record, stopping.signal).finally(() => {
+    const work = verify(deps, leases, record, stopping.signal).finally(() => {
       active.delete(work);
       alone = false;
       // Each end looks for more, so that a backlog is worked off without waiting for the next time.
@@ -131,7 +138,7 @@ export function createVerification(deps: VerificationDeps): Loop & { active(): n
 
   return {
     start() {
-      holding.renewal.start();
+      leases.renewal.start();
       loop.start();
     },
     poke: loop.poke,
@@ -139,7 +146,7 @@ export function createVerification(deps: VerificationDeps): Loop & { active(): n
     async stop() {
       stopping.abort();
       // What is not done when this process ends was not ended by its batch.
-      await Promise.all([holding.close(), holding.renewal.stop(), loop.stop()]);
+      await Promise.all([leases.close(), leases.renewal.stop(), loop.stop()]);
       await Promise.all(active);
     },
   };
@@ -148,35 +155,35 @@ export function createVerification(deps: VerificationDeps): Loop & { active(): n
 /** Never throws: a batch that gets no report is still pending, and comes back. */
 async function verify(
   deps: VerificationDeps,
-  holding: Holding,
+  leases: BatchLeases,
   record: BatchRecord,
   stopping: AbortSignal,
 ): Promise<void> {
   const { experiment, batch } = record;
   try {
-    const report = await judge(deps, holding, record);
+    const report = await judge(deps, leases, record);
     if (report !== null) await storeReport(deps, record, report, stopping);
-    holding.done(record);
+    leases.done(record);
   } catch (error) {
     deps.log.warn({ experiment, batch, err: error }, 'no report stored');
     // Nothing that failed here counts against the batch.
-    await holding.giveBack(record);
+    await leases.giveBack(record);
   }
 }
 
 /** Null: the batch needs no report any more. */
 async function judge(
   deps: VerificationDeps,
-  holding: Holding,
+  leases: BatchLeases,
   record: BatchRecord,
 ): Promise<ReportSummary | null> {
   const { deaths = 0 } = record;
   if (deaths >= MAX_TRIES)
     return unverifiableReport(record, new Error(`its verifier ended without a report ${deaths} times`));
   try {
-    return await recompute(deps, holding, record);
+    return await recompute(deps, leases, record);
   } catch (error) {
-    if (isPassing(error)) throw error;
+    if (isStoreAway(error)) throw error;
     const { experiment, attempt, batch } = record;
     deps.log.warn({ experiment, attempt, batch, err: error }, 'a batch could not be verified');
     return unverifiableReport(record, error);
@@ -186,12 +193,12 @@ async function judge(
 /** A fault of the batch's form is final; a batch on which a thread dies is given another try. */
 async function recompute(
   { store, verifier, log }: VerificationDeps,
-  holding: Holding,
+  leases: BatchLeases,
   record: BatchRecord,
 ): Promise<ReportSummary | null> {
   for (let tries = 1; ; tries += 1) {
-    const wire = await store.batchBytes(record);
-    if (tries === 1 && !(await holding.begin(record))) return null;
+    const wire = await store.batches.bytes(record);
+    if (tries === 1 && !(await leases.begin(record))) return null;
     try {
       return await verifier.verify(wire);
     } catch (error) {
@@ -211,16 +218,14 @@ async function storeReport(
   report: ReportSummary,
   stopping: AbortSignal,
 ): Promise<void> {
-  const backoff = createBackoff(retry);
-  for (;;) {
-    try {
-      await store.report(record, toVerificationEvent(record, report), report);
-      return;
-    } catch (error) {
-      if (!isPassing(error) || stopping.aborted) throw error;
+  await retryUntil(() => store.batches.report(record, toVerificationEvent(record, report), report), {
+    waits: retry,
+    signal: stopping,
+    shouldRetry(error) {
+      if (!isStoreAway(error) || stopping.aborted) return false;
       const { experiment, batch } = record;
       log.warn({ experiment, batch, err: error }, 'a report waits for the store');
-      await backoff.wait(stopping);
-    }
-  }
+      return true;
+    },
+  });
 }

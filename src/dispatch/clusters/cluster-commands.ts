@@ -1,8 +1,8 @@
 import { newCommandId } from '../../core/ids.ts';
 import type { Cluster, RayPlace } from '../../store/clusters/contract.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 import { toSeen } from './clusters.ts';
-import type { CommandWork, RunCommand } from './commands.ts';
+import type { CommandWork, RunCommand } from './command-runner.ts';
 import { createPreflight, type PreflightDeps } from './preflight.ts';
 import type { RayWorkerPackage } from './setup/package.ts';
 import { SetupError, toSetupError } from './setup/problems.ts';
@@ -25,28 +25,27 @@ export type AddSecret = Pick<RayPlace, 'token' | 'tls'>;
  * was started anew, its ray-worker is gone and finds its attempts again.
  */
 export async function requestRepair(
-  store: Pick<Store, 'openCommands' | 'createCommand'>,
+  store: StorePart<'commands.open' | 'commands.create'>,
   { name, ray, backfill }: Cluster,
 ): Promise<void> {
   if (ray === undefined) return;
   const { token, tls, ...place } = ray;
-  if ((await store.openCommands()).some(({ cluster }) => cluster === name)) return;
+  if ((await store.commands.open()).some(({ cluster }) => cluster === name)) return;
   const request: AddRequest = { ...place, backfill, repair: true };
   const secret = JSON.stringify({ token, tls } satisfies AddSecret);
-  await store.createCommand({ id: newCommandId(), cluster: name, kind: 'add', request, secret });
+  await store.commands.create({ id: newCommandId(), cluster: name, kind: 'add', request, secret });
 }
 
 /** What carrying out commands on clusters takes. */
 export interface ClusterCommandsDeps {
-  store: Pick<
-    Store,
-    | 'clusters'
-    | 'putCluster'
-    | 'seeCluster'
-    | 'setCluster'
-    | 'setDraining'
-    | 'removeCluster'
-    | 'reservations'
+  store: StorePart<
+    | 'clusters.list'
+    | 'clusters.put'
+    | 'clusters.see'
+    | 'clusters.set'
+    | 'clusters.setDraining'
+    | 'clusters.remove'
+    | 'clusters.allocations'
     | 'wake'
   >;
   pack: () => RayWorkerPackage;
@@ -78,18 +77,18 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
   const ray: RayPlace = { ...place, ...secret };
   const setUp = await (deps.setUp ?? setUpCluster)(name, ray, { pack: deps.pack, say, warn, signal });
   const { address, token, ca, description } = setUp;
-  const known = await store.clusters();
+  const known = await store.clusters.list();
   const before = known.find((cluster) => cluster.name === name);
   if (repair && before === undefined) return;
   await refuseTwin(name, description.generation, known);
   if (before) await refuseOther(before, description.generation, deps);
   signal.throwIfAborted();
   const record = { name, address, token, ca, ray, backfill: repair ? before!.backfill : backfill };
-  await store.putCluster({ ...record, generation: description.generation, lastSeenAt: null, nodes: [] });
-  await store.seeCluster(name, toSeen(address, description));
+  await store.clusters.put({ ...record, generation: description.generation, lastSeenAt: null, nodes: [] });
+  await store.clusters.see(name, toSeen(address, description));
   if (!repair) {
-    await store.setCluster(name, { backfill: null, ...(labels && { labels }) });
-    await store.setDraining(name, false);
+    await store.clusters.set(name, { backfill: null, ...(labels && { labels }) });
+    await store.clusters.setDraining(name, false);
   }
   await say(before ? 'the cluster is up to date' : 'the cluster takes experiments');
   await store.wake('line');
@@ -111,7 +110,7 @@ async function refuseOther(
   { store }: Pick<ClusterCommandsDeps, 'store'>,
 ): Promise<void> {
   if (before.generation === null || before.generation === generation) return;
-  const { items } = await store.reservations(before.name);
+  const { items } = await store.clusters.allocations(before.name);
   if (items.length > 0 && before.ray === undefined)
     throw new SetupError(
       `${before.name} runs ${countOf(items.length)}, and this is another ray-worker than the one that has them.`,
@@ -120,8 +119,8 @@ async function refuseOther(
 }
 
 async function drain({ cluster, say }: CommandWork, { store }: ClusterCommandsDeps): Promise<void> {
-  if (!(await store.setDraining(cluster, true))) throw unknown(cluster);
-  const { items } = await store.reservations(cluster);
+  if (!(await store.clusters.setDraining(cluster, true))) throw unknown(cluster);
+  const { items } = await store.clusters.allocations(cluster);
   await say(
     items.length === 0
       ? 'nothing new starts there, and nothing runs there'
@@ -132,16 +131,16 @@ async function drain({ cluster, say }: CommandWork, { store }: ClusterCommandsDe
 async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> {
   const { cluster: name, say, warn, tries } = work;
   const { store } = deps;
-  const cluster = (await store.clusters()).find((one) => one.name === name);
+  const cluster = (await store.clusters.list()).find((one) => one.name === name);
   if (cluster === undefined) {
     if (tries > 1) return; // an earlier try has removed it
     throw unknown(name);
   }
   // From here on no claim succeeds, so that what is not reserved now never will be.
-  await store.setDraining(name, true);
-  const { items } = await store.reservations(name);
+  await store.clusters.setDraining(name, true);
+  const { items } = await store.clusters.allocations(name);
   if (items.length > 0) {
-    if (!cluster.draining) await store.setDraining(name, false);
+    if (!cluster.draining) await store.clusters.setDraining(name, false);
     throw new SetupError(
       `${name} still runs ${countOf(items.length)}: ${items.map((item) => item.experiment).join(', ')}.`,
       `Drain it (echelon clusters drain ${name}) and wait, or cancel what runs.`,
@@ -157,7 +156,7 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
       );
     });
   }
-  await store.removeCluster(name);
+  await store.clusters.remove(name);
   await say('the cluster is removed');
 }
 

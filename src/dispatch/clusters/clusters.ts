@@ -86,7 +86,7 @@ export function createClusterRefresh(deps: {
           { cluster: cluster.name, generation: description.generation },
           "the ray-worker's state directory is a new one; attempts of the old one are lost",
         );
-      await store.seeCluster(cluster.name, toSeen(cluster.address, description));
+      await store.clusters.see(cluster.name, toSeen(cluster.address, description));
       repairs.delete(cluster.name);
       deps.onRefresh();
     } catch (error) {
@@ -103,7 +103,7 @@ export function createClusterRefresh(deps: {
     everyMs: deps.everyMs,
     log,
     async run() {
-      const clusters = await store.clusters();
+      const clusters = await store.clusters.list();
       rayWorkers.update(clusters);
       await Promise.all(clusters.map(refresh));
     },

@@ -1,10 +1,10 @@
-import { type CheckFinding, checkExperiment } from '../../plan/verl-agent/checks.ts';
+import type { CheckFinding } from '../../engines/engine.ts';
+import { findEngine, type ResolvedSpec } from '../../engines/registry.ts';
 import type { LaunchPlan, RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import { needInWords, plural } from '../../scheduler/choose-words.ts';
 import type { PreflightFinding } from '../../schemas/clusters.ts';
-import type { ResolvedSpec } from '../../schemas/spec.ts';
-import type { RunCommand } from './commands.ts';
+import type { RunCommand } from './command-runner.ts';
 
 /** What the request of a `preflight` holds: a resolved spec, or nothing, where only the cluster is looked at. */
 export type PreflightRequest = Partial<Pick<ResolvedSpec, 'spec' | 'defaults'>>;
@@ -30,8 +30,9 @@ export function createPreflight({
   deadlineMs = DEADLINE_MS,
 }: PreflightDeps): RunCommand {
   return async ({ cluster, request, say, found, signal }) => {
-    const { spec, defaults = [] } = request as PreflightRequest;
-    const findings = spec?.engine === 'verl-agent' ? checkExperiment({ spec, defaults }).map(ofCheck) : [];
+    const { spec: requested, defaults = [] } = request as PreflightRequest;
+    const findings = requested ? checksOf({ spec: requested, defaults }) : [];
+    const spec = requested && findEngine(requested.engine) ? requested : undefined;
     await say(`looking at ${cluster}`);
     try {
       const client = await rayWorkerOf(cluster);
@@ -58,6 +59,14 @@ function summary(findings: readonly PreflightFinding[]): string {
   return `${plural(findings.length, 'check')}: ${faults}, ${count('ok')} ok`;
 }
 
+function checksOf({ spec, defaults }: ResolvedSpec): PreflightFinding[] {
+  const engine = findEngine(spec.engine);
+  if (engine !== undefined) return (engine.check?.({ spec, defaults }) ?? []).map(ofCheck);
+  const message = `This dispatcher has no engine ${spec.engine}.`;
+  const mend = 'Run the same version of Echelon in every process.';
+  return [{ severity: 'error', check: 'engine', message, mend }];
+}
+
 function ofCheck({ check, severity, message, mend }: CheckFinding): PreflightFinding {
   return { severity: severity === 'note' ? 'ok' : severity, check, message, mend };
 }
@@ -75,15 +84,15 @@ function describe({ version, rayVersion, nodes }: RayWorkerDescription): Preflig
 
 /** An experiment is placed on one node as a whole: whether any node is large enough, and whether one is free now. */
 function roomFor(
-  { resources: { gpus, cpus } }: ResolvedSpec['spec'],
+  { engine, resources: { gpus, cpus } }: ResolvedSpec['spec'],
   { nodes }: RayWorkerDescription,
 ): PreflightFinding[] {
   const alive = nodes.filter((node) => node.alive);
   const fits = alive.filter((node) => node.gpusTotal >= gpus && node.cpusTotal >= cpus);
   const wanted = `${needInWords({ gpus, cpus })} on one node`;
   if (fits.length === 0) {
-    const mend =
-      'Lower resources (for verl-agent also environment.cpusPerActor), or use a cluster with larger nodes; it would wait for ever.';
+    const settings = ['/resources', ...(findEngine(engine)?.sizeSettings ?? [])];
+    const mend = `Lower ${settings.join(' or ')}, or use a cluster with larger nodes; it would wait for ever.`;
     return [{ severity: 'error', check: 'room', message: `No node has ${wanted}.`, mend }];
   }
   const free = fits.some((node) => node.gpusAvailable >= gpus && node.cpusAvailable >= cpus);

@@ -2,7 +2,7 @@ import { createRayWorkerClient } from '../../rpc/client.ts';
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import type { Cluster } from '../../store/clusters/contract.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 
 /** The clients of all known ray-workers, one for each, kept while the cluster's address and secrets stay the same. */
 export interface RayWorkers {
@@ -28,7 +28,7 @@ export function createRayWorkers({
   store,
   connect = createRayWorkerClient,
 }: {
-  store: Pick<Store, 'clusters'>;
+  store: StorePart<'clusters.list'>;
   connect?: Connect;
 }): RayWorkers {
   const known = new Map<string, Known>();
@@ -56,7 +56,7 @@ export function createRayWorkers({
     async of(cluster) {
       const before = known.get(cluster);
       if (before) return before.client;
-      update(await store.clusters());
+      update(await store.clusters.list());
       const now = known.get(cluster);
       if (!now) throw new RayWorkerError('unreachable', `no cluster ${cluster} is known`);
       return now.client;

@@ -1,70 +1,70 @@
-import type { Line } from '../../queue/line.ts';
-import type { Store } from '../../store/store.ts';
+import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
+import type { StorePart } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 
+/** An allocated experiment is launched within milliseconds: after so long its job was lost, or never released. */
+const RELEASED_AGAIN_MS = 5_000;
+
 /**
- * Makes the line agree with the records, one bounded step a call: adds a job for each queued experiment that has none, takes
- * out jobs of experiments that are not queued any more. Each step looks at `step` of both; those that move meanwhile may be
- * passed over, and are met the next time round. Safe beside submissions, claims and other dispatchers doing the same.
+ * Gives queued experiments the jobs that they lack, and releases again the jobs of experiments that have been allocated
+ * for `releaseMs`: what a process that died between two steps did not do. One bounded step a call, `step` experiments of
+ * each; an experiment that moves in the queue meanwhile may be met a step later. Safe beside other dispatchers.
  */
 export function createReconciler({
   store,
-  line,
+  queue,
   step,
+  releaseMs = RELEASED_AGAIN_MS,
   log,
 }: {
-  store: Pick<Store, 'waitingIds' | 'whoWaits' | 'get'>;
-  line: Pick<Line, 'slice' | 'missing' | 'ensure' | 'leave'>;
+  store: StorePart<'queue.ids' | 'attempts.allocated'>;
+  queue: Pick<ExperimentsQueue, 'missing' | 'enqueue' | 'release'>;
   step: number;
+  releaseMs?: number;
   log: Log;
-}): () => Promise<{ added: number; removed: number }> {
-  const next = { waiting: 0, job: 0 };
+}): () => Promise<{ added: number; released: number }> {
+  let next = 0;
 
   async function addMissing(): Promise<number> {
-    const waiting = await store.waitingIds(step, next.waiting);
-    next.waiting = waiting.length < step ? 0 : next.waiting + step;
-    let added = 0;
-    for (const id of await line.missing(waiting)) {
-      const record = await store.get(id);
-      if (record?.state === 'queued' && (await line.ensure(id, record.priority))) added += 1;
-    }
-    return added;
+    const queued = await store.queue.ids(step, next);
+    next = queued.length < step ? 0 : next + step;
+    const missing = await queue.missing(queued);
+    await queue.enqueue(missing);
+    return missing.length;
   }
 
-  async function removeStray(): Promise<number> {
-    // Jobs first: an experiment that is submitted in between then has a record, and its job is not taken for stray.
-    const jobs = await line.slice(next.job, step);
-    next.job = jobs.length < step ? 0 : next.job + step;
-    const waiting = await store.whoWaits(jobs);
-    let removed = 0;
-    for (const id of jobs) {
-      if (waiting.has(id) || (await store.get(id))?.state === 'queued') continue;
-      await line.leave(id);
-      removed += 1;
-    }
-    return removed;
+  async function releaseAgain(): Promise<number> {
+    const unacquired = await store.attempts.allocated({ olderThanMs: releaseMs, limit: step });
+    await Promise.all(unacquired.map((experiment) => queue.release(experiment)));
+    return unacquired.length;
   }
 
   return async () => {
-    const [added, removed] = [await addMissing(), await removeStray()];
-    if (added + removed > 0) log.info({ added, removed }, 'the line was made to agree with the records');
-    return { added, removed };
+    const [added, released] = [await addMissing(), await releaseAgain()];
+    if (added + released > 0) log.info({ added, released }, 'jobs of experiments were added or released');
+    return { added, released };
   };
 }
 
-/** Deadlines looked at in one step. */
+/** Deadlines checked in one step. */
 const OVERDUE_AT_ONCE = 500;
 
-/** Ends the experiments that wait although their deadline has passed. */
+/** Fails the experiments whose deadline has passed before they were launched. */
 export async function failOverdue({
   store,
+  queue,
   log,
 }: {
-  store: Pick<Store, 'failOverdue'>;
+  store: StorePart<'experiments.failOverdue'>;
+  queue: Pick<ExperimentsQueue, 'remove'>;
   log: Log;
 }): Promise<void> {
-  for (let ended = OVERDUE_AT_ONCE; ended === OVERDUE_AT_ONCE; ) {
-    ended = await store.failOverdue(OVERDUE_AT_ONCE);
-    if (ended > 0) log.info({ ended }, 'ended experiments whose deadline passed while they waited');
+  for (let more = true; more; ) {
+    const checked = await store.experiments.failOverdue(OVERDUE_AT_ONCE);
+    more = checked.more;
+    const { failed } = checked;
+    if (failed.length > 0)
+      log.info({ failed: failed.length }, 'failed experiments whose deadline has passed');
+    await queue.remove(failed);
   }
 }

@@ -1,12 +1,13 @@
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { type Caller, hasScope } from '../../core/scopes.ts';
-import { type Permissions, resolveSpec } from '../../plan/resolve-spec.ts';
+import type { Permissions } from '../../engines/engine.ts';
+import type { ExperimentSpec, ResolvedSpec } from '../../engines/registry.ts';
+import { invalidSpec } from '../../engines/validate-spec.ts';
+import { resolveSpec } from '../../plan/resolve-spec.ts';
 import type { ClusterView } from '../../schemas/api.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
-import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
-import { invalidSpec } from '../../schemas/validate-spec.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 
 /** No project has this name: its lists are empty. */
 const NO_PROJECT = '-';
@@ -29,12 +30,12 @@ export function inOwnProject<T extends object>(caller: Caller, spec: T): T {
 
 /** What of a project's name is wrong for the caller: one that it cannot see is one that is not there. */
 export async function projectProblem(
-  store: Pick<Store, 'projects'>,
+  store: StorePart<'projects.list'>,
   { project }: Caller,
   name: string,
 ): Promise<FieldProblem | undefined> {
   if (project === null && name === DEFAULT_PROJECT) return undefined;
-  const known = project === null ? (await store.projects()).map((one) => one.name) : [project];
+  const known = project === null ? (await store.projects.list()).map((one) => one.name) : [project];
   if (known.includes(name)) return undefined;
   const near = nearestName(name, known);
   const hint = near ? `did you mean ${near}?` : `known: ${known.slice(0, 20).join(', ')}`;
@@ -46,7 +47,7 @@ export async function projectProblem(
  * EchelonError `invalid-spec`, also for a project that is not there for the caller.
  */
 export async function resolveFor(
-  store: Pick<Store, 'projects' | 'clusters'>,
+  store: StorePart<'projects.list' | 'clusters.list'>,
   caller: Caller,
   spec: ExperimentSpec,
 ): Promise<ResolvedSpec> {
@@ -62,12 +63,12 @@ export async function resolveFor(
  * allowed on `cluster`, or, where any cluster may take it (null), on every one.
  */
 export async function permissionsOf(
-  store: Pick<Store, 'clusters'>,
+  store: StorePart<'clusters.list'>,
   caller: Caller,
   cluster: string | null,
 ): Promise<Permissions> {
   if (hasScope(caller, 'custom-code')) return { customCode: true };
-  const clusters = await store.clusters(cluster === null ? undefined : [cluster]);
+  const clusters = await store.clusters.list(cluster === null ? undefined : [cluster]);
   const [first, ...others] = clusters.map(({ codePaths = [] }) => codePaths);
   const codePaths = (first ?? []).filter((path) => others.every((paths) => paths.includes(path)));
   return { customCode: false, codePaths };
@@ -75,14 +76,14 @@ export async function permissionsOf(
 
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */
 export async function seenClusters(
-  store: Pick<Store, 'isIn'>,
+  store: StorePart<'projects.contains'>,
   { project }: Caller,
   clusters: readonly ClusterView[],
 ): Promise<ClusterView[]> {
   if (project === null) return [...clusters];
   return await Promise.all(
     clusters.map(async (cluster) => {
-      const own = await Promise.all(cluster.experiments.map((id) => store.isIn(project, id)));
+      const own = await Promise.all(cluster.experiments.map((id) => store.projects.contains(project, id)));
       return { ...cluster, experiments: cluster.experiments.filter((_id, at) => own[at]) };
     }),
   );

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Caller, SCOPES } from '../../core/scopes.ts';
 import { isLive } from '../../schemas/key.ts';
 import type { StoredKey } from '../../store/access/contract.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 import type { SignIn } from './sessions.ts';
 
 /** Open streams are looked through this often for keys that have ended. */
@@ -59,7 +59,7 @@ export function newKeyToken(id: string): { token: string; digest: string } {
  * costs no more than a right one.
  */
 export function createCallers(input: {
-  store: Pick<Store, 'accessVersion' | 'keys' | 'signOuts' | 'keyUsed'>;
+  store: StorePart<'access.version' | 'access.keys' | 'access.signOuts' | 'access.keyUsed'>;
   tokens: readonly string[];
   clock: { now(): number };
 }): Callers {
@@ -190,7 +190,7 @@ interface Access {
   signedOut: ReadonlyMap<string, number>;
 }
 
-type AccessReads = Pick<Store, 'accessVersion' | 'keys' | 'signOuts' | 'keyUsed'>;
+type AccessReads = StorePart<'access.version' | 'access.keys' | 'access.signOuts' | 'access.keyUsed'>;
 
 /** The keys and sign-outs of the store as they are now, read again only when they have changed. */
 function keyCopy(store: AccessReads) {
@@ -201,9 +201,9 @@ function keyCopy(store: AccessReads) {
 
   async function look(): Promise<Access> {
     // The version comes first: what changes in between is read again by the next look.
-    const version = await store.accessVersion();
+    const version = await store.access.version();
     if (held?.version === version) return held;
-    const [all, signedOut] = await Promise.all([store.keys(), store.signOuts()]);
+    const [all, signedOut] = await Promise.all([store.access.keys(), store.access.signOuts()]);
     held = { version, keys: new Map(all.map((key) => [key.id, key])), signedOut };
     for (const { id, lastUsedAt } of all) noted.set(id, Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0));
     return held;
@@ -227,7 +227,7 @@ function keyCopy(store: AccessReads) {
     noteUse(id: string, now: number): void {
       if (now - (noted.get(id) ?? 0) < NOTE_MS) return;
       noted.set(id, now);
-      store.keyUsed(id, now).catch(() => {});
+      store.access.keyUsed(id, now).catch(() => {});
     },
   };
 }

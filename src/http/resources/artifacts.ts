@@ -28,7 +28,7 @@ export function addArtifacts(app: App, { store, settings }: RouteDeps): void {
       const { cursor, limit = 50 } = request.query;
       const scope = `artifacts ${id}`;
       const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
-      const { items, more } = await store.artifacts(id, from, limit);
+      const { items, more } = await store.experiments.artifacts(id, from, limit);
       return { items, next: more ? cursors.seal(scope, String(from + items.length)) : null };
     },
   );

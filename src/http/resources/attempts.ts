@@ -19,7 +19,7 @@ export function addAttempts(app: App, { store }: RouteDeps): void {
     },
     async (request) => {
       const { id } = await experimentOf(store, request, request.params.id);
-      const attempts = await store.attempts(id);
+      const attempts = await store.attempts.list(id);
       return {
         items: attempts.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => ({
           attempt,

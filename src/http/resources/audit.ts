@@ -50,7 +50,7 @@ export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
       let before = cursor === undefined ? undefined : cursors.open(scope, cursor);
       const items: AuditEntry[] = [];
       for (let read = 0; read < MOST_READ; read += READ) {
-        const page = await store.auditLog(READ, before);
+        const page = await store.audit.page(READ, before);
         for (const entry of page) {
           if (items.length === limit) return { items, next: cursors.seal(scope, before!) };
           before = entry.id;

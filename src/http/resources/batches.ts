@@ -3,7 +3,7 @@ import { EchelonError } from '../../core/errors.ts';
 import type { BatchDetail, BatchPage, BatchView } from '../../schemas/records.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { BatchRecord } from '../../store/batches/contract.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
@@ -75,23 +75,23 @@ function addRead(app: App, { store }: RouteDeps): void {
 
 /** A recorded batch of an experiment that the caller may see. Throws EchelonError `not-found`. */
 export async function batchOf(
-  store: Pick<Store, 'batch'>,
+  store: StorePart<'batches.get'>,
   { id, attempt, batch }: { id: string; attempt: number; batch: number },
 ): Promise<BatchRecord> {
-  const record = await store.batch(id, attempt, batch);
+  const record = await store.batches.get(id, attempt, batch);
   if (record !== undefined) return record;
   throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
 }
 
 /** Reads pages of an experiment's batches; cursors of one list fit all that are made here. */
-export function createBatchPages(store: Pick<Store, 'batchPage'>, secret: string) {
+export function createBatchPages(store: StorePart<'batches.page'>, secret: string) {
   const cursors = createCursors(secret);
   return {
     async page(id: string, { cursor, limit = 50 }: { cursor?: string; limit?: number }) {
       const scope = `batches ${id}`;
       const [attempt, batch] = cursor === undefined ? [] : cursors.open(scope, cursor).split('/').map(Number);
       const after = attempt !== undefined && batch !== undefined && { after: { attempt, batch } };
-      const { items, more } = await store.batchPage(id, { ...after, limit });
+      const { items, more } = await store.batches.page(id, { ...after, limit });
       const last = items.at(-1);
       const next = more && last ? cursors.seal(scope, `${last.attempt}/${last.batch}`) : null;
       return { items, next };

@@ -34,7 +34,7 @@ export function addBundles(app: App, { store, verifier, settings, onDemand }: Ro
       const origin = { experiment: experiment.id, attempt, batch, step, digest, report: report ?? null };
       const about = { ...origin, version: settings.version };
       const file = await onDemand(reply, async (signal) =>
-        verifier.bundle(await store.batchBytes(record), about, signal),
+        verifier.bundle(await store.batches.bytes(record), about, signal),
       ).catch((error: unknown) => {
         throw error instanceof BatchFormatError || error instanceof RangeError
           ? new EchelonError('not-verifiable', `This batch cannot be written as a bundle: ${error.message}.`)

@@ -151,7 +151,7 @@ function addRemove(app: App, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { name } = await clusterOf(deps.store, request.params.name);
-      const { items } = await deps.store.reservations(name);
+      const { items } = await deps.store.clusters.allocations(name);
       if (items.length > 0) {
         const what = items
           .map((item) => item.experiment)
@@ -163,7 +163,7 @@ function addRemove(app: App, deps: RouteDeps): void {
         );
       }
       request.auditTarget = name;
-      const command = await beginCommand(deps, name, 'remove', { ifVersion: request.readVersion });
+      const command = await beginCommand(deps, name, 'remove', { ifRevision: request.readRevision });
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
   );

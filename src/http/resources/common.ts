@@ -4,7 +4,7 @@ import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import { strict } from '../../schemas/strict.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 
 /** Codes of what a request that brings new work may be refused for, each documented in `error-docs.ts`. */
 export const NEW_WORK_REFUSALS = [
@@ -77,14 +77,14 @@ export const AfterParam = Type.Optional(
  * project as for none at all, and after the same look-up; an id that cannot exist costs none.
  */
 export async function experimentOf(
-  store: Pick<Store, 'get' | 'isIn'>,
+  store: StorePart<'experiments.get' | 'projects.contains'>,
   { caller }: { caller: Caller },
   id: string,
 ): Promise<Experiment> {
   if (!EXPERIMENT_ID.test(id)) throw notFound(id);
   // The whole record of another project's experiment would take longer to read than none.
-  if (caller.project !== null && !(await store.isIn(caller.project, id))) throw notFound(id);
-  const experiment = await store.get(id);
+  if (caller.project !== null && !(await store.projects.contains(caller.project, id))) throw notFound(id);
+  const experiment = await store.experiments.get(id);
   if (experiment === undefined || !sees(caller, experiment.project)) throw notFound(id);
   return experiment;
 }

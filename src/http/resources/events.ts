@@ -17,9 +17,9 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
     bufferBytes: limits.streamBufferBytes,
   });
   const sourceOf = (id: string): Source<StreamEntry> => ({
-    newest: async () => (await store.tail(id, 1))[0]?.id,
-    read: (after, limit) => store.read(id, after, limit),
-    follow: (after, signal) => store.follow(id, after, signal),
+    newest: async () => (await store.events.tail(id, 1))[0]?.id,
+    read: (after, limit) => store.events.read(id, after, limit),
+    follow: (after, signal) => store.events.follow(id, after, signal),
   });
 
   app.get(
@@ -54,8 +54,8 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
         ? streamPlace({ value: header, field: 'Last-Event-ID', experiment })
         : streamPlace({ value: request.query.after, field: 'after', experiment });
       // EventSource comes back for ever after a stream that ended, unless it is told 204.
-      if (after !== undefined && (await store.isOver(experiment.id))) {
-        const rest = await store.read(experiment.id, after, 1);
+      if (after !== undefined && (await store.events.isOver(experiment.id))) {
+        const rest = await store.events.read(experiment.id, after, 1);
         if (rest.length === 0) return reply.code(204).send(null);
       }
       return streams.send(request, reply, {

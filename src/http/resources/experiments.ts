@@ -2,21 +2,22 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { STATES } from '../../core/states.ts';
+import type { ExperimentSpec } from '../../engines/registry.ts';
+import { validateSpec } from '../../engines/validate-spec.ts';
 import type { Accepted } from '../../schemas/api.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
-import type { ExperimentSpec } from '../../schemas/spec.ts';
 import { strict } from '../../schemas/strict.ts';
-import { validateSpec } from '../../schemas/validate-spec.ts';
-import type { ExperimentFilter } from '../../store/experiments/records-contract.ts';
+import type { ExperimentFilter } from '../../store/experiments/contract.ts';
 import { acceptExperiment, type Submission } from '../accept-experiment.ts';
 import { listedProject } from '../access/caller-projects.ts';
 import { withSilence } from '../cluster-views.ts';
+import { removeJobs } from '../enqueue.ts';
 import { experimentDetail } from '../experiment-detail.ts';
 import { auditEntry } from '../server/audit.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
-import { idempotencyKey } from '../server/idempotency.ts';
+import { idempotencyOf } from '../server/idempotency.ts';
 import { problems } from '../server/responses.ts';
 import {
   cancelBody,
@@ -86,7 +87,7 @@ async function accept(
   const { accepted } = await acceptExperiment(deps, {
     ...asked,
     caller: request.caller,
-    key: idempotencyKey(request),
+    idempotency: idempotencyOf(request),
     audit: (id) => auditEntry(request, { status: 202, target: id }),
   });
   // Where it was made before, that has an entry, and nothing was done now.
@@ -167,7 +168,7 @@ function addDelete(app: App, { store }: RouteDeps): void {
     },
     async (request, reply) => {
       const { id, state } = await experimentOf(store, request, request.params.id);
-      const outcome = await store.deleteExperiment(id, request.readVersion);
+      const outcome = await store.experiments.delete(id, request.readRevision);
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'not-ended') {
         throw new EchelonError(
@@ -227,7 +228,7 @@ function addList(app: App, deps: RouteDeps): void {
       };
       const scope = `experiments ${canonicalJson(filter)}`;
       const before = cursor === undefined ? {} : { before: cursors.open(scope, cursor) };
-      const page = await store.list({ ...filter, ...before, limit });
+      const page = await store.experiments.list({ ...filter, ...before, limit });
       const items = await withSilence(deps, page.items);
       return { items, next: page.next === null ? null : cursors.seal(scope, page.next) };
     },
@@ -253,7 +254,7 @@ function addCancel(app: App, deps: RouteDeps): void {
     async (request, reply) => {
       const { id } = request.params;
       await experimentOf(store, request, id);
-      const outcome = await store.cancel(id, cancelReason(request.body));
+      const outcome = await store.experiments.cancel(id, cancelReason(request.body));
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'already-final') {
         throw new EchelonError(
@@ -261,6 +262,7 @@ function addCancel(app: App, deps: RouteDeps): void {
           'The experiment has already ended; there is nothing to cancel.',
         );
       }
+      if (outcome === 'cancelled') removeJobs(deps, [id]);
       const experiment = await experimentOf(store, request, id);
       return reply.code(202).send(await experimentDetail(deps, experiment, request.caller));
     },

@@ -36,7 +36,28 @@ const response = {
 const DESCRIPTION =
   'Changes of state, batches in which something is wrong, rules that fired, and the counts of sweeps, each once and in order. It begins with an event `start`, whose id is the place from which on it tells. Send the last id back as Last-Event-ID (or `after`) to go on behind it. The newest few thousand are kept: where what you ask for is not kept any more, the answer is 410 and says where to go on. It does not end by itself.';
 
+const PROJECT_SCHEMA = {
+  operationId: 'streamProjectEvents',
+  summary: 'What happens in a project, as it arises (server-sent events)',
+  description: DESCRIPTION,
+  tags: ['streams'],
+  params: Type.Object({ name: Type.String({ description: "The project's name" }) }, strict),
+  querystring: Query,
+  headers: Headers,
+  response: { ...response, ...problems('project-not-found', 'invalid-cursor', 'history-trimmed') },
+};
+const ALL_SCHEMA = {
+  operationId: 'streamAllEvents',
+  summary: 'What happens in all projects, as it arises (server-sent events)',
+  description: `${DESCRIPTION} For callers that are bound to no project; ids are not those of a project's feed.`,
+  tags: ['streams'],
+  querystring: Query,
+  headers: Headers,
+  response: { ...response, ...problems('invalid-cursor', 'history-trimmed') },
+};
+
 /** GET /v1/projects/:name/events and GET /v1/events: what happens in a project, and in all of them. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one route: its schema is longer than its code
 export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Streams): void {
   const fanOut = createFanOut<FeedEntry>({
     compare: (a, b) => Number(a) - Number(b),
@@ -49,13 +70,13 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
     reply: FastifyReply,
     { project, after }: { project: string | null; after: string | undefined },
   ): Promise<FastifyReply> {
-    const place = after ?? (await store.feedEnd(project));
+    const place = after ?? (await store.feed.end(project));
     // A place that cannot be gone on from is refused here: behind the head of an answer it would be too late.
-    if (after !== undefined) await store.readFeed(project, after, 1);
+    if (after !== undefined) await store.feed.read(project, after, 1);
     const source: Source<FeedEntry> = {
-      newest: () => store.feedEnd(project),
-      read: (behind, limit) => store.readFeed(project, behind ?? '0', limit),
-      follow: (behind, signal) => store.followFeed(project, behind ?? '0', signal),
+      newest: () => store.feed.end(project),
+      read: (behind, limit) => store.feed.read(project, behind ?? '0', limit),
+      follow: (behind, signal) => store.feed.follow(project, behind ?? '0', signal),
     };
     async function* frames(signal: AbortSignal): AsyncGenerator<Frame, void, undefined> {
       const start = `id: ${place}\nevent: start\ndata: ${JSON.stringify({ id: place })}\n\n`;
@@ -69,20 +90,11 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
     '/v1/projects/:name/events',
     {
       exposeHeadRoute: false,
-      schema: {
-        operationId: 'streamProjectEvents',
-        summary: 'What happens in a project, as it arises (server-sent events)',
-        description: DESCRIPTION,
-        tags: ['streams'],
-        params: Type.Object({ name: Type.String({ description: "The project's name" }) }, strict),
-        querystring: Query,
-        headers: Headers,
-        response: { ...response, ...problems('project-not-found', 'invalid-cursor', 'history-trimmed') },
-      },
+      schema: PROJECT_SCHEMA,
     },
     async (request, reply) => {
       const { name } = request.params;
-      if (!sees(request.caller, name) || (await store.project(name)) === undefined)
+      if (!sees(request.caller, name) || (await store.projects.get(name)) === undefined)
         throw projectNotFound(name);
       const after = request.headers['last-event-id'] || request.query.after;
       return answer(request, reply, { project: name, after });
@@ -93,15 +105,7 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
     '/v1/events',
     {
       exposeHeadRoute: false,
-      schema: {
-        operationId: 'streamAllEvents',
-        summary: 'What happens in all projects, as it arises (server-sent events)',
-        description: `${DESCRIPTION} For callers that are bound to no project; ids are not those of a project's feed.`,
-        tags: ['streams'],
-        querystring: Query,
-        headers: Headers,
-        response: { ...response, ...problems('invalid-cursor', 'history-trimmed') },
-      },
+      schema: ALL_SCHEMA,
     },
     async (request, reply) => {
       const { project } = request.caller;

@@ -74,7 +74,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
     async ({ query: { cursor, limit = 50 } }) => {
       const after = cursor === undefined ? '' : cursors.open('keys', cursor);
       // Keys never change their place, and new ones come first: one that goes leaves the others where they are.
-      const behind = (await store.keys()).filter((key) => placeOf(key) > after);
+      const behind = (await store.access.keys()).filter((key) => placeOf(key) > after);
       const items = behind.slice(0, limit);
       const last = behind.length > limit ? items.at(-1) : undefined;
       return { items: items.map(view), next: last ? cursors.seal('keys', placeOf(last)) : null };
@@ -102,7 +102,7 @@ function addRead(app: App, { store }: RouteDeps): void {
       },
     },
     async ({ params: { id } }): Promise<ApiKey> => {
-      const key = (await store.keys()).find((one) => one.id === id);
+      const key = (await store.access.keys()).find((one) => one.id === id);
       if (key === undefined) throw new EchelonError('not-found', `There is no key ${id.slice(0, 40)}.`);
       return view(key);
     },
@@ -138,7 +138,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
         }
       }
       const now = clock.now();
-      const live = (await store.keys()).filter((key) => isLive(key, now));
+      const live = (await store.access.keys()).filter((key) => isLive(key, now));
       if (live.length >= MOST_KEYS) {
         throw new EchelonError('limit-reached', `There are ${MOST_KEYS} valid keys; revoke some first.`);
       }
@@ -150,7 +150,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
         expiresAt: expiresInSeconds === undefined ? null : now + expiresInSeconds * 1000,
         revokedAt: null,
       };
-      if (!(await store.createKey(key))) throw refused('is gone by now', '/project');
+      if (!(await store.access.createKey(key))) throw refused('is gone by now', '/project');
       reply.code(201).header('location', `/v1/keys/${id}`);
       return { key: view(key), token };
     },
@@ -184,7 +184,7 @@ function addRotate(app: App, { store, clock }: RouteDeps): void {
       const { overlapSeconds = 0 } = (request.body ?? {}) as ApiKeyRotation;
       const overlapMs = overlapSeconds * 1000;
       const { token, digest } = newKeyToken(id);
-      const key = await store.changeKey(id, (before) => {
+      const key = await store.access.changeKey(id, (before) => {
         requireScopes(request.caller, before.scopes);
         return isLive(before, now)
           ? {
@@ -217,7 +217,7 @@ function addRevoke(app: App, { store, clock }: RouteDeps): void {
     async (request): Promise<ApiKey> => {
       const { id } = request.params;
       const now = clock.now();
-      const key = await store.changeKey(id, (before) => ({
+      const key = await store.access.changeKey(id, (before) => ({
         ...before,
         revokedAt: before.revokedAt ?? now,
       }));

@@ -125,7 +125,7 @@ function addLogout(app: App, { store, clock }: RouteDeps): void {
     async ({ credential }, reply) => {
       // Set first, so that the browser forgets its cookie even where the store is away.
       reply.clearCookie(SESSION_COOKIE, { path: '/' });
-      await store.signOut(credential, clock.now(), SESSION_MS);
+      await store.access.signOut(credential, clock.now(), SESSION_MS);
       return reply.redirect('/login', 303);
     },
   );

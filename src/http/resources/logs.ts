@@ -135,7 +135,7 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
     async (request, reply) => {
       const { id } = await experimentOf(store, request, request.params.id);
       const { since, ...filter }: { since?: number } & LogFilter = request.query;
-      const { lines, bytes } = await store.logPlace(id, { line: 1 });
+      const { lines, bytes } = await store.events.logPosition(id, { line: 1 });
       reply.headers({
         'content-type': 'text/plain; charset=utf-8',
         // An id has nothing that would have to be quoted.

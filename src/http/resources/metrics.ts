@@ -127,7 +127,7 @@ function addNames(app: App, store: Store): void {
     },
     async (request) => {
       const { id } = await experimentOf(store, request, request.params.id);
-      return { items: await store.metricNames(id) };
+      return { items: await store.metrics.names(id) };
     },
   );
 }
@@ -165,7 +165,7 @@ async function chartsOf(
 ): Promise<MetricChart[]> {
   const isNamed = nameFilter(wanted);
   const names = await Promise.all(
-    ids.map(async (id) => (await store.metricNames(id)).map(({ name }) => name).filter(isNamed)),
+    ids.map(async (id) => (await store.metrics.names(id)).map(({ name }) => name).filter(isNamed)),
   );
   const count = names.reduce((sum, some) => sum + some.length, 0);
   const fitting = Math.max(1, Math.min(resolution, Math.floor(MOST_POINTS / Math.max(1, count))));
@@ -174,7 +174,7 @@ async function chartsOf(
     const series: MetricChart['series'] = [];
     for (let at = 0; at < names[index]!.length; at += NAMES_AT_ONCE) {
       const some = names[index]!.slice(at, at + NAMES_AT_ONCE);
-      const points = await store.metricSeries(id, { names: some, from, to, resolution: fitting });
+      const points = await store.metrics.series(id, { names: some, from, to, resolution: fitting });
       series.push(...some.map((name, place) => ({ name, points: points[place]! })));
     }
     charts.push({ series, resolution: fitting });

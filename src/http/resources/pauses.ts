@@ -55,7 +55,7 @@ function addQueuePause(app: App, { store, clock }: RouteDeps): void {
     async ({ params, body, caller }) => {
       const target = await queueOf(store, params.name);
       const pause = pauseBy(caller, body, clock.now());
-      await store.setPaused(target, pause);
+      await store.queue.setPaused(target, pause);
       return queueState(store, params.name);
     },
   );
@@ -78,7 +78,7 @@ function addQueueDrain(app: App, { store, clock }: RouteDeps): void {
       },
     },
     async ({ params, body, caller }) => {
-      await store.setDrained(await queueOf(store, params.name), pauseBy(caller, body, clock.now()));
+      await store.queue.setDrained(await queueOf(store, params.name), pauseBy(caller, body, clock.now()));
       return queueState(store, params.name);
     },
   );
@@ -101,8 +101,8 @@ function addQueueResume(app: App, { store }: RouteDeps): void {
     async ({ params, body }) => {
       refuseBody(body);
       const target = await queueOf(store, params.name);
-      await store.setPaused(target, null);
-      await store.setDrained(target, null);
+      await store.queue.setPaused(target, null);
+      await store.queue.setDrained(target, null);
       return queueState(store, params.name);
     },
   );
@@ -127,7 +127,7 @@ function addClusterPause(app: App, deps: RouteDeps): void {
     },
     async ({ params, body, caller }) => {
       const { name } = await clusterOf(store, params.name);
-      await store.setPaused({ kind: 'cluster', name }, pauseBy(caller, body, clock.now()));
+      await store.queue.setPaused({ kind: 'cluster', name }, pauseBy(caller, body, clock.now()));
       return clusterView(deps, await clusterOf(store, name));
     },
   );
@@ -151,8 +151,8 @@ function addClusterResume(app: App, deps: RouteDeps): void {
     async ({ params, body }) => {
       refuseBody(body);
       const { name } = await clusterOf(store, params.name);
-      await store.setPaused({ kind: 'cluster', name }, null);
-      await store.setDraining(name, false);
+      await store.queue.setPaused({ kind: 'cluster', name }, null);
+      await store.clusters.setDraining(name, false);
       return clusterView(deps, await clusterOf(store, name));
     },
   );
@@ -175,9 +175,9 @@ function addClusterChange(app: App, deps: RouteDeps): void {
         response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
       },
     },
-    async ({ params, body, readVersion }) => {
+    async ({ params, body, readRevision }) => {
       const { name } = await clusterOf(store, params.name);
-      await store.setCluster(name, body, readVersion);
+      await store.clusters.set(name, body, readRevision);
       return clusterView(deps, await clusterOf(store, name));
     },
   );
@@ -193,14 +193,14 @@ function refuseBody(body: unknown): void {
 }
 
 async function queueState(store: RouteDeps['store'], name: string) {
-  const { line, projects, draining } = await store.pauses();
+  const { line, projects, draining } = await store.queue.pauses();
   if (name === WHOLE_LINE) return { queue: name, paused: line, draining: draining.line };
   return { queue: name, paused: projects.get(name) ?? null, draining: draining.projects.get(name) ?? null };
 }
 
 async function queueOf(store: RouteDeps['store'], name: string): Promise<QueueTarget> {
   if (name === WHOLE_LINE) return { kind: 'line' };
-  const known = (await store.projects()).map((project) => project.name);
+  const known = (await store.projects.list()).map((project) => project.name);
   if (known.includes(name)) return { kind: 'project', name };
   const near = nearestName(name, [...known, WHOLE_LINE]);
   throw new EchelonError(

@@ -1,11 +1,7 @@
 import { Type } from 'typebox';
-import { commandLine } from '../../plan/command-line.ts';
-import { compilePlan } from '../../plan/compile-plan.ts';
-import { checkExperiment } from '../../plan/verl-agent/checks.ts';
-import { compileVerlAgent } from '../../plan/verl-agent/compile.ts';
-import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
+import type { ExperimentSpec } from '../../engines/registry.ts';
+import { previewPlan } from '../../plan/preview.ts';
 import { resolveFor } from '../access/caller-projects.ts';
-import { fingerprintOf } from '../fingerprint-of.ts';
 import { requirePlace } from '../require-place.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
@@ -31,22 +27,8 @@ export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
     async (request) => {
       const resolved = await resolveFor(store, request.caller, request.body);
       await requirePlace(store, resolved.spec);
-      const plan = compilePlan(resolved.spec);
-      return {
-        resolved: resolved.spec,
-        defaults: resolved.defaults,
-        fingerprint: fingerprintOf(resolved.spec),
-        plan,
-        commandLine: commandLine(plan),
-        ...remarks(resolved),
-      };
+      const { details: _details, ...preview } = previewPlan(resolved);
+      return { resolved: resolved.spec, defaults: resolved.defaults, ...preview };
     },
   );
-}
-
-/** What the plan of a verl-agent spec makes differ from its recipe's script, and what is to be said of it beforehand. */
-function remarks({ spec, defaults }: ResolvedSpec) {
-  if (spec.engine !== 'verl-agent') return { changes: [], corrections: [], checks: [] };
-  const { changes, corrections } = compileVerlAgent(spec);
-  return { changes, corrections, checks: checkExperiment({ spec, defaults }) };
 }

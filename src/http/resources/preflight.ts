@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { COMMAND_ID } from '../../core/ids.ts';
 import { sees } from '../../core/scopes.ts';
+import type { ExperimentSpec, ResolvedSpec } from '../../engines/registry.ts';
 import type { Command } from '../../schemas/clusters.ts';
-import type { ExperimentSpec, ResolvedSpec } from '../../schemas/spec.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Cluster } from '../../store/clusters/contract.ts';
 import { resolveFor } from '../access/caller-projects.ts';
@@ -43,7 +43,7 @@ function addBegin(app: App, deps: RouteDeps): void {
     async (request, reply) => {
       const { spec, defaults } = await resolveFor(deps.store, request.caller, request.body);
       await requirePlace(deps.store, spec);
-      const cluster = spec.cluster ?? suitable(await deps.store.clusters(), spec);
+      const cluster = spec.cluster ?? suitable(await deps.store.clusters.list(), spec);
       await refuseCrowd(deps, cluster);
       const command = await beginCommand(deps, cluster, 'preflight', {
         ...{ request: { spec, defaults }, project: spec.project },
@@ -57,7 +57,7 @@ function addBegin(app: App, deps: RouteDeps): void {
 const MOST_WAITING = 8;
 
 async function refuseCrowd({ store }: RouteDeps, cluster: string): Promise<void> {
-  const waiting = (await store.openCommands()).filter((command) => command.cluster === cluster).length;
+  const waiting = (await store.commands.open()).filter((command) => command.cluster === cluster).length;
   if (waiting < MOST_WAITING) return;
   throw new EchelonError('cluster-busy', `${waiting} commands wait for ${cluster} already; try again later.`);
 }
@@ -93,7 +93,7 @@ function addRead(app: App, { store }: RouteDeps): void {
       },
     },
     async ({ params: { id }, caller }): Promise<Command> => {
-      const project = COMMAND_ID.test(id) ? await store.commandProject(id) : undefined;
+      const project = COMMAND_ID.test(id) ? await store.commands.project(id) : undefined;
       if (project === undefined || !sees(caller, project)) {
         throw new EchelonError('not-found', `There is no preflight ${id.slice(0, 40)}.`);
       }

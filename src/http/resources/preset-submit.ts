@@ -1,22 +1,20 @@
-import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
+import { fingerprintOf } from '../../engines/registry.ts';
+import type { Preset } from '../../engines/verl-agent/presets.ts';
 import { type ChainDraft, draftPreset } from '../../plan/preset-sweep.ts';
-import type { Preset } from '../../plan/verl-agent/presets.ts';
-import { canonicalJson } from '../../schemas/json.ts';
 import { SubmitPreset } from '../../schemas/preset.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { SweepAccepted } from '../../schemas/sweep.ts';
-import type { Store } from '../../store/store.ts';
+import type { StorePart } from '../../store/store.ts';
 import type { SweepInput } from '../../store/sweeps/contract.ts';
 import { inOwnProject, resolveFor } from '../access/caller-projects.ts';
-import { fingerprintOf } from '../fingerprint-of.ts';
 import { createFitCheck } from '../never-fits.ts';
 import { requireCluster } from '../require-place.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
-import { idempotencyKey } from '../server/idempotency.ts';
+import { idempotencyOf } from '../server/idempotency.ts';
 import { problems } from '../server/responses.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from './common.ts';
 import { presetNamed } from './presets.ts';
@@ -53,18 +51,17 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       for (const { spec } of draft.spec.children) {
         resolved.push(await resolveFor(store, request.caller, spec));
       }
-      const key = idempotencyKey(request);
-      const digest = digestOf(preset, request.body);
+      const idempotency = idempotencyOf(request);
       const { id, created } = await create(store, draft, {
         project: resolved[0]!.spec.project,
         fingerprints: resolved.map(({ spec }) => fingerprintOf(spec)),
-        ...(key !== undefined && { idempotency: { key, digest, caller: request.caller } }),
+        ...(idempotency && { idempotency }),
       });
       request.audited = !created;
       const self = `/v1/sweeps/${id}`;
       const fit = createFitCheck();
       for (const { spec } of resolved) fit.add(spec);
-      const warnings = fit.warnings(await store.clusters());
+      const warnings = fit.warnings(await store.clusters.list());
       const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
       return reply.code(202).header('location', self).send(accepted);
     },
@@ -82,19 +79,12 @@ function refuseUnknownRuns({ runs }: Preset, named: readonly string[] = []): voi
   });
 }
 
-/** No request of an experiment or of a sweep has the same digest: neither has a `preset`. */
-function digestOf({ name }: Preset, body: SubmitPreset): string {
-  return createHash('sha256')
-    .update(canonicalJson({ ...body, preset: name }))
-    .digest('hex');
-}
-
 async function create(
-  store: Pick<Store, 'createSweep'>,
+  store: StorePart<'sweeps.create'>,
   { name, method, spec, axes, entries, after }: ChainDraft,
   more: Pick<SweepInput, 'project' | 'fingerprints' | 'idempotency'>,
 ): Promise<{ id: string; created: boolean }> {
-  return await store.createSweep({
+  return await store.sweeps.create({
     ...{ id: newSweepId(), name, method, seed: null, spec, axes, entries, after, ...more },
   });
 }

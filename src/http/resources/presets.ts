@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
-import { PRESETS, type Preset } from '../../plan/verl-agent/presets.ts';
+import { PRESETS, type Preset } from '../../engines/verl-agent/presets.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { App } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';

@@ -33,7 +33,7 @@ function addReads(app: App, { store }: RouteDeps): void {
         response: { 200: { $ref: 'ProjectList#' }, ...problems() },
       },
     },
-    async ({ caller }) => ({ items: (await store.projects()).filter(({ name }) => sees(caller, name)) }),
+    async ({ caller }) => ({ items: (await store.projects.list()).filter(({ name }) => sees(caller, name)) }),
   );
 
   app.get(
@@ -49,7 +49,7 @@ function addReads(app: App, { store }: RouteDeps): void {
       },
     },
     async ({ caller, params: { name } }) => {
-      const project = sees(caller, name) ? await store.project(name) : undefined;
+      const project = sees(caller, name) ? await store.projects.get(name) : undefined;
       if (project === undefined) throw projectNotFound(name);
       return project;
     },
@@ -80,13 +80,13 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
     },
     async (request, reply) => {
       const project: Project = newProject(request.body, clock.now());
-      if ((await store.projects()).length >= MOST_PROJECTS) {
+      if ((await store.projects.list()).length >= MOST_PROJECTS) {
         throw new EchelonError(
           'limit-reached',
           `There are ${MOST_PROJECTS} projects, the most; remove one first.`,
         );
       }
-      if (!(await store.createProject(project))) {
+      if (!(await store.projects.create(project))) {
         throw new EchelonError('project-exists', `There is a project ${project.name} already.`);
       }
       return reply.code(201).header('location', `/v1/projects/${project.name}`).send(project);
@@ -114,7 +114,7 @@ function addChange(app: App, { store }: RouteDeps): void {
     },
     async (request) => {
       const { name } = request.params;
-      const project = await store.changeProject(name, request.body, request.readVersion);
+      const project = await store.projects.change(name, request.body, request.readRevision);
       if (project === undefined) throw projectNotFound(name);
       await store.wake('line');
       return project;
@@ -147,9 +147,9 @@ function addRemove(app: App, { store, clock }: RouteDeps): void {
     },
     async (request, reply) => {
       const { name } = request.params;
-      const removal = await store.removeProject(name, clock.now(), request.readVersion);
+      const removal = await store.projects.remove(name, clock.now(), request.readRevision);
       if (removal === 'absent') {
-        if ((await store.project(name)) === undefined) throw projectNotFound(name);
+        if ((await store.projects.get(name)) === undefined) throw projectNotFound(name);
         throw new EchelonError('project-busy', `The project ${name} is always there.`);
       }
       if (removal !== 'removed') {

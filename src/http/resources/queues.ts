@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../core/scopes.ts';
 import { strict } from '../../schemas/strict.ts';
-import type { Pauses } from '../../store/queue/contract.ts';
-import type { Waiting } from '../../store/queue/line-contract.ts';
+import type { Pauses, Waiting } from '../../store/queue/contract.ts';
 import { seenClusters } from '../access/caller-projects.ts';
 import { clusterViews } from '../cluster-views.ts';
 import { seenWords } from '../seen-words.ts';
@@ -56,10 +55,10 @@ async function queueView(
   const { store } = deps;
   const { project } = caller;
   const [counts, { length, waiting, next }, pauses, backlog, pressure, clusters] = await Promise.all([
-    store.counts(project ?? undefined),
-    store.linePage({ ...page, ...(project !== null && { project }) }),
-    store.pauses(),
-    store.backlog(),
+    store.experiments.counts(project ?? undefined),
+    store.queue.page({ ...page, ...(project !== null && { project }) }),
+    store.queue.pauses(),
+    store.batches.backlog(),
     store.pressure(),
     clusterViews(deps),
   ]);

@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
+import { valueAt } from '../../core/trees.ts';
+import { OWNED_KEYS } from '../../engines/verl-agent/fields.ts';
+import { correctedPlan, faithfulPlan, recipeSpec } from '../../engines/verl-agent/recipe-plan.ts';
+import type { RecipeDetail } from '../../engines/verl-agent/recipe-schemas.ts';
+import { RECIPES, type Recipe } from '../../engines/verl-agent/recipes.ts';
+import { resolveVerlAgent } from '../../engines/verl-agent/resolve.ts';
+import type { RecipeName } from '../../engines/verl-agent/spec.ts';
 import { commandLine } from '../../plan/command-line.ts';
-import { valueAt } from '../../plan/trees.ts';
-import { OWNED_KEYS } from '../../plan/verl-agent/fields.ts';
-import { correctedPlan, faithfulPlan, recipeSpec } from '../../plan/verl-agent/recipe-plan.ts';
-import { RECIPES, type Recipe } from '../../plan/verl-agent/recipes.ts';
-import { resolveVerlAgent } from '../../plan/verl-agent/resolve.ts';
-import type { RecipeDetail } from '../../schemas/records.ts';
 import { strict } from '../../schemas/strict.ts';
-import type { RecipeName } from '../../schemas/verl-agent-spec.ts';
 import type { App } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
 
@@ -73,9 +73,8 @@ function detailOf(recipe: Recipe): RecipeDetail {
 
 function commandOf(plan: { program: string; overrides: string[]; environment: Record<string, string> }) {
   const { program, overrides, environment } = plan;
-  const launch = { engine: 'verl-agent' as const, module: program, arguments: overrides, environment };
-  const rest = { gpus: 0, cpus: 0, gracePeriodMs: 0, files: {} };
-  return { program, overrides, environment, commandLine: commandLine({ ...launch, ...rest }) };
+  const line = commandLine({ module: program, arguments: overrides, environment });
+  return { program, overrides, environment, commandLine: line };
 }
 
 /** The typed fields of a recipe's spec: what each sets in the configuration, and its value where it is left out. */

@@ -26,7 +26,7 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
     },
     async (request) => {
       const { name } = request.params;
-      const project = sees(request.caller, name) ? await store.project(name) : undefined;
+      const project = sees(request.caller, name) ? await store.projects.get(name) : undefined;
       if (project === undefined) {
         throw projectNotFound(name);
       }
@@ -39,7 +39,7 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
           const figures =
             endedBefore === null
               ? { experiments: 0, bytes: 0, complete: true, first: [], kept: 0 }
-              : await store.dueFigures(what, name, endedBefore);
+              : await store.retention.dueFigures(what, name, endedBefore);
           return { what, days: policy[what], endedBefore, ...figures };
         }),
       );
@@ -48,7 +48,7 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
       const figures =
         endedBefore === null
           ? { experiments: 0, complete: true }
-          : await store.forgettingFigures(name, endedBefore);
+          : await store.retention.forgettingFigures(name, endedBefore);
       const kept = stages[0]!.kept;
       return {
         project: name,

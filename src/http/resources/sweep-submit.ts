@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 import type { Caller } from '../../core/scopes.ts';
 import { newSweepId } from '../../core/sweep-ids.ts';
+import { fingerprintOf } from '../../engines/registry.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import {
   childValues,
@@ -18,11 +18,10 @@ import { canonicalJson } from '../../schemas/json.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../schemas/sweep.ts';
 import type { Store } from '../../store/store.ts';
 import { inOwnProject, permissionsOf, projectProblem } from '../access/caller-projects.ts';
-import { fingerprintOf } from '../fingerprint-of.ts';
 import { labelProblem } from '../label-problem.ts';
 import { createFitCheck } from '../never-fits.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
-import { idempotencyKey } from '../server/idempotency.ts';
+import { idempotencyOf } from '../server/idempotency.ts';
 import { problems } from '../server/responses.ts';
 import { createSlots } from '../server/slots.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from './common.ts';
@@ -60,12 +59,12 @@ function addSubmit(app: App, { store }: RouteDeps): void {
       const { body, caller } = request;
       const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
       const { fingerprints, project, warnings } = await judge(store, { caller, draft, reply });
-      const key = idempotencyKey(request);
-      const { id, created } = await store.createSweep({
+      const idempotency = idempotencyOf(request);
+      const { id, created } = await store.sweeps.create({
         ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
         earlyStopping: body.earlyStopping ?? null,
         ...{ seed: draft.seed, spec: draft.spec, axes: draft.axes, entries: draft.entries },
-        ...(key !== undefined && { idempotency: { key, digest: digestOf(body), caller } }),
+        ...(idempotency && { idempotency }),
       });
       request.audited = !created;
       const self = `/v1/sweeps/${id}`;
@@ -117,11 +116,6 @@ function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<Swee
   };
 }
 
-/** A sweep's request and that of one experiment never have the same digest: their fields differ. */
-function digestOf(body: SweepRequest): string {
-  return createHash('sha256').update(canonicalJson(body)).digest('hex');
-}
-
 /**
  * Checks every child as a single experiment would be, and ends early where nobody waits for the answer any more. Throws
  * EchelonError `invalid-spec` with what is wrong.
@@ -164,7 +158,7 @@ async function judge(
   if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
   await requireClusters(store, clusters);
   await requireLabels(store, labels);
-  return { fingerprints, first, project, warnings: fit.warnings(await store.clusters()) };
+  return { fingerprints, first, project, warnings: fit.warnings(await store.clusters.list()) };
 }
 
 /** Labels that a child asks for, and the first that does. */
@@ -187,7 +181,7 @@ function noteLabels(
 /** Labels that no cluster has would wait for ever as well. */
 async function requireLabels(store: Store, wanted: ReadonlyMap<string, WantedLabels>): Promise<void> {
   if (wanted.size === 0) return;
-  const known = await store.clusters();
+  const known = await store.clusters.list();
   const wrong = [...wanted.values()].flatMap(({ index, ...asked }) => {
     const problem = labelProblem(asked, known);
     return problem === null
@@ -205,7 +199,7 @@ async function requireLabels(store: Store, wanted: ReadonlyMap<string, WantedLab
 /** A name that no cluster has would wait for ever. `wanted`: the first child that names it. */
 async function requireClusters(store: Store, wanted: ReadonlyMap<string, number>): Promise<void> {
   if (wanted.size === 0) return;
-  const known = (await store.clusters()).map(({ name }) => name);
+  const known = (await store.clusters.list()).map(({ name }) => name);
   const unknown = [...wanted].filter(([name]) => !known.includes(name));
   if (unknown.length === 0) return;
   throw invalidSweep(

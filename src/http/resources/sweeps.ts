@@ -2,10 +2,9 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import { MOST_CHILDREN, SWEEP_ID } from '../../core/sweep-ids.ts';
+import { type ExperimentSpec, engineOf } from '../../engines/registry.ts';
 import { childReference, referenceMetrics } from '../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../plan/sweep.ts';
-import { codePathProblems } from '../../plan/verl-agent/code-paths.ts';
-import type { ExperimentSpec } from '../../schemas/spec.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../schemas/sweep.ts';
 import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
@@ -13,7 +12,7 @@ import type { Store } from '../../store/store.ts';
 import type { SweepChild, SweepRecord } from '../../store/sweeps/contract.ts';
 import { requireScope } from '../access/auth.ts';
 import { listedProject, permissionsOf } from '../access/caller-projects.ts';
-import { joinLine } from '../join-line.ts';
+import { enqueue, removeJobs } from '../enqueue.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
@@ -40,8 +39,8 @@ export function addSweeps(app: App, deps: RouteDeps): void {
 async function sweepOf(store: Store, { caller }: { caller: Caller }, id: string): Promise<SweepRecord> {
   const absent = () => new EchelonError('not-found', `There is no sweep ${id.slice(0, 40)}.`);
   if (!SWEEP_ID.test(id)) throw absent();
-  if (caller.project !== null && !(await store.isIn(caller.project, id))) throw absent();
-  const sweep = await store.sweep(id);
+  if (caller.project !== null && !(await store.projects.contains(caller.project, id))) throw absent();
+  const sweep = await store.sweeps.get(id);
   if (sweep === undefined || !sees(caller, sweep.project)) throw absent();
   return sweep;
 }
@@ -80,7 +79,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       const { cursor, limit = 50 } = request.query;
       const project = listedProject(request.caller, request.query.project);
       const scope = `sweeps ${project ?? ''}`;
-      const { items, next } = await store.sweeps({
+      const { items, next } = await store.sweeps.list({
         limit,
         ...(project !== undefined && { project }),
         ...(cursor !== undefined && { before: cursors.open(scope, cursor) }),
@@ -112,7 +111,7 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
       const sweep = await sweepOf(store, request, request.params.id);
       const scope = `sweep ${sweep.id}`;
       const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
-      const children = await store.sweepChildren(sweep, from, limit);
+      const children = await store.sweeps.children(sweep, from, limit);
       const next = from + children.length;
       return {
         ...shown(sweep),
@@ -126,6 +125,7 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
   );
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one route: its schema is longer than its code
 function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
   app.get(
@@ -171,7 +171,7 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
         const ids = combination.children.map(({ experiment }) => experiment);
         const figures = [];
         for (let at = 0; at < ids.length; at += PAGE) {
-          figures.push(...(await store.figures(ids.slice(at, at + PAGE), metrics)));
+          figures.push(...(await store.sweeps.figures(ids.slice(at, at + PAGE), metrics)));
         }
         const [{ entry }] = combination.children as [SweepChild];
         const reference = sweep.method === 'preset' ? childReference(sweep.spec, entry) : null;
@@ -204,12 +204,13 @@ function axesNamed(sweep: SweepRecord, named: readonly string[] | undefined): st
 async function childrenOf(store: Store, sweep: SweepRecord): Promise<SweepChild[]> {
   const children: SweepChild[] = [];
   for (let from = 0; from < Math.min(sweep.count, MOST_CHILDREN); from += PAGE) {
-    children.push(...(await store.sweepChildren(sweep, from, PAGE)));
+    children.push(...(await store.sweeps.children(sweep, from, PAGE)));
   }
   return children;
 }
 
-function addCancel(app: App, { store, clock }: RouteDeps): void {
+function addCancel(app: App, deps: RouteDeps): void {
+  const { store, clock } = deps;
   app.post(
     '/v1/sweeps/:id/cancel',
     {
@@ -226,13 +227,15 @@ function addCancel(app: App, { store, clock }: RouteDeps): void {
     },
     async (request, reply) => {
       const { id } = await sweepOf(store, request, request.params.id);
-      if ((await store.cancelSweep(id, cancelReason(request.body))) === 'already-final') {
+      if ((await store.sweeps.cancel(id, cancelReason(request.body))) === 'already-final') {
         throw new EchelonError('already-final', 'Every child has ended already; there is nothing to cancel.');
       }
       // What is left after this time, or after a crash, the dispatchers do.
       const deadline = clock.now() + MOST_CANCEL_MS;
       for (let from: number | null = 0; from !== null && clock.now() < deadline; ) {
-        from = await store.cancelSweepChildren(id, from);
+        const { cancelled, next } = await store.sweeps.cancelChildren(id, from);
+        from = next;
+        removeJobs(deps, cancelled);
       }
       return reply.code(202).send(summary(await sweepOf(store, request, id)));
     },
@@ -248,12 +251,11 @@ async function requireCodePaths(
 ): Promise<void> {
   const specs = children
     .filter(({ state }) => state === 'failed')
-    .map(({ entry }) => childSpec(sweep, entry) as unknown as ExperimentSpec)
-    .filter((spec) => spec.engine === 'verl-agent');
+    .map(({ entry }) => childSpec(sweep, entry) as unknown as ExperimentSpec);
   for (const cluster of new Set(specs.map((spec) => spec.cluster ?? null))) {
-    const { customCode, codePaths = [] } = await permissionsOf(store, caller, cluster);
+    const permissions = await permissionsOf(store, caller, cluster);
     const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
-    if (!customCode && there.some((spec) => codePathProblems(spec, codePaths).length > 0))
+    if (there.some((spec) => engineOf(spec.engine).permissionProblems(spec, permissions).length > 0))
       requireScope(caller, 'custom-code');
   }
 }
@@ -293,11 +295,11 @@ function addRerun(app: App, deps: RouteDeps): void {
       if (mayLoadCode(sweep)) requireScope(request.caller, 'custom-code');
       let rerun = 0;
       for (let from = 0; from < sweep.count; from += PAGE) {
-        const children = await store.sweepChildren(sweep, from, PAGE);
+        const children = await store.sweeps.children(sweep, from, PAGE);
         await requireCodePaths(store, request.caller, sweep, children);
-        const made = await store.rerunSweepChildren(sweep, children, makeChild);
+        const made = await store.sweeps.rerunChildren(sweep, children, makeChild);
         rerun += made.length;
-        joinLine(deps, made);
+        enqueue(deps, made);
       }
       return reply.code(202).send({ rerun, sweep: summary(await sweepOf(store, request, sweep.id)) });
     },

@@ -83,7 +83,7 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
         });
       }
       const explanation = await onDemand(reply, async (signal) => {
-        const bytes = await store.batchBytes(record);
+        const bytes = await store.batches.bytes(record);
         return await explain(verifier, { bytes, row, signal });
       });
       return { attempt, batch, step: record.step, row, explanation };

@@ -45,7 +45,7 @@ export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
     const did = { status: reply.statusCode, target: targetOf(request, reply), code: codeOf(payload) };
     const entry = auditEntry(request, did, passedOver);
     const administrative = isAdministrative(request);
-    const written = (async () => store.audit(entry, { administrative }))().catch((err: unknown) => {
+    const written = (async () => store.audit.record(entry, { administrative }))().catch((err: unknown) => {
       log.error({ err, audit: entry }, 'an entry of the audit log was not stored');
     });
     // A refusal need not wait: it changed nothing, and the store may be away.

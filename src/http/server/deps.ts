@@ -1,5 +1,4 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { Queue } from 'bullmq';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -7,6 +6,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
+import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { BundleOrigin } from '../../verify/format/bundle.ts';
 import type { Callers } from '../access/callers.ts';
@@ -95,16 +95,6 @@ export interface AppSettings {
   limits?: Partial<Limits>;
 }
 
-/** The way from an accepted experiment to the dispatchers. */
-export interface Line {
-  /** Gives the experiment its job. May fail: the reconciler adds what is missing. */
-  join(id: string, priority: number): Promise<void>;
-  /** Gives its job another priority. May fail: the job only says when somebody looks. */
-  move(id: string, priority: number): Promise<void>;
-  /** Shown, read-only, on the board. */
-  queues: readonly Queue[];
-}
-
 /** Recomputes on demand, off the event loop. */
 export interface Verifier {
   /**
@@ -119,7 +109,7 @@ export interface Verifier {
 /** Everything that the API is made of. */
 export interface AppDeps {
   store: Store;
-  line: Line;
+  queue: Pick<ExperimentsQueue, 'enqueue' | 'remove' | 'queues'>;
   verifier: Verifier;
   settings: AppSettings;
   log: FastifyBaseLogger;

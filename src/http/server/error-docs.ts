@@ -71,7 +71,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'The recorded batch lacks a column or a parameter that the recomputation needs; the detail names it.',
 };
 
-/** docs/errors.md: every error of the registry, in its order. */
+/** docs/reference/errors.md: every error of the registry, in its order. */
 export function errorsMarkdown(): string {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const sections = codes.map((code) => {

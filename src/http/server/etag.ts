@@ -1,7 +1,7 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { VersionedKind } from '../../store/experiments/records-contract.ts';
-import { changedSince } from '../../store/experiments/versions.ts';
+import type { RevisedKind } from '../../store/experiments/contract.ts';
+import { changedSince } from '../../store/redis/revisions.ts';
 import type { App, RouteDeps } from './deps.ts';
 import { withHeaders, withProblems } from './responses.ts';
 
@@ -11,24 +11,24 @@ declare module 'fastify' {
      * On the GET of one record whose handler returns it: its answer carries an ETag. Where PATCH and DELETE of the same
      * path know `If-Match`, the kind of the record, whose id or name is the path's one parameter.
      */
-    etag?: boolean | VersionedKind;
+    etag?: boolean | RevisedKind;
   }
   interface FastifyRequest {
-    /** The ETag of the answer, where it stands for the version of the record. */
-    versionTag: string | undefined;
-    /** The version of the record whose ETag fits `If-Match`: the handler's write names it. Undefined: any will do. */
-    readVersion: string | undefined;
+    /** The ETag of the answer, if it is the revision of the record. */
+    revisionTag: string | undefined;
+    /** The revision of the record whose ETag fits `If-Match`: the handler's write names it. Undefined: any will do. */
+    readRevision: number | undefined;
   }
 }
 
 const CHANGING = ['PATCH', 'DELETE'];
 
 /**
- * Whether the ETag stands for the version of the record, not for the answer: what else the answer tells changes every few
+ * Whether the ETag is the revision of the record, not a digest of the answer: what else the answer tells changes every few
  * seconds, so that hardly a change of a person would meet the ETag that it was decided on. For the same reason nobody is
  * told that the answer is the one that is known.
  */
-function isByVersion(etag: boolean | VersionedKind | undefined): etag is VersionedKind {
+function isByRevision(etag: boolean | RevisedKind | undefined): etag is RevisedKind {
   return typeof etag === 'string';
 }
 
@@ -48,7 +48,7 @@ const IF_MATCH = {
   },
 };
 const ETAG = { ETag: { type: 'string', description: 'Strong validator of this answer' } };
-const VERSION_TAG = {
+const REVISION_TAG = {
   ETag: {
     type: 'string',
     description:
@@ -65,19 +65,18 @@ const IF_NONE_MATCH_PASSED_OVER = {
 
 /**
  * Conditional requests on records (RFC 9110, 13). `@fastify/etag` would tag every answer, errors and POSTs included,
- * and knows neither lists of tags nor `If-Match`. With `If-Match` the ETag of the version is compared, and the write is
- * told that version: the store refuses it in the step that would change a record of another version, so that of
- * two changes with one ETag one is refused.
+ * and knows neither lists of tags nor `If-Match`. With `If-Match` the revision is compared, and the write is told
+ * it: the store refuses the write in the step that would change a record of another revision, so that of two changes with one ETag one is refused.
  */
-export function addEtags(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>): void {
-  app.decorateRequest('readVersion', undefined);
-  app.decorateRequest('versionTag', undefined);
+export function addEtags(app: App, { store }: Pick<RouteDeps, 'store'>): void {
+  app.decorateRequest('readRevision', undefined);
+  app.decorateRequest('revisionTag', undefined);
   const reads = documentTagged(app);
 
   app.addHook('preHandler', async (request, reply) => {
     const tagged = request.routeOptions.config?.etag;
     // Before the record: a change between the two reads then has another ETag than the answer.
-    if (isByVersion(tagged)) request.versionTag = (await versionOf(deps, request, tagged)).tag;
+    if (isByRevision(tagged)) request.revisionTag = tagOf(await revisionOf(store, request, tagged));
     const wanted = request.headers['if-match'];
     if (wanted === undefined || !CHANGING.includes(request.method)) return;
     const read = reads.get(request.routeOptions.url ?? '');
@@ -85,18 +84,18 @@ export function addEtags(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>):
     // First of all: whether there is such a record for this caller, which is all that others learn.
     await (read.handler as Handler).call(app, request, reply);
     if (wanted.trim() === '*') return;
-    const { version, tag } = await versionOf(deps, request, read.config?.etag as VersionedKind);
-    if (!tagsOf(wanted).includes(tag)) throw changedSince();
-    request.readVersion = version;
+    const revision = await revisionOf(store, request, read.config?.etag as RevisedKind);
+    if (!tagsOf(wanted).includes(tagOf(revision))) throw changedSince();
+    request.readRevision = revision;
   });
 
   app.addHook('onSend', async (request, reply, payload) => {
     if (!request.routeOptions.config?.etag || reply.statusCode !== 200 || typeof payload !== 'string')
       return payload;
-    const etag = request.versionTag ?? etagOf(payload);
+    const etag = request.revisionTag ?? etagOf(payload);
     reply.header('etag', etag);
     const known = request.headers['if-none-match'];
-    if (known === undefined || request.versionTag !== undefined) return payload;
+    if (known === undefined || request.revisionTag !== undefined) return payload;
     // The comparison of If-None-Match is the weak one.
     const tags = tagsOf(known).map((tag) => tag.replace(/^W\//, ''));
     if (known.trim() !== '*' && !tags.includes(etag)) return payload;
@@ -124,27 +123,25 @@ function documentTagged(app: App): ReadonlyMap<string, RouteOptions> {
   return reads;
 }
 
-/** The version of the record that a request names, and the tag that stands for it. */
-async function versionOf(
-  { store, settings }: Pick<RouteDeps, 'store' | 'settings'>,
-  request: FastifyRequest,
-  kind: VersionedKind,
-): Promise<{ version: string; tag: string }> {
-  const [name] = Object.values(request.params as Record<string, string>) as [string];
-  const version = await store.recordVersion(kind, name);
-  // Keyed: a version is a digest of secrets too, and a short one could be found by trying.
-  const digest = createHmac('sha256', settings.cookieSecret).update(`version ${kind} ${name} ${version}`);
-  return { version, tag: quoted(digest.digest('base64url')) };
+/** The revision of the record that a request names. */
+function revisionOf(
+  store: RouteDeps['store'],
+  { params }: FastifyRequest,
+  kind: RevisedKind,
+): Promise<number> {
+  const [name] = Object.values(params as Record<string, string>) as [string];
+  return store.revisions.get(kind, name);
 }
+
+/** A number tells nothing of the secrets of a record. */
+const tagOf = (revision: number): string => `"${revision}"`;
 
 type Handler = (this: App, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** The strong ETag of an answer, quotes included. */
 export function etagOf(text: string): string {
-  return quoted(createHash('sha256').update(text).digest('base64url'));
+  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
 }
-
-const quoted = (digest: string): string => `"${digest.slice(0, 27)}"`;
 
 /** The tags of a list as If-Match and If-None-Match have it; what is no tag is passed over. */
 function tagsOf(header: string): string[] {
@@ -159,14 +156,14 @@ interface Documented {
 function documentRead(route: RouteOptions): void {
   route.schema ??= {};
   const schema = route.schema as Documented;
-  const byVersion = isByVersion(route.config?.etag);
-  const ifNoneMatch = byVersion ? IF_NONE_MATCH_PASSED_OVER : IF_NONE_MATCH;
+  const byRevision = isByRevision(route.config?.etag);
+  const ifNoneMatch = byRevision ? IF_NONE_MATCH_PASSED_OVER : IF_NONE_MATCH;
   schema.headers = {
     type: 'object',
     properties: { ...schema.headers?.properties, ...ifNoneMatch },
   } as object;
-  schema.response = withHeaders(schema.response ?? {}, byVersion ? VERSION_TAG : ETAG);
-  if (!byVersion)
+  schema.response = withHeaders(schema.response ?? {}, byRevision ? REVISION_TAG : ETAG);
+  if (!byRevision)
     schema.response[304] = { description: 'It is the answer that is known', headers: ETAG, type: 'null' };
 }
 

@@ -106,6 +106,7 @@ interface Reader {
   stop(): void;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 function startReader<T extends { id: string }>(
   source: Source<T>,
   { compare, encode, bufferBytes }: FanOutOptions<T>,

@@ -2,15 +2,16 @@ import { createHash, createHmac } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { EchelonError, type ErrorCode } from '../../core/errors.ts';
 import { canonicalJson } from '../../schemas/json.ts';
-import type { AnswerClaim, KeptAnswer } from '../../store/experiments/records-contract.ts';
+import type { AnswerClaim, Idempotency, KeptAnswer } from '../../store/access/answers-contract.ts';
 import type { App, RouteDeps } from './deps.ts';
 import { withHeaders, withProblems } from './responses.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * What an Idempotency-Key means on a POST. Left out: its answer is kept. `own`: the route's own step in the store
-     * knows the key, so that nothing happens twice even where an answer was never given. `none`: the route stores
+     * What an Idempotency-Key means on a POST. Left out: its answer is kept. `own`: the handler passes
+     * {@link idempotencyOf} to its step in the store, which keeps the answer together with what it stores, so that
+     * nothing happens twice even after a crash. `none`: the route stores
      * nothing, and may as well be repeated. `secret`: the answer carries a secret, so only that there was one is kept.
      */
     idempotency?: 'own' | 'none' | 'secret';
@@ -59,15 +60,13 @@ export function addIdempotency(app: App, { store, log }: RouteDeps): void {
   });
 
   app.addHook('preHandler', async (request, reply) => {
-    const key = idempotencyKey(request);
     const { method, url, config } = request.routeOptions;
-    if (key === undefined || !takesKey({ method: method ?? '', url: url ?? '' })) return;
+    if (!takesKey({ method: method ?? '', url: url ?? '' })) return;
     if (config.idempotency === 'own' || config.idempotency === 'none') return;
-    const name = createHash('sha256')
-      .update(JSON.stringify([request.caller.id, key]))
-      .digest('hex');
-    const claim = await store.claimAnswer({ name, digest: digestOf(request, key), leaseMs: CLAIM_MS });
-    if (claim.outcome === 'claimed') request.answerClaim = { name, token: claim.token };
+    const known = idempotencyOf(request);
+    if (known === undefined) return;
+    const claim = await store.answers.claim({ ...known, leaseMs: CLAIM_MS });
+    if (claim.outcome === 'claimed') request.answerClaim = { name: known.name, token: claim.token };
     else return repeat(claim, reply);
     return undefined;
   });
@@ -78,18 +77,34 @@ export function addIdempotency(app: App, { store, log }: RouteDeps): void {
     request.answerClaim = null;
     const answer = answerToKeep(request, reply, payload);
     const ended = answer
-      ? store.keepAnswer({ ...claim, caller: request.caller.id, answer, keepMs: KEPT_MS })
-      : store.dropAnswer(claim);
+      ? store.answers.keep({ ...claim, caller: request.caller.id, answer, keepMs: KEPT_MS })
+      : store.answers.drop(claim);
     // What was done is done: a repetition is then told to come back until the claim has run out.
     await ended.catch((err: unknown) => log.warn({ err }, 'an answer could not be kept for its repetition'));
     return payload;
   });
 }
 
-/** The Idempotency-Key of a request whose headers were checked; undefined: it has none. */
-export function idempotencyKey(request: Pick<FastifyRequest, 'headers'>): string | undefined {
-  const key = request.headers['idempotency-key'];
-  return typeof key === 'string' ? key : undefined;
+/**
+ * The caller's key and the request, as the store knows them; undefined: the request has no Idempotency-Key. The digest
+ * takes the key in, so that it says nothing about a secret in the body to a reader of the store who lacks the key.
+ */
+export function idempotencyOf({
+  headers,
+  caller,
+  method,
+  url,
+  body,
+}: FastifyRequest): Idempotency | undefined {
+  const key = headers['idempotency-key'];
+  if (typeof key !== 'string') return undefined;
+  const name = createHash('sha256')
+    .update(JSON.stringify([caller.id, key]))
+    .digest('hex');
+  const digest = createHmac('sha256', key)
+    .update(canonicalJson([method, url, body ?? null]))
+    .digest('hex');
+  return { name, digest };
 }
 
 function takesKey({ method, url }: Pick<RouteOptions, 'method' | 'url'>): boolean {
@@ -109,16 +124,6 @@ function document(route: RouteOptions): void {
   if (effect !== 'kept') return;
   const replayed = { type: 'string', description: 'true: the answer to an earlier request with this key' };
   schema.response = withHeaders(schema.response, { 'Idempotency-Replayed': replayed });
-}
-
-/**
- * Of what a request asks. The key takes part, so that what is stored says nothing about a body that holds a secret to
- * those who do not know the key.
- */
-function digestOf({ method, url, body }: FastifyRequest, key: string): string {
-  return createHmac('sha256', key)
-    .update(canonicalJson([method, url, body ?? null]))
-    .digest('hex');
 }
 
 function repeat(claim: Exclude<AnswerClaim, { outcome: 'claimed' }>, reply: FastifyReply): FastifyReply {

@@ -1,3 +1,7 @@
+import { LOCAL } from '../../engines/local/engine.ts';
+import { allEngines } from '../../engines/registry.ts';
+import { shareRepeated } from './openapi-shared.ts';
+
 /** The parts of an OpenAPI document that are finished here. */
 export interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
@@ -20,36 +24,33 @@ const RATE_HEADERS: Record<string, { description: string; schema: object }> = {
   'X-RateLimit-Reset': { description: 'Seconds until the next window', schema: Count },
 };
 
-const REPLAY = { engine: 'replay', name: 'my first one' };
-const LOCAL = {
-  engine: 'local',
-  name: 'hgpo, two seeds',
-  estimator: { name: 'hgpo', historyLength: 2 },
-};
+/** Bodies that are accepted as they stand, by operation. */
+function examplesOf(operationId: string): Record<string, unknown> | undefined {
+  switch (operationId) {
+    case 'submitExperiment':
+    case 'planExperiment':
+      return Object.fromEntries(allEngines().map(({ name, example }) => [name, example]));
+    case 'submitSweep':
+      return { grid: SWEEP_EXAMPLE };
+    case 'cancelExperiment':
+      return { reason: { reason: 'the wrong seed' } };
+    default:
+      return undefined;
+  }
+}
 
-/** Bodies that are accepted as they stand. */
-const EXAMPLES: Readonly<Record<string, Record<string, unknown>>> = {
-  submitExperiment: { replay: REPLAY, local: LOCAL },
-  planExperiment: {
-    local: LOCAL,
-    'verl-agent': { engine: 'verl-agent', name: 'alfworld', recipe: 'qwen2.5_1.5b_alfworld_train' },
-  },
-  submitSweep: {
-    grid: {
-      name: 'two estimators',
-      method: 'grid',
-      spec: LOCAL,
-      axes: { 'training.seed': [1, 2, 3] },
-    },
-  },
-  cancelExperiment: { reason: { reason: 'the wrong seed' } },
+const SWEEP_EXAMPLE = {
+  name: 'two estimators',
+  method: 'grid',
+  spec: LOCAL.example,
+  axes: { 'training.seed': [1, 2, 3] },
 };
 
 /**
  * Finishes the document that is made from the routes, so that generated clients need no hand work: a value that may be
  * null has a list of types instead of a choice of schemas, texts to choose from are one enumeration, objects that a field
- * tells apart have names of their own, answers name the headers of the limits, and bodies that are
- * easier shown than described have examples. Changes the document.
+ * tells apart have names of their own, answers name the headers of the limits, bodies that are
+ * easier shown than described have examples, and what many operations repeat is written once. Changes the document.
  */
 export function finishDocument(document: OpenApi): void {
   joinValues(document);
@@ -66,6 +67,7 @@ export function finishDocument(document: OpenApi): void {
       describeAnswers(operation);
     }
   }
+  shareRepeated(document);
 }
 
 function addRateHeaders({ responses = {} }: Operation): void {
@@ -79,7 +81,7 @@ function addRateHeaders({ responses = {} }: Operation): void {
 
 function addExamples({ operationId, requestBody }: Operation): void {
   const content = requestBody?.content?.['application/json'];
-  const examples = EXAMPLES[operationId ?? ''];
+  const examples = examplesOf(operationId ?? '');
   if (content === undefined || examples === undefined) return;
   content.examples = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 }

@@ -1,6 +1,8 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TSchema } from 'typebox';
+import { allEngines } from '../../engines/registry.ts';
+import * as recipes from '../../engines/verl-agent/recipe-schemas.ts';
 import * as api from '../../schemas/api.ts';
 import * as audit from '../../schemas/audit.ts';
 import { AddCluster, Command } from '../../schemas/clusters.ts';
@@ -12,22 +14,18 @@ import * as project from '../../schemas/project.ts';
 import * as records from '../../schemas/records.ts';
 import { RetentionPreview } from '../../schemas/retention.ts';
 import * as rules from '../../schemas/rules.ts';
-import { SPEC_BY_ENGINE } from '../../schemas/spec.ts';
 import * as streams from '../../schemas/streams.ts';
 import * as sweep from '../../schemas/sweep.ts';
 import type { App, Limits, RouteDeps } from './deps.ts';
 import { finishDocument, type OpenApi } from './openapi-document.ts';
 
-const ENGINE_SPECS = Object.values(SPEC_BY_ENGINE) as (TSchema & { $id?: string })[];
-
 const SHARED: readonly TSchema[] = [
-  ...ENGINE_SPECS,
   Experiment,
   AddCluster,
   Command,
   RetentionPreview,
   EventSchema,
-  ...[api, streams, sweep, preset, rules, project, key, audit, records]
+  ...[api, streams, sweep, preset, rules, project, key, audit, records, recipes]
     .flatMap((schemas) => Object.values<unknown>(schemas))
     .filter(isShared),
 ];
@@ -57,22 +55,10 @@ ${limits.requestTimeoutMs / 1000} s. A stream's client that has not taken what w
 
 /** The OpenAPI 3.1 document at /openapi.json, made from the routes' own schemas, and its page at /docs. */
 export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Promise<void> {
+  const engines = allEngines();
+  for (const { schema, summary } of engines) app.addSchema({ ...schema, description: summary });
   for (const schema of SHARED) app.addSchema(schema);
-  app.addSchema({
-    $id: 'ExperimentSpec',
-    description: 'What a person submits; `engine` says which one of these.',
-    oneOf: ENGINE_SPECS.map(({ $id }) => ({ $ref: `${$id}#` })),
-    discriminator: {
-      propertyName: 'engine',
-      // Without it, generated clients take the schemas' names for the values.
-      mapping: Object.fromEntries(
-        Object.entries(SPEC_BY_ENGINE).map(([engine, schema]) => [
-          engine,
-          `#/components/schemas/${(schema as { $id?: string }).$id}`,
-        ]),
-      ),
-    },
-  });
+  app.addSchema(anySpec(engines));
   const optionalBodies = collectOptionalBodies(app);
   await app.register(swagger, {
     // The document says of every body that it is required.
@@ -88,43 +74,69 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
       finishDocument(document);
       return document as never;
     },
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Echelon',
-        description: description(limits),
-        version: settings.version,
-        license: { name: 'Apache-2.0' },
-      },
-      servers: [{ url: '/' }],
-      security: [{ token: [] }, { session: [] }],
-      tags: [
-        { name: 'experiments', description: 'Submit, read, cancel' },
-        { name: 'sweeps', description: 'One spec, many values' },
-        { name: 'streams', description: 'What an experiment reports' },
-        { name: 'verification', description: 'What was found of its advantages' },
-        { name: 'recipes', description: "verl-agent's recipes, and presets of the paper's tables" },
-        { name: 'queue', description: 'The line and the clusters' },
-        { name: 'clusters', description: 'Ray clusters: add, drain, remove' },
-        { name: 'access', description: 'Projects, API keys, the audit log' },
-        { name: 'service', description: 'This program itself' },
-      ],
-      components: {
-        securitySchemes: {
-          token: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'An API key, or a token of the configuration',
-          },
-          session: { type: 'apiKey', in: 'cookie', name: 'echelon_session' },
-        },
-      },
-    },
+    openapi: documentHead(settings.version, limits),
     refResolver: {
       buildLocalReference: (json, _baseUri, _fragment, index) =>
         typeof json.$id === 'string' ? json.$id : `schema-${index}`,
     },
   });
+  await addPage(app);
+}
+
+/** The schema of what a person submits: one of the engines' specs. */
+function anySpec(engines: ReturnType<typeof allEngines>): object {
+  return {
+    $id: 'ExperimentSpec',
+    description: 'What a person submits; `engine` says which one of these.',
+    oneOf: engines.map(({ schema }) => ({ $ref: `${schema.$id}#` })),
+    discriminator: {
+      propertyName: 'engine',
+      // Without it, generated clients take the schemas' names for the values.
+      mapping: Object.fromEntries(
+        engines.map(({ name, schema }) => [name, `#/components/schemas/${schema.$id}`]),
+      ),
+    },
+  };
+}
+
+/** What the document says beside the routes. */
+function documentHead(version: string, limits: Limits) {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Echelon',
+      description: description(limits),
+      version,
+      license: { name: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }, { session: [] }],
+    tags: [
+      { name: 'experiments', description: 'Submit, read, cancel' },
+      { name: 'sweeps', description: 'One spec, many values' },
+      { name: 'streams', description: 'What an experiment reports' },
+      { name: 'verification', description: 'What was found of its advantages' },
+      { name: 'recipes', description: "verl-agent's recipes, and presets of the paper's tables" },
+      { name: 'queue', description: 'The line and the clusters' },
+      { name: 'clusters', description: 'Ray clusters: add, drain, remove' },
+      { name: 'access', description: 'Projects, API keys, the audit log' },
+      { name: 'service', description: 'This program itself' },
+    ],
+    components: {
+      securitySchemes: {
+        token: {
+          type: 'http' as const,
+          scheme: 'bearer',
+          description: 'An API key, or a token of the configuration',
+        },
+        session: { type: 'apiKey' as const, in: 'cookie', name: 'echelon_session' },
+      },
+    },
+  };
+}
+
+/** The page at /docs. */
+async function addPage(app: App): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, page: true };

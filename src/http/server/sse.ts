@@ -23,6 +23,7 @@ export interface EventStreamOptions {
  * them, so no more than `bufferBytes` and one frame wait for a slow client; one that does not take them within `stallMs`
  * is cut, and goes on from the last id it has. Where less than that waits, it is looked at with every sign of life. A stream that is complete ends with an `end` event.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of one stream, each of which may be its last
 export async function sendEvents(options: EventStreamOptions): Promise<{ end: StreamEnd; error?: unknown }> {
   const { response, bufferBytes, stallMs } = options;
   const gone = new AbortController();

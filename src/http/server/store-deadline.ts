@@ -1,12 +1,12 @@
 import { decorateAll } from '../../core/decorate.ts';
 import { EchelonError } from '../../core/errors.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store, StorePath } from '../../store/store.ts';
 
 /** Calls that may take longer: a stream that is followed, a batch that lies in the archive, and the end. */
-const UNBOUNDED: ReadonlySet<PropertyKey> = new Set<keyof Store>([
-  'follow',
-  'followFeed',
-  'batchBytes',
+const UNBOUNDED: ReadonlySet<string> = new Set<StorePath>([
+  'events.follow',
+  'feed.follow',
+  'batches.bytes',
   'onWake',
   'close',
 ]);

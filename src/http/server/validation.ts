@@ -1,7 +1,7 @@
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
-import { createCheck, createCompilers } from '../../schemas/check.ts';
+import { validateSpec } from '../../engines/validate-spec.ts';
+import { type Check, createCheck, createCompilers } from '../../schemas/check.ts';
 import type { Schema } from '../../schemas/field-problems.ts';
-import { validateSpec } from '../../schemas/validate-spec.ts';
 import type { App } from './deps.ts';
 
 interface ObjectSchema extends Schema {
@@ -17,11 +17,12 @@ export function addValidation(app: App): void {
   const compilers = createCompilers();
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
     if (schema.$ref?.startsWith('ExperimentSpec')) return specCheck;
-    const check = createCheck(schema, compilers);
+    let check: Check | undefined; // compiled by its first request: all together take most of the time of a start
     const texts = httpPart !== 'body';
     const reads = texts && Object.values(schema.properties ?? {}).some(({ type }) => type !== 'string');
     return (input: unknown) => {
       const value = reads ? readTexts(schema, input) : (input ?? {});
+      check ??= createCheck(schema, compilers);
       const problems = check(value);
       return problems.length === 0 ? { value } : { error: invalid(problems, texts) };
     };

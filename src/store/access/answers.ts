@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import type { AnswerClaim, KeptAnswer, RecordsStore } from '../experiments/records-contract.ts';
 import type { StoreContext } from '../redis/context.ts';
 import type { createPressure } from '../redis/fitness.ts';
+import type { AnswerClaim, AnswerStore, KeptAnswer } from './answers-contract.ts';
 
 /** Answers that are kept for repeated requests, each under a claim that one process holds. */
 export function createAnswers(
   { run, limits }: StoreContext,
   pressure: ReturnType<typeof createPressure>,
-): Pick<RecordsStore, 'claimAnswer' | 'keepAnswer' | 'dropAnswer'> {
+): AnswerStore {
   return {
-    async claimAnswer({ name, digest, leaseMs }) {
+    async claim({ name, digest, leaseMs }) {
       const { accepting } = await pressure.recent();
       const token = randomUUID();
       const reply = await run('claim-answer', [name, digest, token, leaseMs, accepting ? '1' : '0']);
       const [outcome, answer] = reply as [AnswerClaim['outcome'], string];
       if (outcome === 'claimed') return { outcome, token };
-      if (outcome === 'kept') return { outcome, answer: JSON.parse(answer) as KeptAnswer };
+      if (outcome === 'answered') return { outcome, answer: JSON.parse(answer) as KeptAnswer };
       return { outcome };
     },
 
-    async keepAnswer({ name, token, caller, answer, keepMs }) {
+    async keep({ name, token, caller, answer, keepMs }) {
       const { answersOfCaller, answerBytesOfCaller } = limits;
       await run('end-answer', [
         ...[name, token, JSON.stringify(answer), keepMs],
@@ -27,7 +27,7 @@ export function createAnswers(
       ]);
     },
 
-    async dropAnswer({ name, token }) {
+    async drop({ name, token }) {
       await run('end-answer', [name, token, '', 0]);
     },
   };

@@ -1,13 +1,13 @@
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
-import { migrated } from '../experiments/migrate.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import { inKnownLayout } from '../redis/layouts.ts';
 import type { AccessStore, StoredKey } from './contract.ts';
 
 /** A key that ended is shown for this long. */
 const SHOWN_MS = 90 * 24 * 3600 * 1000;
 
-type ApiKeys = Pick<AccessStore, 'accessVersion' | 'keys' | 'createKey' | 'changeKey' | 'keyUsed'>;
+type ApiKeys = Pick<AccessStore, 'version' | 'keys' | 'createKey' | 'changeKey' | 'keyUsed'>;
 
 /** API keys: one hash, a key (JSON) by id; when they were last used lies beside it, since that changes often. */
 export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
@@ -18,7 +18,7 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
 
   async function forgetEnded(now: number): Promise<void> {
     for (const [id, text] of Object.entries(await guarded(redis.hgetall(hash)))) {
-      const key = migrated('key', JSON.parse(text) as StoredKey);
+      const key = inKnownLayout('key', JSON.parse(text) as StoredKey);
       const ended = key.revokedAt ?? key.expiresAt;
       if (ended === null || ended > now - SHOWN_MS) continue;
       if (await swap(id, text, '')) await guarded(redis.hdel(used, id));
@@ -26,10 +26,9 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
   }
 
   return {
-    async accessVersion() {
+    async version() {
       return (await guarded(redis.get(`${keys.root}:access-version`))) ?? '';
     },
-
     async keys() {
       const [all, times] = (await runAll(redis.pipeline().hgetall(hash).hgetall(used))) as [
         Record<string, string>,
@@ -37,12 +36,11 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
       ];
       return Object.entries(all)
         .map(([id, text]) => ({
-          ...migrated('key', JSON.parse(text) as StoredKey),
+          ...inKnownLayout('key', JSON.parse(text) as StoredKey),
           lastUsedAt: times[id] === undefined ? null : Number(times[id]),
         }))
         .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
     },
-
     async createKey(key) {
       await forgetEnded(key.createdAt);
       // The id is random: where it is there already, this is a repetition of the same call.
@@ -50,16 +48,14 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
       const text = JSON.stringify(key);
       return (await swap(key.id, '', text, project)) || (await guarded(redis.hget(hash, key.id))) === text;
     },
-
     async changeKey(id, change) {
       for (;;) {
         const text = await guarded(redis.hget(hash, id));
-        const after = text === null ? undefined : change(migrated('key', JSON.parse(text) as StoredKey));
+        const after = text === null ? undefined : change(inKnownLayout('key', JSON.parse(text) as StoredKey));
         if (text === null || after === undefined) return undefined;
         if (await swap(id, text, JSON.stringify(after))) return after;
       }
     },
-
     async keyUsed(id, at) {
       await guarded(redis.hset(used, id, String(at)));
     },

@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../schemas/audit.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { runAll } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { AccessStore, AuditInput } from './contract.ts';
+import type { AuditInput, AuditStore } from './contract.ts';
 
 /**
  * Entries of the audit log at most: some 40 MB; as many again of what administrators did. Whole nodes of a stream go, so
@@ -13,19 +13,14 @@ export const AUDIT_ENTRIES = 100_000;
 export const AUDIT_DAYS = 365;
 
 /** The audit log: two streams with one order, to which is only ever added. */
-export function createAudit({
-  redis,
-  keys,
-  run,
-  limits,
-}: StoreContext): Pick<AccessStore, 'audit' | 'auditLog'> {
+export function createAudit({ redis, keys, run, limits }: StoreContext): AuditStore {
   const streams = [`${keys.root}:audit`, `${keys.root}:audit:admin`];
   return {
-    async audit(entry, { administrative = false } = {}) {
+    async record(entry, { administrative = false } = {}) {
       await run('audit', auditArguments(entry, { administrative, mostOfCaller: limits.auditOfCaller }));
     },
 
-    async auditLog(limit, before) {
+    async page(limit, before) {
       if (limit <= 0) return [];
       const from = before === undefined ? '+' : `(${before}`;
       const commands = redis.pipeline();

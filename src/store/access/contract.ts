@@ -14,31 +14,28 @@ export type AuditInput = Omit<AuditEntry, 'id' | 'at'>;
 /** What belongs to a project that cannot be removed. */
 export type ProjectRemoval = 'removed' | 'absent' | 'experiments' | 'sweeps' | 'keys';
 
-/** Who may see and do what: projects, API keys, the audit log. */
-export interface AccessStore {
-  // --- projects
+/** Projects. */
+export interface ProjectStore {
   /** All projects, by name; `default` is always among them. */
-  projects(): Promise<Project[]>;
-  project(name: string): Promise<Project | undefined>;
-  /**
-   * Makes the projects of experiments and sweeps that were accepted when any name would do, once for each store.
-   */
-  adoptProjects(now: number): Promise<void>;
+  list(): Promise<Project[]>;
+  get(name: string): Promise<Project | undefined>;
   /** False: there is one of that name. */
-  createProject(project: Project): Promise<boolean>;
-  /** The changed project; undefined where there is none. Throws `precondition-failed` where it has another `version`. */
-  changeProject(name: string, change: ProjectChange, version?: string): Promise<Project | undefined>;
+  create(project: Project): Promise<boolean>;
+  /** The changed project; undefined where there is none. Throws `precondition-failed` where it has another `revision`. */
+  change(name: string, change: ProjectChange, revision?: number): Promise<Project | undefined>;
   /**
    * Removes a project to which nothing belongs; otherwise says what does. Throws `precondition-failed` where it has
-   * another `version`.
+   * another `revision`.
    */
-  removeProject(name: string, now: number, version?: string): Promise<ProjectRemoval>;
+  remove(name: string, now: number, revision?: number): Promise<ProjectRemoval>;
   /** Whether there is an experiment or a sweep of that id in the project; one of another project is looked up as none is. */
-  isIn(project: string, id: string): Promise<boolean>;
+  contains(project: string, id: string): Promise<boolean>;
+}
 
-  // --- API keys
+/** API keys and sign-outs. */
+export interface AccessStore {
   /** Another one after every change of a key or a project, and after every sign-out. */
-  accessVersion(): Promise<string>;
+  version(): Promise<string>;
   keys(): Promise<(StoredKey & Pick<ApiKey, 'lastUsedAt'>)[]>;
   /** Also forgets keys that ended more than 90 days before it was made. False: its project is gone. */
   createKey(key: StoredKey): Promise<boolean>;
@@ -46,19 +43,19 @@ export interface AccessStore {
   changeKey(id: string, change: (key: StoredKey) => StoredKey | undefined): Promise<StoredKey | undefined>;
   /** Notes that a key was used. */
   keyUsed(id: string, at: number): Promise<void>;
-
-  // --- sign-outs
   /** Ends the sign-ins of a credential that were made until `at`; one lasts `lastsMs` by itself. */
   signOut(credential: string, at: number, lastsMs: number): Promise<void>;
   /** When each credential was last signed out. */
   signOuts(): Promise<ReadonlyMap<string, number>>;
+}
 
-  // --- audit
+/** The audit log. */
+export interface AuditStore {
   /**
    * Adds an entry; the oldest ones go by number and age, those of one caller among themselves. What an administrator did
    * (`administrative`) is kept apart, where nobody else's entries push it out.
    */
-  audit(entry: AuditInput, options?: { administrative?: boolean }): Promise<void>;
+  record(entry: AuditInput, options?: { administrative?: boolean }): Promise<void>;
   /** Entries older than `before` (an entry's id), newest first. */
-  auditLog(limit: number, before: string | undefined): Promise<AuditEntry[]>;
+  page(limit: number, before: string | undefined): Promise<AuditEntry[]>;
 }

@@ -9,13 +9,12 @@ import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from '
 /**
  * An archive in a directory, `<root>/x/cd/<owner>/<digest>` (cd: the owner's last two characters): made durable under
  * another name first (file, then the directories that name it) and renamed, so that a name never stands for less than
- * its bytes. Readers check the digest. Several processes may share a root. What an earlier version kept for all owners
- * together, `<root>/ab/cd/<digest>`, is still read.
+ * its bytes. Readers check the digest. Several processes may share a root.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createDirectoryArchive(root: string): Archive & ArchiveIdentity {
   const folderOf = (owner: string) => join(root, 'x', owner.slice(-2), owner);
   const idPath = join(root, 'archive-id');
-  const sharedPath = (digest: string) => join(root, digest.slice(0, 2), digest.slice(2, 4), digest);
 
   async function readId(): Promise<string | null> {
     const bytes = await readOrNothing(idPath);
@@ -66,8 +65,7 @@ export function createDirectoryArchive(root: string): Archive & ArchiveIdentity 
 
     async get(owner, digest) {
       checkPlace(owner, digest);
-      const bytes =
-        (await readOrNothing(join(folderOf(owner), digest))) ?? (await readOrNothing(sharedPath(digest)));
+      const bytes = await readOrNothing(join(folderOf(owner), digest));
       if (bytes === undefined) throw new EchelonError('not-found', `The archive does not have ${digest}`);
       return intact(digest, bytes);
     },

@@ -24,6 +24,7 @@ export interface ArchiveReader {
 }
 
 /** See {@link ArchiveReader}. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createArchiveReader(archive: Archive): ArchiveReader {
   const kept = new Map<string, { bytes: number; entries: Promise<RawEntry[]> }>();
   let keptBytes = 0;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { S3mini } from 's3mini';
 import { EchelonError } from '../../core/errors.ts';
+import { retryUntil } from '../../core/retry.ts';
 import type { Archive } from './archive.ts';
 import type { ArchiveIdentity } from './archive-identity.ts';
 import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
@@ -37,6 +38,7 @@ const LISTED_AT_ONCE = 1000;
  * An object appears whole or not at all; readers check the digest. What is refused for a while, or does not answer, is
  * tried again, a bounded number of times: each call is idempotent.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Archive & ArchiveIdentity {
   const { requestMs = 30_000, tries = 4, firstWaitMs = 200 } = patience;
   const host = bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`;
@@ -50,22 +52,19 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
   const folderOf = (owner: string) =>
     [bucket.prefix, 'x', owner, ''].filter((part, at) => part || at > 0).join('/');
 
-  async function patiently<T>(call: () => Promise<T>): Promise<T> {
-    for (let left = tries - 1, waitMs = firstWaitMs; ; left -= 1, waitMs *= 2) {
-      try {
-        return await call();
-      } catch (error) {
-        if (left <= 0 || !mayPass(error)) throw archiveUnavailable(error);
-        await delay(waitMs * (0.5 + Math.random() / 2));
-      }
-    }
+  function retrying<T>(call: () => Promise<T>): Promise<T> {
+    const waits = { firstMs: firstWaitMs, longestMs: Number.POSITIVE_INFINITY };
+    const shouldRetry = (error: unknown, tried: number) => tried < tries && mayPass(error);
+    return retryUntil(call, { waits, shouldRetry }).catch((error: unknown) => {
+      throw archiveUnavailable(error);
+    });
   }
 
   async function namesOf(owner: string): Promise<string[]> {
     const names: string[] = [];
     for (let from: string | undefined; ; ) {
       const after = from;
-      const page = await patiently(() => s3.listObjectsPaged('/', folderOf(owner), LISTED_AT_ONCE, after));
+      const page = await retrying(() => s3.listObjectsPaged('/', folderOf(owner), LISTED_AT_ONCE, after));
       if (page === null || page === undefined) {
         throw archiveUnavailable(new Error(`there is no bucket ${bucket.name}`));
       }
@@ -77,7 +76,7 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
 
   const idName = [bucket.prefix, 'archive-id'].filter(Boolean).join('/');
   async function readId(): Promise<string | null> {
-    const bytes = await patiently(() => s3.getObjectArrayBuffer(idName));
+    const bytes = await retrying(() => s3.getObjectArrayBuffer(idName));
     return bytes === null ? null : Buffer.from(bytes).toString().trim() || null;
   }
 
@@ -87,7 +86,7 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
     async claimId(id) {
       const before = await readId();
       if (before !== null) return before;
-      await patiently(async () => {
+      await retrying(async () => {
         const answer = await s3.putObject(idName, Buffer.from(`${id}\n`));
         await answer.body?.cancel();
       });
@@ -98,7 +97,7 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
     async put(owner, digest, bytes) {
       checkPlace(owner, digest);
       checkBytes(digest, bytes);
-      await patiently(async () => {
+      await retrying(async () => {
         const answer = await s3.putObject(`${folderOf(owner)}${digest}`, Buffer.from(bytes));
         await answer.body?.cancel();
       });
@@ -106,7 +105,7 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
 
     async get(owner, digest) {
       checkPlace(owner, digest);
-      const bytes = await patiently(() => s3.getObjectArrayBuffer(`${folderOf(owner)}${digest}`));
+      const bytes = await retrying(() => s3.getObjectArrayBuffer(`${folderOf(owner)}${digest}`));
       if (bytes === null) throw new EchelonError('not-found', `The archive does not have ${digest}`);
       return intact(digest, new Uint8Array(bytes));
     },
@@ -116,7 +115,7 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
       const names = (await namesOf(owner)).filter(
         (name) => !except.has(name.slice(name.lastIndexOf('/') + 1)),
       );
-      for (const name of names) await patiently(() => s3.deleteObject(name));
+      for (const name of names) await retrying(() => s3.deleteObject(name));
     },
   };
 }

@@ -10,7 +10,7 @@ import {
   sizeOf,
   writeSegments,
 } from './archive-segments.ts';
-import type { ArchiveOutcome, RetentionStore } from './contract.ts';
+import type { ArchiveOutcome, ArchiveStore } from './contract.ts';
 import { archiveSeries } from './series-archive.ts';
 
 /** Entries of a stream that one reading step holds in memory. */
@@ -19,11 +19,11 @@ const ENTRIES_PER_READ = 64;
 const TRIES = 3;
 
 /** Moves streams into the archive: of finished experiments whole, of those that run their oldest entries. */
-export function createArchiveStreams(
-  context: StoreContext,
-): Pick<RetentionStore, 'takeArchiving' | 'archiveStream' | 'longStreams' | 'rollStream'> {
+export function createArchiveStreams(context: StoreContext): ArchiveStore {
   return {
-    async takeArchiving({ limit, leaseMs, afterMs }) {
+    backlog: () => guarded(context.redis.zcard(context.keys.archiving)),
+
+    async take({ limit, leaseMs, afterMs }) {
       return (await context.run('take-archiving', [limit, leaseMs, afterMs, 'archiving'])) as string[];
     },
 

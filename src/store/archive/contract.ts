@@ -28,13 +28,13 @@ export interface Forgetting {
   } | null;
 }
 
-/** The part of the store that moves what is finished into the archive, and deletes what need not be kept. */
-export interface RetentionStore {
+/** Moves streams into the archive. */
+export interface ArchiveStore {
   /**
    * Takes up to `limit` experiments that ended at least `afterMs` ago and whose stream is not archived; they come back
    * after `leaseMs`.
    */
-  takeArchiving(options: { limit: number; leaseMs: number; afterMs: number }): Promise<string[]>;
+  take(options: { limit: number; leaseMs: number; afterMs: number }): Promise<string[]>;
   /**
    * Moves a finished experiment's stream into the archive; ids and bytes stay the same. `waiting`: it has not ended, or
    * a batch has no report yet. May be repeated, also at the same time by another: the entries stay readable throughout.
@@ -49,7 +49,11 @@ export interface RetentionStore {
    */
   rollStream(id: string): Promise<number>;
   /** Finished experiments whose streams are not archived yet. */
-  archiveBacklog(): Promise<number>;
+  backlog(): Promise<number>;
+}
+
+/** Deletes what retention does not keep. */
+export interface RetentionStore {
   /**
    * Takes up to `limit` experiments that ended at least `afterMs` ago and of which clusters may still keep event logs;
    * they come back after `leaseMs`.
@@ -64,14 +68,9 @@ export interface RetentionStore {
   ): Promise<{ experiments: number; complete: boolean }>;
   /** No cluster keeps anything of these. */
   forgotten(ids: readonly string[]): Promise<void>;
-  /**
-   * Puts up to `limit` finished experiments that were not archived, and that nothing will archive, among those that
-   * are: an earlier version ended them. `cursor` is null for the first call; null at the end.
-   */
-  seedArchiving(cursor: string | null, limit: number): Promise<{ added: number; next: string | null }>;
 
   /** True while this dispatcher is the one that applies retention; to be asked again before `leaseMs` are over. 0 lets go. */
-  holdRetention(dispatcher: string, leaseMs: number): Promise<boolean>;
+  hold(dispatcher: string, leaseMs: number): Promise<boolean>;
   /** Experiments of a project that ended before `endedBefore` and lose `stage` next, those that ended first. */
   due(
     stage: RetentionStage,

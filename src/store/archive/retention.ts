@@ -1,6 +1,6 @@
 import { EchelonError } from '../../core/errors.ts';
 import { RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
-import type { createBatches } from '../batches/batches.ts';
+import type { BatchStore } from '../batches/contract.ts';
 import { type Fields, toAttempts, toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
@@ -18,17 +18,12 @@ const TRIES = 3;
 /** What the keys of a sweep end with, behind the name of its record. */
 const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after'] as const;
 
-type Retention = Omit<RetentionStore, 'takeArchiving' | 'archiveStream' | 'longStreams' | 'rollStream'>;
-type Batches = Pick<ReturnType<typeof createBatches>, 'batchBytes'>;
+type Batches = Pick<BatchStore, 'bytes'>;
 
 /** What retention deletes: found by the end of experiments, project by project, one stage after the other. */
-export function createRetention(context: StoreContext, batches: Batches): Retention {
+export function createRetention(context: StoreContext, batches: Batches): RetentionStore {
   const { redis, keys, run, archive } = context;
   return {
-    seedArchiving: (cursor, limit) => seedArchiving(context, cursor, limit),
-
-    archiveBacklog: () => guarded(redis.zcard(keys.archiving)),
-
     async takeForgetting({ limit, leaseMs, afterMs }) {
       const ids = (await run('take-archiving', [limit, leaseMs, afterMs, 'forgetting'])) as string[];
       if (ids.length === 0) return [];
@@ -55,7 +50,7 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
       if (ids.length > 0) await guarded(redis.zrem(keys.forgetting, ...ids));
     },
 
-    async holdRetention(dispatcher, leaseMs) {
+    async hold(dispatcher, leaseMs) {
       return (await run('hold-retention', [dispatcher, leaseMs])) === 1;
     },
 
@@ -97,29 +92,6 @@ async function forgettingFigures({ redis, keys }: StoreContext, project: string,
 function highestByCluster(fields: Fields): Map<string, number> {
   // In the order of the attempts: the last one of a cluster is the highest.
   return new Map(toAttempts(fields).map(({ cluster, attempt }) => [cluster, attempt]));
-}
-
-/** Walks through all experiments by the time of their arrival; the cursor is the arrival of the last one. */
-async function seedArchiving(
-  { redis, keys, run }: StoreContext,
-  cursor: string | null,
-  limit: number,
-): Promise<{ added: number; next: string | null }> {
-  const from = cursor === null ? '-inf' : `(${cursor}`;
-  const found = await guarded(
-    redis.zrangebyscore(keys.index({}), from, '+inf', 'WITHSCORES', 'LIMIT', 0, limit),
-  );
-  const ids = found.filter((_value, at) => at % 2 === 0);
-  if (ids.length === 0) return { added: 0, next: null };
-  const looks = redis.pipeline();
-  for (const id of ids) looks.hmget(keys.experiment(id), 'endedAt', 'archived');
-  const rows = (await runAll(looks)) as (string | null)[][];
-  const ended = ids.flatMap((id, at) => {
-    const [endedAt, archived] = rows[at] ?? [];
-    return endedAt && !archived ? [endedAt, id] : [];
-  });
-  const added = ended.length === 0 ? 0 : Number(await run('put-due', ['archiving', 'NX', ...ended]));
-  return { added, next: ids.length < limit ? null : found.at(-1)! };
 }
 
 async function dueFigures(
@@ -212,14 +184,14 @@ async function mark(
 /** Puts a batch into the archive under its own digest, where it is still there at all. */
 async function keepWhole(
   { redis, keys, archive }: StoreContext,
-  { batchBytes }: Batches,
+  { bytes }: Batches,
   { id, field }: { id: string; field: string },
 ): Promise<void> {
   const row = await guarded(redis.hget(keys.batches(id), field));
   if (row === null) return;
   try {
-    const bytes = await batchBytes(toBatch({ experiment: id, field }, row, null));
-    await archive.put(id, digestOf(bytes), bytes);
+    const stored = await bytes(toBatch({ experiment: id, field }, row, null));
+    await archive.put(id, digestOf(stored), stored);
   } catch (error) {
     // One that cannot be read now will not be readable later: it must not keep all others from going.
     if (!(error instanceof EchelonError) || error.code === 'store-unavailable') throw error;

@@ -1,5 +1,5 @@
+import type { Ended } from '../../core/events.ts';
 import type { State } from '../../core/states.ts';
-import type { Crash } from './limits-contract.ts';
 
 /** The right to write for an attempt. */
 export interface Lease {
@@ -8,7 +8,7 @@ export interface Lease {
   token: string;
 }
 
-/** Where an attempt's end leads. `retry` puts the experiment back into the line, at its old place. */
+/** Where an attempt's end leads. `queued` puts the experiment back into the queue, at its old position. */
 export type EndDecision =
   | { to: 'succeeded' | 'cancelled'; reason: string }
   /** `quarantined`: it ended ours again and again. */
@@ -44,29 +44,72 @@ export interface TakenOver {
   crashes: Crash[];
 }
 
-/** Claims and leases: from the start of an attempt to its end. */
-export interface LeaseStore {
-  /** Raises the attempt, takes the lease, the reservation and the place out of the line, all or nothing. */
-  claim(input: {
+/** One attempt's own record. */
+export interface Attempt {
+  attempt: number;
+  cluster: string;
+  claimedAt: number;
+  /** Set once Launch was answered by the ray-worker. */
+  confirmedAt: number | null;
+  /** Set where it was never confirmed and its dispatcher's lease was taken over: the next attempt stands for it. */
+  givenUpAt: number | null;
+  lastSequence: number;
+  ended: Ended | null;
+}
+
+/** What a scheduling round decided of one experiment, and the versions that it decided on. */
+export interface AllocationInput {
+  experiment: string;
+  cluster: string;
+  node: string;
+  gpus: number;
+  cpus: number;
+  reservationVersion: number;
+  /** Its quota counts the allocation. */
+  project?: string;
+  /** Of `projectVersions`, if the project has a quota. */
+  projectVersion?: number;
+}
+
+/** What became of a start. `changed`: the round decided on an older state, or nothing new may start there. */
+export type Allocated = 'allocated' | 'not-queued' | 'changed';
+
+/**
+ * What acquiring an attempt led to. `busy`: the dispatcher has a suspect in its hands (see `takeOver`), or makes room for
+ * one. `queued`: nothing is allocated to the experiment. `over`: it has ended, or a dispatcher has acquired the attempt.
+ */
+export type Acquired =
+  | { outcome: 'acquired'; lease: Lease; cluster: string }
+  | { outcome: 'busy' | 'queued' | 'over' };
+
+/** The loss of a dispatcher while it launched or took over one attempt, and nothing else. */
+export interface Crash {
+  /** When its lease was found expired, in ms since 1970, by the server's clock. */
+  at: number;
+  attempt: number;
+  /** The dispatcher that was lost. */
+  dispatcher: string;
+  during: 'launch' | 'takeover';
+}
+
+/** Attempts, their allocations and leases: from the start of an attempt to its end. */
+export interface AttemptStore {
+  /** The attempts of an experiment, the first one first. */
+  list(id: string): Promise<Attempt[]>;
+  /**
+   * Carries out what one round decided, in one step: raises the attempt of each experiment, takes it out of the queue and
+   * allocates GPUs and CPUs to it. What changed since the round read it is judged as it was before this step.
+   */
+  allocate(starts: readonly AllocationInput[]): Promise<Allocated[]>;
+  /** Experiments whose attempt was allocated `olderThanMs` ago or earlier and not acquired since; the oldest first. */
+  allocated(input: { olderThanMs: number; limit: number }): Promise<string[]>;
+  /** Takes the lease of an allocated attempt. A repeated call with the same token (a new UUID) finds its own lease. */
+  acquire(input: {
     experiment: string;
-    cluster: string;
-    node: string;
-    gpus: number;
-    cpus: number;
-    reservationVersion: number;
-    /** Whose quota it counts against. */
-    project?: string;
-    /** Of `projectVersions`, where the project has a quota. */
-    projectVersion?: number;
     dispatcher: string;
     leaseMs: number;
-  }): Promise<
-    | { outcome: 'claimed'; lease: Lease }
-    | { outcome: 'not-waiting' }
-    | { outcome: 'changed' }
-    /** The dispatcher has a suspect in its hands (see `takeOver`), or makes room for one. A wake-up follows. */
-    | { outcome: 'busy' }
-  >;
+    token: string;
+  }): Promise<Acquired>;
   /** Records that Launch was answered; launching → running (a cancelling one stays so). Settles. Returns the state. */
   confirm(lease: Lease): Promise<State>;
   /**
@@ -78,7 +121,7 @@ export interface LeaseStore {
   /**
    * Takes expired leases. Attempts that a lost dispatcher was launching or taking over are suspects. With `suspects` at
    * most one of them is taken, and only by a dispatcher that has no other attempt unsettled. Until that one is settled,
-   * the dispatcher can claim nothing. A suspect with which a dispatcher is lost alone is charged with the crash.
+   * the dispatcher can acquire nothing. A suspect with which a dispatcher is lost alone is charged with the crash.
    */
   takeOver(input: {
     dispatcher: string;
@@ -92,7 +135,7 @@ export interface LeaseStore {
   /** Lets leases expire now, so that another dispatcher takes over at once. */
   release(leases: readonly Lease[]): Promise<void>;
   /**
-   * The attempt's end: final state or back into the line; gives back lease and reservation. To be called only when
+   * The attempt's end: final state or back into the queue; gives back lease and reservation. To be called only when
    * the attempt's driver cannot run any more: its exit is recorded, or the attempt is fenced. Returns the recorded
    * state: `cancelled`, whatever was decided, where a cancel came first; with `attemptsAbove`, where another attempt
    * may still run, it is then still `cancelling` and nothing was done. Repeated after it was done: `lease-lost`.

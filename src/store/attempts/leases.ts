@@ -2,23 +2,48 @@ import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../../core/errors.ts';
 import { shortNode } from '../../core/ids.ts';
 import { QUARANTINE_AFTER, STATES, type State, TRANSITIONS } from '../../core/states.ts';
+import { toAttempts } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { RunScript } from '../redis/scripts.ts';
-import type { Store } from '../store.ts';
-import type { Lease, Renewal, TakenOver } from './contract.ts';
-import type { Crash } from './limits-contract.ts';
+import type {
+  Acquired,
+  Allocated,
+  AllocationInput,
+  AttemptStore,
+  Crash,
+  Lease,
+  Renewal,
+  TakenOver,
+} from './contract.ts';
 
 /** Leases in one atomic step. */
 const LEASES_PER_CALL = 100;
 
-/** Claims and leases: who may write for an attempt, from its claim to its end. */
-export function createLeases(
-  context: StoreContext,
-): Pick<Store, 'claim' | 'confirm' | 'settle' | 'renew' | 'takeOver' | 'leases' | 'release' | 'end'> {
+/** See {@link AttemptStore}. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
+export function createLeases(context: StoreContext): AttemptStore {
   const { run, redis, keys } = context;
   return {
-    claim: (input) => claim(run, input),
+    async list(id) {
+      return toAttempts(await guarded(redis.hgetall(keys.attempts(id))));
+    },
+
+    allocate: (starts) => allocate(run, starts),
+
+    async allocated({ olderThanMs, limit }) {
+      const [seconds] = (await guarded(redis.time())) as [number | string, number | string];
+      const before = Number(seconds) * 1000 - olderThanMs;
+      return await guarded(redis.zrangebyscore(keys.allocated, '-inf', before, 'LIMIT', 0, limit));
+    },
+
+    async acquire({ experiment, dispatcher, leaseMs, token }) {
+      const [outcome, attempt, cluster] = (await run('acquire', [
+        ...[experiment, dispatcher, leaseMs, token],
+      ])) as [Acquired['outcome'], string, string];
+      if (outcome !== 'acquired') return { outcome };
+      return { outcome, lease: { experiment, attempt: Number(attempt), token }, cluster };
+    },
 
     async confirm(lease) {
       const state = (await run('confirm', [...leaseArguments(lease), 'launched'])) as State | 'lost';
@@ -73,22 +98,20 @@ export function createLeases(
   };
 }
 
-async function claim(run: RunScript, input: Parameters<Store['claim']>[0]): ReturnType<Store['claim']> {
-  const token = randomUUID();
-  const { experiment, cluster, node, gpus, cpus } = input;
-  const [outcome, attempt] = (await run('claim', [
+async function allocate(
+  run: RunScript,
+  starts: readonly AllocationInput[],
+): ReturnType<AttemptStore['allocate']> {
+  if (starts.length === 0) return [];
+  const args = starts.flatMap(({ experiment, cluster, node, gpus, cpus, project, ...versions }) => [
     experiment,
     cluster,
-    JSON.stringify({ node, gpus, cpus, ...(input.project !== undefined && { project: input.project }) }),
-    input.reservationVersion,
-    input.dispatcher,
-    input.leaseMs,
-    token,
+    JSON.stringify({ node, gpus, cpus, ...(project !== undefined && { project }) }),
     `placed on ${cluster}, node ${shortNode(node)}`,
-    input.projectVersion ?? '',
-  ])) as ['claimed' | 'not-waiting' | 'changed' | 'busy', string];
-  if (outcome !== 'claimed') return { outcome };
-  return { outcome, lease: { experiment, attempt: Number(attempt), token } };
+    versions.reservationVersion,
+    versions.projectVersion ?? '',
+  ]);
+  return (await run('allocate', [randomUUID(), ...args])) as Allocated[];
 }
 
 async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number): Promise<Renewal[]> {
@@ -110,7 +133,7 @@ async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number):
 
 async function takeOver(
   run: RunScript,
-  { dispatcher, leaseMs, limit, suspects = false }: Parameters<Store['takeOver']>[0],
+  { dispatcher, leaseMs, limit, suspects = false }: Parameters<AttemptStore['takeOver']>[0],
 ): Promise<TakenOver[]> {
   const tokens = Array.from({ length: Math.min(limit, LEASES_PER_CALL) }, () => randomUUID());
   const reply = (await run('take-over', [

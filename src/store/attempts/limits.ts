@@ -1,12 +1,12 @@
+import type { ExperimentStore } from '../experiments/contract.ts';
 import type { StoreContext } from '../redis/context.ts';
-import type { LimitsStore } from './limits-contract.ts';
 
-/** See {@link LimitsStore}. */
-export function createLimits({ run }: StoreContext): LimitsStore {
+/** See {@link ExperimentStore}. */
+export function createLimits({ run }: StoreContext): Pick<ExperimentStore, 'failOverdue'> {
   return {
     async failOverdue(limit) {
-      const [, ended] = (await run('fail-overdue', [limit])) as [number, number];
-      return ended;
+      const [checked, ...failed] = (await run('fail-overdue', [limit])) as [number, ...string[]];
+      return { failed, more: checked === limit };
     },
   };
 }

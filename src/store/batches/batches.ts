@@ -5,8 +5,7 @@ import { compareIds, readSegments } from '../archive/archive-segments.ts';
 import { toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { Store } from '../store.ts';
-import type { BatchRecord, PendingStore } from './contract.ts';
+import type { BatchRecord, BatchStore } from './contract.ts';
 
 /** Parts of a batch that one reading step holds in memory. */
 const PARTS_PER_READ = 32;
@@ -15,9 +14,8 @@ const PARTS_PER_READ = 32;
 const NOT_VERIFIABLE = 'not-verifiable';
 
 /** Recorded batches, their bytes, the work of verifying them, and their reports. */
-export function createBatches(
-  context: StoreContext,
-): Pick<Store, 'batches' | 'batch' | 'batchBytes' | keyof PendingStore | 'report' | 'backlog'> {
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
+export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
   const { redis, keys, run } = context;
 
   async function load(experiment: string, field: string): Promise<BatchRecord | undefined> {
@@ -28,7 +26,7 @@ export function createBatches(
   }
 
   return {
-    async batches(id) {
+    async list(id) {
       const [rows, reports] = (await runAll(
         redis.pipeline().hgetall(keys.batches(id)).hgetall(keys.reports(id)),
       )) as [Record<string, string>, Record<string, string>];
@@ -37,9 +35,9 @@ export function createBatches(
         .sort((a, b) => a.attempt - b.attempt || a.batch - b.batch);
     },
 
-    batch: (id, attempt, batch) => load(id, `${attempt}:${batch}`),
+    get: (id, attempt, batch) => load(id, `${attempt}:${batch}`),
 
-    async batchBytes(record) {
+    async bytes(record) {
       try {
         return await readBytes(context, record);
       } catch (error) {
@@ -65,11 +63,11 @@ export function createBatches(
       return (answer as number[])[0] === 1;
     },
 
-    async holdPending(records, { holder, leaseMs }) {
+    async renewPending(records, { holder, leaseMs }) {
       if (records.length > 0) await run('hold-pending', [leaseMs, holder, 'hold', ...records.map(memberOf)]);
     },
 
-    async giveBack(records, { holder, restMs }) {
+    async returnPending(records, { holder, restMs }) {
       if (records.length > 0) await run('give-back-pending', [holder, restMs, ...records.map(memberOf)]);
     },
 

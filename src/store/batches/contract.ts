@@ -39,17 +39,17 @@ export interface PendingStore {
    */
   beginPending(record: BatchRecord, lease: PendingLease): Promise<boolean>;
   /** Holds batches for another lease. */
-  holdPending(records: readonly BatchRecord[], lease: PendingLease): Promise<void>;
+  renewPending(records: readonly BatchRecord[], lease: PendingLease): Promise<void>;
   /** Lets go of batches: they can be taken after `restMs`, and that the holder began counts against none of them. */
-  giveBack(records: readonly BatchRecord[], options: { holder: string; restMs: number }): Promise<void>;
+  returnPending(records: readonly BatchRecord[], options: { holder: string; restMs: number }): Promise<void>;
 }
 
 /** Recorded batches and their reports. */
 export interface BatchStore extends PendingStore {
-  batches(id: string): Promise<BatchRecord[]>;
-  batch(id: string, attempt: number, batch: number): Promise<BatchRecord | undefined>;
+  list(id: string): Promise<BatchRecord[]>;
+  get(id: string, attempt: number, batch: number): Promise<BatchRecord | undefined>;
   /** The serialized batch, joined from its parts (stream or archive) and checked against its digest. */
-  batchBytes(record: BatchRecord): Promise<Uint8Array>;
+  bytes(record: BatchRecord): Promise<Uint8Array>;
   /**
    * Stores the report, its event and the counters, once: a second report of the same batch is ignored ('known'), unless
    * the first one says that the batch is not verifiable and this one does not: then it replaces it, and its event says so.
@@ -60,4 +60,9 @@ export interface BatchStore extends PendingStore {
     report: unknown,
   ): Promise<'stored' | 'replaced' | 'known'>;
   backlog(): Promise<number>;
+  /** Batches with their reports in order, behind `after`; `more`: there are more behind them. */
+  page(
+    id: string,
+    page: { after?: { attempt: number; batch: number }; limit: number },
+  ): Promise<{ items: BatchRecord[]; more: boolean }>;
 }

@@ -1,33 +1,39 @@
-import { migrated } from '../experiments/migrate.ts';
+import { canonicalJson } from '../../schemas/json.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { runAll } from '../redis/errors.ts';
-import type { Store } from '../store.ts';
-import type { Cluster, Reservation, Seen } from './contract.ts';
+import { inKnownLayout } from '../redis/layouts.ts';
+import { unlessChanged } from '../redis/revisions.ts';
+import type { ScriptArgument } from '../redis/scripts.ts';
+import type { Cluster, ClusterStore, Reservation, Seen } from './contract.ts';
 
 /** A ray-worker that has been silent for longer does not answer. Dispatchers ask it every two seconds. */
 const SILENT_MS = 15_000;
 
 /** Clusters, and what is reserved on them. */
-export function createClusters(
-  context: StoreContext,
-): Pick<Store, 'putCluster' | 'seeCluster' | 'clusters' | 'setDraining' | 'removeCluster' | 'reservations'> {
+export function createClusters(context: StoreContext): ClusterStore {
   const { redis, keys, run } = context;
   return {
-    async putCluster({
-      draining: _drained,
-      labels: _labels,
-      codePaths: _paths,
-      answering: _answering,
-      ...cluster
-    }) {
-      await run('put-cluster', [cluster.name, JSON.stringify(cluster)]);
+    async put(cluster) {
+      const { name, address, token, ca, backfill, ray } = cluster;
+      const { generation, lastSeenAt, nodes, rayVersion, rayWorkerVersion, sharedRoot } = cluster;
+      const decided = canonicalJson({ name, address, token, ca, backfill, ray });
+      const seen = { address, generation, lastSeenAt, nodes, rayVersion, rayWorkerVersion, sharedRoot };
+      await run('put-cluster', [name, decided, JSON.stringify(seen)]);
     },
 
-    async seeCluster(name, seen) {
-      await run('see-cluster', [name, JSON.stringify(seen)]);
+    async set(name, { labels, backfill, codePaths }, revision) {
+      const set: ScriptArgument[] = [];
+      if (labels !== undefined) set.push('labels', JSON.stringify(labels));
+      if (codePaths !== undefined) set.push('codePaths', JSON.stringify(codePaths));
+      if (backfill !== undefined) set.push('backfill', backfill === null ? '' : JSON.stringify(backfill));
+      return (await unlessChanged(run('set-cluster', [name, revision ?? '', ...set]))) === 1;
     },
 
-    async clusters(names) {
+    async see(name, seen) {
+      await run('see-cluster', [name, JSON.stringify(seen), seen.address]);
+    },
+
+    async list(names) {
       if (names !== undefined) return clustersNamed(context, names);
       const [time, all, seen, draining, set] = (await runAll(
         redis
@@ -45,12 +51,12 @@ export function createClusters(
       return (await run('set-draining', [name, draining ? 1 : 0])) === 1;
     },
 
-    async removeCluster(name) {
+    async remove(name) {
       const answer = await run('remove-cluster', [name]);
       return answer === 1 ? 'removed' : answer === 0 ? 'absent' : 'busy';
     },
 
-    async reservations(cluster) {
+    async allocations(cluster) {
       // The version is read first: a claim in between makes it too old, and what is decided on it is refused.
       const [version, items] = (await runAll(
         redis.pipeline().hget(keys.versions, cluster).hgetall(keys.reserved(cluster)),
@@ -107,7 +113,7 @@ interface Beside {
 /** Clusters by name, from the hash of their records. */
 export function toClusters(records: Record<string, string>, beside: Beside): Cluster[] {
   return Object.values(records)
-    .map((text) => merge(migrated('cluster', JSON.parse(text) as Cluster), beside))
+    .map((text) => merge(inKnownLayout('cluster', JSON.parse(text) as Cluster), beside))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
@@ -119,14 +125,15 @@ export function toReservations(items: Record<string, string>): Reservation[] {
   }));
 }
 
-/** The record with what was last seen of it, unless that was said at another address. */
+/** What people decide of a cluster, together with what was last seen of it. */
 function merge(cluster: Cluster, all: Beside): Cluster {
   const text = all.seen[cluster.name];
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen & Pick<Cluster, 'lastSeenAt'>);
   const labels = all.set[`labels:${cluster.name}`];
   const backfill = all.set[`backfill:${cluster.name}`];
   const codePaths = all.set[`codePaths:${cluster.name}`];
-  const merged = { ...cluster, ...(seen?.address === cluster.address ? seen : {}) };
+  const unseen = { generation: null, lastSeenAt: null, nodes: [] };
+  const merged = { ...unseen, ...cluster, ...seen };
   return {
     ...merged,
     answering: merged.lastSeenAt !== null && all.now - merged.lastSeenAt <= SILENT_MS,

@@ -11,8 +11,8 @@ export interface CommandInput {
   secret: string | null;
   /** Whose it is, where it is a project's thing. */
   project?: string;
-  /** The version that its cluster must have; else nothing is recorded, and `precondition-failed` thrown. */
-  ifVersion?: string;
+  /** The revision that its cluster must have; else nothing is recorded, and `precondition-failed` thrown. */
+  ifRevision?: number;
 }
 
 /** The right to carry out a command. */
@@ -34,24 +34,24 @@ export interface ClaimedCommand {
 /** Commands: one at a time for each cluster, in the order in which they came. */
 export interface CommandStore {
   /** Its id; for the removal of a cluster that is to be removed already, the id of the command that does so. */
-  createCommand(input: CommandInput): Promise<string>;
-  command(id: string): Promise<Command | undefined>;
+  create(input: CommandInput): Promise<string>;
+  get(id: string): Promise<Command | undefined>;
   /** Of a preflight of a spec; undefined where the command belongs to no project, or there is none. */
-  commandProject(id: string): Promise<string | undefined>;
+  project(id: string): Promise<string | undefined>;
   /** Those that are not over, oldest first. */
-  openCommands(): Promise<{ id: string; cluster: string }[]>;
+  open(): Promise<{ id: string; cluster: string }[]>;
   /** `busy`: another dispatcher has it, or an earlier one of the cluster is not over. `over`: final, or unknown. */
-  claimCommand(input: {
+  claim(input: {
     id: string;
     dispatcher: string;
     leaseMs: number;
   }): Promise<{ outcome: 'claimed'; claimed: ClaimedCommand } | { outcome: 'busy' | 'over' }>;
   /** False: another holds it, or it is over. `leaseMs` 0 lets it go: another takes it at once. */
-  renewCommand(lease: CommandLease, leaseMs: number): Promise<boolean>;
+  renew(lease: CommandLease, leaseMs: number): Promise<boolean>;
   /** Adds a line to its report; false where the lease is lost. */
-  reportCommand(lease: CommandLease, line: string): Promise<boolean>;
+  report(lease: CommandLease, line: string): Promise<boolean>;
   /** Its end, once; false where the lease is lost. */
-  endCommand(
+  end(
     lease: CommandLease,
     end: {
       state: 'succeeded' | 'failed';

@@ -6,10 +6,10 @@ import type {
   CommandState,
   PreflightFinding,
 } from '../../schemas/clusters.ts';
-import { unlessChanged } from '../experiments/versions.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { Store } from '../store.ts';
+import { unlessChanged } from '../redis/revisions.ts';
+import type { CommandStore } from './command-contract.ts';
 
 /** A command that is over is kept for a week. */
 const KEPT_SECONDS = 7 * 24 * 3600;
@@ -17,27 +17,15 @@ const KEPT_SECONDS = 7 * 24 * 3600;
 /** What is shown of a command. */
 const FIELDS = ['cluster', 'kind', 'state', 'problems', 'createdAt', 'endedAt', 'findings'] as const;
 
-type Commands = Pick<
-  Store,
-  | 'createCommand'
-  | 'command'
-  | 'commandProject'
-  | 'openCommands'
-  | 'claimCommand'
-  | 'renewCommand'
-  | 'reportCommand'
-  | 'endCommand'
->;
-
 /** The records of commands on clusters. */
-export function createCommands({ redis, keys, run }: StoreContext): Commands {
+export function createCommands({ redis, keys, run }: StoreContext): CommandStore {
   return {
-    async createCommand({ id, cluster, kind, request, secret, project = '', ifVersion = '' }) {
-      const args = [id, cluster, kind, JSON.stringify(request), secret ?? '', project, ifVersion];
+    async create({ id, cluster, kind, request, secret, project = '', ifRevision = '' }) {
+      const args = [id, cluster, kind, JSON.stringify(request), secret ?? '', project, ifRevision];
       return (await unlessChanged(run('create-command', args))) as string;
     },
 
-    async command(id) {
+    async get(id) {
       const [fields, report] = (await runAll(
         // Named one by one: the secret stays where it is.
         redis
@@ -48,11 +36,11 @@ export function createCommands({ redis, keys, run }: StoreContext): Commands {
       return toCommand(id, fields, report);
     },
 
-    async commandProject(id) {
+    async project(id) {
       return (await guarded(redis.hget(keys.command(id), 'project'))) ?? undefined;
     },
 
-    async openCommands() {
+    async open() {
       const ids = await guarded(redis.zrange(keys.openCommands, '0', '-1'));
       if (ids.length === 0) return [];
       const commands = redis.pipeline();
@@ -64,7 +52,7 @@ export function createCommands({ redis, keys, run }: StoreContext): Commands {
       });
     },
 
-    async claimCommand({ id, dispatcher, leaseMs }) {
+    async claim({ id, dispatcher, leaseMs }) {
       const token = randomUUID();
       const [outcome, ...rest] = (await run('claim-command', [id, dispatcher, leaseMs, token])) as string[];
       if (outcome !== 'claimed') return { outcome: outcome as 'busy' | 'over' };
@@ -74,15 +62,15 @@ export function createCommands({ redis, keys, run }: StoreContext): Commands {
       return { outcome, claimed: { ...claimed, tries: Number(tries) } };
     },
 
-    async renewCommand({ id, token }, leaseMs) {
+    async renew({ id, token }, leaseMs) {
       return (await run('renew-command', [id, token, leaseMs])) === 1;
     },
 
-    async reportCommand({ id, token }, line) {
+    async report({ id, token }, line) {
       return (await run('report-command', [id, token, line])) === 1;
     },
 
-    async endCommand({ id, token }, { state, problems, findings = [] }) {
+    async end({ id, token }, { state, problems, findings = [] }) {
       const args = [id, token, state, JSON.stringify(problems), KEPT_SECONDS, JSON.stringify(findings)];
       return (await run('end-command', args)) === 1;
     },

@@ -71,18 +71,31 @@ export interface Reservation {
 
 /** Clusters, and what is reserved on them. */
 export interface ClusterStore {
-  putCluster(cluster: Cluster): Promise<void>;
+  put(cluster: Cluster): Promise<void>;
   /** Records what a cluster's ray-worker said just now; passed over where the cluster is gone or has moved since. */
-  seeCluster(name: string, seen: Seen): Promise<void>;
+  see(name: string, seen: Seen): Promise<void>;
   /** By name: those of these names that there are; all where none are given. */
-  clusters(names?: readonly string[]): Promise<Cluster[]>;
+  list(names?: readonly string[]): Promise<Cluster[]>;
   /** Stops or allows new starts: a claim that was decided before is refused. False: there is no such cluster. */
   setDraining(name: string, draining: boolean): Promise<boolean>;
   /** `busy`: something is reserved there, and nothing was changed. */
-  removeCluster(name: string): Promise<'removed' | 'absent' | 'busy'>;
+  remove(name: string): Promise<'removed' | 'absent' | 'busy'>;
   /**
    * Reservations on a cluster and their version, which rises with each new one (not where one is given back); a claim
    * against an older version is refused.
    */
-  reservations(cluster: string): Promise<{ version: number; items: Reservation[] }>;
+  allocations(cluster: string): Promise<{ version: number; items: Reservation[] }>;
+  /**
+   * Sets what people decide of a cluster; null forgets it. False: there is no such cluster. Throws
+   * `precondition-failed` where it has another `revision`.
+   */
+  set(
+    name: string,
+    change: {
+      labels?: Readonly<Record<string, string>>;
+      backfill?: boolean | null;
+      codePaths?: readonly string[];
+    },
+    revision?: number,
+  ): Promise<boolean>;
 }

@@ -10,7 +10,7 @@ import { metricNamesOf, packValues } from '../metrics/series-values.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { Store } from '../store.ts';
+import type { EventStore } from './contract.ts';
 
 /** Parts put into the archive at the same time. */
 const PUTS_AT_ONCE = 4;
@@ -18,7 +18,7 @@ const PUTS_AT_ONCE = 4;
 const LARGEST_SEQUENCE = 2 ** 44 - 1;
 
 /** The append of an attempt's events: in runs of consecutive numbers, bounded in count and bytes. */
-export function createAppend(context: StoreContext): Pick<Store, 'append'> {
+export function createAppend(context: StoreContext): Pick<EventStore, 'append'> {
   const { run, limits } = context;
   return {
     async append(lease, given) {

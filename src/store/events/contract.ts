@@ -1,6 +1,17 @@
 import type { NumberedEvent, StreamEntry } from '../../core/events.ts';
 import type { Lease } from '../attempts/contract.ts';
 
+/** Where to begin to read an experiment's log. */
+export interface LogPlace {
+  /** An event that does not come behind what was asked for; null: nothing of the log comes before it. */
+  entry: string | null;
+  /** Lines before that event, over all attempts. */
+  before: number;
+  /** Lines and bytes (with line breaks) of the whole log so far. */
+  lines: number;
+  bytes: number;
+}
+
 /** The event streams of experiments. */
 export interface EventStore {
   /**
@@ -20,4 +31,6 @@ export interface EventStore {
    * have looked at them, and all was sent. Throws `not-found`; rides out a restart of the server once it has begun.
    */
   follow(id: string, after: string | undefined, signal: AbortSignal): AsyncIterable<StreamEntry>;
+  /** For a line (from 1), or the place of an event. The cost does not depend on the length of the log. */
+  logPosition(id: string, of: { line: number } | { entry: string }): Promise<LogPlace>;
 }

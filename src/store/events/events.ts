@@ -7,10 +7,10 @@ import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metr
 import { createBell, orNothing, RETRY_MS } from '../redis/bell.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
-import type { Store } from '../store.ts';
+import type { EventStore } from './contract.ts';
 
 /** Reading an experiment's stream, from any place, and following it as it grows. */
-export function createEvents(context: StoreContext): Pick<Store, 'read' | 'tail' | 'isOver' | 'follow'> {
+export function createEvents(context: StoreContext): Pick<EventStore, 'read' | 'tail' | 'isOver' | 'follow'> {
   const { limits } = context;
 
   async function page(id: string, after: string | undefined, limit: number): Promise<Page> {

@@ -53,11 +53,11 @@ export function createFeed(context: StoreContext): FeedStore {
   }
 
   return {
-    async feedEnd(project) {
+    async end(project) {
       return (await guarded(redis.hget(keys.feeds, nameOf(project)))) ?? '0';
     },
-    readFeed,
-    followFeed,
+    read: readFeed,
+    follow: followFeed,
   };
 }
 

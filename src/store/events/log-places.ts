@@ -1,10 +1,10 @@
 import type { StoreContext } from '../redis/context.ts';
-import type { LogStore } from './log-contract.ts';
+import type { EventStore } from './contract.ts';
 
 /** Reading the index that `append.lua` writes (see `redis/lua/lines.lua`). */
-export function createLogPlaces({ run }: StoreContext): LogStore {
+export function createLogPlaces({ run }: StoreContext): Pick<EventStore, 'logPosition'> {
   return {
-    async logPlace(id, of) {
+    async logPosition(id, of) {
       const asked = 'line' in of ? ['line', of.line] : ['entry', of.entry];
       const reply = (await run('find-line', [id, ...asked])) as [string, string, string, string];
       const [entry, before, lines, bytes] = reply;

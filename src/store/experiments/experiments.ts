@@ -1,21 +1,22 @@
+import { STATES, type State } from '../../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
+import type { Artifact } from '../../schemas/records.ts';
 import { auditArguments } from '../access/audit.ts';
-import { keyNames } from '../access/idempotency.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { createPressure } from '../redis/fitness.ts';
-import type { Store } from '../store.ts';
+import { unlessChanged } from '../redis/revisions.ts';
 import { childArguments } from '../sweeps/sweep-children.ts';
 import { type Admission, admitted } from './admission.ts';
-import type { CancelOutcome, SubmitInput } from './contract.ts';
+import type { CancelOutcome, ExperimentStore, SubmitInput } from './contract.ts';
 import { createList } from './list.ts';
-import { type Fields, toAttempts, toExperiment } from './record.ts';
+import { type Fields, toExperiment } from './record.ts';
 
-/** The records: submit, read, list, cancel. */
+/** See {@link ExperimentStore}. */
 export function createExperiments(
   context: StoreContext,
   pressure: ReturnType<typeof createPressure>,
-): Pick<Store, 'submit' | 'get' | 'list' | 'cancel' | 'attempts'> {
+): Pick<ExperimentStore, 'submit' | 'get' | 'list' | 'cancel' | 'counts' | 'delete' | 'artifacts'> {
   const { redis, keys, run } = context;
 
   async function getAll(ids: readonly string[]): Promise<(Experiment | undefined)[]> {
@@ -39,8 +40,30 @@ export function createExperiments(
       return (await run('cancel', [id, reason])) as CancelOutcome;
     },
 
-    async attempts(id) {
-      return toAttempts(await guarded(redis.hgetall(keys.attempts(id))));
+    async counts(project) {
+      const commands = redis.pipeline();
+      const of = project === undefined ? {} : { project };
+      for (const state of STATES) commands.zcard(keys.index({ ...of, state }));
+      const replies = await runAll(commands);
+      return Object.fromEntries(STATES.map((state, at) => [state, Number(replies[at])])) as Record<
+        State,
+        number
+      >;
+    },
+
+    async delete(id, revision) {
+      const answer = await unlessChanged(run('delete-experiment', [id, revision ?? '']));
+      return answer as 'deleted' | 'not-ended' | 'not-found';
+    },
+
+    async artifacts(id, from, limit) {
+      if (limit <= 0) return { items: [], more: false };
+      const list = `${keys.experiment(id)}:artifacts`;
+      const found = await guarded(redis.lrange(list, from, from + limit));
+      return {
+        items: found.slice(0, limit).map((text) => JSON.parse(text) as Artifact),
+        more: found.length > limit,
+      };
     },
   };
 }
@@ -55,7 +78,7 @@ async function submit(
   const reply = await run('submit', [
     ...childArguments(input.id, input, input.fingerprint),
     input.project,
-    keyNames(input.idempotency),
+    input.idempotency?.name ?? '',
     input.idempotency?.digest ?? '',
     accepting ? '1' : '0',
     mostWaiting,

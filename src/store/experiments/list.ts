@@ -2,9 +2,8 @@ import { EchelonError } from '../../core/errors.ts';
 import type { State } from '../../core/states.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { StoreContext } from '../redis/context.ts';
-import { guarded } from '../redis/errors.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ExperimentFilter, RecordsStore } from './records-contract.ts';
+import type { ExperimentFilter, ExperimentStore } from './contract.ts';
 
 /**
  * Records that one step looks at, and steps of one call: what a filter that fits nothing costs at most. Redis does
@@ -19,11 +18,11 @@ const IDS_LOOKED_AT = 5000;
 export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
 
 /** Lists of experiments, newest first, by indexes and filters. */
-export function createList(context: StoreContext, getAll: GetAll): Pick<RecordsStore, 'list'> {
+export function createList(context: StoreContext, getAll: GetAll): Pick<ExperimentStore, 'list'> {
   return {
     async list({ limit, before, ...filter }) {
       if (limit <= 0) return { items: [], next: null };
-      const { indexes, states, project } = await placesOf(context, filter);
+      const { indexes, states, project } = placesOf(context, filter);
       const fixed = [states, filter.sweep ?? '', filter.namePrefix ?? ''];
       const times = [
         filter.submittedFrom ?? '',
@@ -60,10 +59,10 @@ function isWanted(state: State, wanted: ExperimentFilter['state']): boolean {
 }
 
 /** Where to look, as the script takes it: names of indexes without the root, and what these do not settle. */
-async function placesOf({ redis, keys }: StoreContext, { project, state, sweep }: ExperimentFilter) {
+function placesOf({ keys }: StoreContext, { project, state, sweep }: ExperimentFilter) {
   const states = [...new Set(statesOf(state))];
-  const bySweep = sweep === undefined ? undefined : sweepIndex(keys, sweep);
-  if (bySweep !== undefined && (await guarded(redis.exists(bySweep))) === 1) {
+  if (sweep !== undefined) {
+    const bySweep = sweepIndex(keys, sweep);
     const named = states.length > 0 ? `,${states.join()},` : '';
     return { indexes: [nameOf(keys, bySweep)], states: named, project: project ?? '' };
   }
@@ -73,7 +72,7 @@ async function placesOf({ redis, keys }: StoreContext, { project, state, sweep }
   return { indexes: indexes.map((index) => nameOf(keys, index)), states: '', project: '' };
 }
 
-/** Sorted set by arrival: the experiments of a sweep. One that began before there were such sets has none. */
+/** Sorted set by arrival: the experiments of a sweep. */
 function sweepIndex(keys: Keys, sweep: string): string {
   return `${keys.root}:sweep:${sweep}:experiments`;
 }

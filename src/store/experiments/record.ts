@@ -2,10 +2,10 @@ import type { MetricValue, RuleEvent } from '../../core/events.ts';
 import type { State } from '../../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
 import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
+import type { Attempt } from '../attempts/contract.ts';
 import type { BatchRecord } from '../batches/contract.ts';
-import type { Waiting } from '../queue/line-contract.ts';
-import type { Attempt } from './contract.ts';
-import { migrated } from './migrate.ts';
+import type { Waiting } from '../queue/contract.ts';
+import { inKnownLayout } from '../redis/layouts.ts';
 
 /** A hash as Redis answers it; nulls are kept as absent or empty fields. */
 export type Fields = Record<string, string>;
@@ -13,7 +13,7 @@ export type Fields = Record<string, string>;
 /** The record of an experiment from its hash and that of its metrics; undefined where there is none. */
 export function toExperiment(stored: Fields, metrics: Fields): Experiment | undefined {
   if (stored.id === undefined || stored.state === undefined) return undefined;
-  const fields: Fields & { id: string } = { ...migrated('experiment', stored), id: stored.id };
+  const fields: Fields & { id: string } = { ...inKnownLayout('experiment', stored), id: stored.id };
   const resolved = json(fields.resolved);
   return {
     version: RECORD_VERSION,
@@ -152,7 +152,7 @@ export function toBatch(
   };
 }
 
-/** The rules of the resolved spec (none in older records) with what is shown of when they fired. */
+/** The rules of the resolved spec with what is shown of when they fired. */
 function toRules(fields: Fields): Pick<Experiment, 'rules' | 'marks' | 'stoppedBy'> {
   const lines = fields.fired ? fields.fired.split('\n') : [];
   const fired = lines.map((line) => JSON.parse(line) as RuleEvent);

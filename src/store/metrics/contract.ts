@@ -22,13 +22,13 @@ export interface SeriesPoint {
 /** Metrics over the steps of an experiment. */
 export interface SeriesStore {
   /** Every metric with its last value, in order of its name; empty where nothing was recorded. */
-  metricNames(id: string): Promise<{ name: string; last: MetricValue }[]>;
+  names(id: string): Promise<{ name: string; last: MetricValue }[]>;
   /**
    * The series of these metrics between two steps, each of at most `resolution` points: as recorded where there are no
    * more, else aggregated. From the first step that a later attempt reports on, only its values stand. The cost
    * depends on `resolution`, not on the length of the run. A name that is not known has no points.
    */
-  metricSeries(
+  series(
     id: string,
     query: { names: readonly string[]; from?: number; to?: number; resolution: number },
   ): Promise<SeriesPoint[][]>;

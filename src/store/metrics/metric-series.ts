@@ -51,14 +51,14 @@ export function createMetricSeries(context: StoreContext): SeriesStore {
   }
 
   return {
-    async metricNames(id) {
+    async names(id) {
       const values = await guarded(redis.hgetall(keys.metrics(id)));
       return Object.entries(values)
         .map(([name, value]) => ({ name, last: JSON.parse(value) as MetricValue }))
         .sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
-    async metricSeries(id, { names, from = 0, to = LAST_STEP, resolution }) {
+    async series(id, { names, from = 0, to = LAST_STEP, resolution }) {
       if (names.length === 0) return [];
       const query = { names, from, to, resolution };
       const isThere = (await guarded(redis.exists(seriesOf(id)))) === 1;

@@ -1,4 +1,5 @@
-import type { Waiting } from './line-contract.ts';
+import type { Project } from '../../schemas/project.ts';
+import type { Cluster, Reservation } from '../clusters/contract.ts';
 
 /** What can be paused: the whole line, the queue of a project, or a cluster. */
 export type PauseTarget =
@@ -75,21 +76,77 @@ export interface LineWindow {
   truncated: ReadonlySet<string>;
 }
 
+/** An experiment in the line, in the order of the line. */
+export interface Waiting {
+  experiment: string;
+  name: string;
+  project: string;
+  priority: number;
+  cluster: string | null;
+  gpus: number;
+  cpus: number;
+  submittedAt: number;
+  /** Why it waits, in words, as the last choice said; null before the first. */
+  reason: string | null;
+  /** ms since 1970 before which it does not start, because its last attempt was lost; null where that has passed. */
+  notBefore?: number | null;
+  /** Labels that its cluster must have, all of them; absent: any. */
+  labels?: Readonly<Record<string, string>>;
+  /** Id of its sweep, where it is of one. */
+  sweep?: string | null;
+  /** Its place in the order of the last choice, from 1; null: it was not looked at. */
+  rank?: number | null;
+  /** When it is expected to start; null: `unknown` says why that is not known. */
+  estimate?: StartEstimate | null;
+  unknown?: string | null;
+}
+
+/** What an experiment's job on the board stands for. */
+export type QueueState = 'queued' | 'allocated';
+
+/** A page of the queue. */
+export interface LinePage {
+  /** By `position`: that of the last scheduling round; without one, the rank by priority and arrival. From 1. */
+  waiting: (Waiting & { position: number })[];
+  /** Number of all queued experiments. */
+  length: number;
+  /** `after` of the next page; null: this is the last one. */
+  next: string | null;
+}
+
+/** What a cluster holds, and the version that a claim on it has to name. */
+export interface Holding {
+  version: number;
+  items: Reservation[];
+}
+
+/** All that the next start is chosen from. */
+export interface Situation {
+  clusters: Cluster[];
+  /** By cluster. */
+  reservations: ReadonlyMap<string, Holding>;
+  projects: Project[];
+  pauses: Pauses;
+  /** Versions of what projects hold; a claim against an older one is refused. */
+  projectVersions: ReadonlyMap<string, number>;
+  window: LineWindow;
+}
+
 /** The queue: who waits, in which order, what is paused, and what was found of those that wait. */
 export interface QueueStore {
   /** The first `perProject` of each project. */
-  lineWindow(perProject: number): Promise<LineWindow>;
+  window(perProject: number): Promise<LineWindow>;
   /** One that waits, with what was noted of it; undefined where it does not. */
-  waitNote(id: string): Promise<Waiting | undefined>;
-  noteWaiting(notes: ReadonlyMap<string, WaitNote>): Promise<void>;
+  get(id: string): Promise<Waiting | undefined>;
+  note(notes: ReadonlyMap<string, WaitNote>): Promise<void>;
   /**
    * `not-waiting`: it has its place on a cluster already, or has ended; nothing was changed. Throws
-   * `precondition-failed` where it has another `version`.
+   * `precondition-failed` where it has another `revision`.
    */
   setPriority(
     id: string,
     priority: number,
-    version?: string,
+    revision?: number,
   ): Promise<'changed' | 'not-waiting' | 'not-found'>;
   /** Null resumes it. A claim that was decided before a pause is refused after it. False: there is no such cluster. */
   setPaused(target: PauseTarget, pause: Pause | null): Promise<boolean>;
@@ -104,16 +161,20 @@ export interface QueueStore {
   /** How fast these go; those without a record are left out. */
   paces(ids: readonly string[]): Promise<Map<string, Pace>>;
   /**
-   * Sets what people decide of a cluster; null forgets it. False: there is no such cluster. Throws
-   * `precondition-failed` where it has another `version`.
+   * A page of the queue, or of one project's part of it. Pages follow one another by priority and arrival, so an
+   * experiment that stays queued at the same priority is on exactly one of them.
    */
-  setCluster(
-    name: string,
-    change: {
-      labels?: Readonly<Record<string, string>>;
-      backfill?: boolean | null;
-      codePaths?: readonly string[];
-    },
-    version?: string,
-  ): Promise<boolean>;
+  page(input: { limit: number; project?: string; after?: string }): Promise<LinePage>;
+  first(limit: number): Promise<Waiting[]>;
+  /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
+  position(id: string): Promise<{ rank: number | null; length: number }>;
+  /** Experiments that wait, in the order of the line: `limit` from place `from` (0 where it is left out) on. */
+  ids(limit: number, from?: number): Promise<string[]>;
+  /** Those of them that have a job on the board: queued, or allocated and not acquired by a dispatcher. */
+  states(ids: readonly string[]): Promise<Map<string, QueueState>>;
+  /**
+   * Everything as it is at one moment, with the first `perProject` of each project's line. A very long window is read
+   * after the rest; the versions are then older than it, never newer than the reservations.
+   */
+  situation(perProject: number): Promise<Situation>;
 }

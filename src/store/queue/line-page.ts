@@ -1,19 +1,19 @@
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import type { QueueStore } from './contract.ts';
 import { readWaiting } from './line.ts';
-import type { LineStore } from './line-contract.ts';
 
-/** See {@link LineStore.linePage}. */
-export function createLinePage(context: StoreContext): Pick<LineStore, 'linePage'> {
+/** See {@link QueueStore.page}. */
+export function createLinePage(context: StoreContext): Pick<QueueStore, 'page'> {
   const { redis, keys } = context;
   return {
-    async linePage({ limit, project, after = '-inf' }) {
-      const queue = project === undefined ? keys.line : `${keys.line}:${project}`;
+    async page({ limit, project, after = '-inf' }) {
+      const queue = project === undefined ? keys.queue : `${keys.queue}:${project}`;
       const range = [`(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1] as const;
       const found = await guarded(redis.zrangebyscore(queue, ...range));
       const ids = found.filter((_, at) => at % 2 === 0).slice(0, limit);
       const [length, ...ranks] = await runAll(
-        ids.reduce((all, id) => all.zrank(keys.line, id), redis.pipeline().zcard(keys.line)),
+        ids.reduce((all, id) => all.zrank(keys.queue, id), redis.pipeline().zcard(keys.queue)),
       );
       const rankOf = new Map(ids.map((id, at) => [id, Number(ranks[at] ?? 0) + 1]));
       const waiting = (await readWaiting(context, ids)).map((one) => ({

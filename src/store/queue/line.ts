@@ -1,9 +1,7 @@
-import { STATES, type State } from '../../core/states.ts';
 import { type Fields, toWaiting } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { Store } from '../store.ts';
-import type { Waiting } from './line-contract.ts';
+import type { QueueState, QueueStore, Waiting } from './contract.ts';
 
 /** What of a record the line tells. */
 export const WAITING_FIELDS = [
@@ -48,25 +46,32 @@ export function waitingOf(id: string, row: readonly (string | null)[], nowMs: nu
 }
 
 /** The line of waiting experiments, and how many there are in each state. */
-export function createLine(
-  context: StoreContext,
-): Pick<Store, 'waiting' | 'position' | 'counts' | 'waitingIds' | 'whoWaits'> {
+export function createLine(context: StoreContext): Pick<QueueStore, 'first' | 'position' | 'ids' | 'states'> {
   const { redis, keys } = context;
 
   async function waitingIds(limit: number, from = 0): Promise<string[]> {
-    return limit <= 0 ? [] : await guarded(redis.zrange(keys.line, String(from), String(from + limit - 1)));
+    return limit <= 0 ? [] : await guarded(redis.zrange(keys.queue, String(from), String(from + limit - 1)));
   }
 
   return {
-    waitingIds,
+    ids: waitingIds,
 
-    async whoWaits(ids) {
-      if (ids.length === 0) return new Set();
-      const places = await guarded(redis.zmscore(keys.line, ...ids));
-      return new Set(ids.filter((_, at) => places[at] !== null));
+    async states(ids) {
+      if (ids.length === 0) return new Map();
+      const commands = redis
+        .pipeline()
+        .zmscore(keys.queue, ...ids)
+        .zmscore(keys.allocated, ...ids);
+      const [queued, allocated] = (await runAll(commands)) as (string | null)[][];
+      const states = new Map<string, QueueState>();
+      for (const [at, id] of ids.entries()) {
+        if (queued![at] !== null) states.set(id, 'queued');
+        else if (allocated![at] !== null) states.set(id, 'allocated');
+      }
+      return states;
     },
 
-    async waiting(limit) {
+    async first(limit) {
       return readWaiting(context, await waitingIds(limit));
     },
 
@@ -74,26 +79,15 @@ export function createLine(
       const [rank, length, projects, noted] = await runAll(
         redis
           .pipeline()
-          .zrank(keys.line, id)
-          .zcard(keys.line)
-          .scard(`${keys.root}:lines`)
+          .zrank(keys.queue, id)
+          .zcard(keys.queue)
+          .scard(`${keys.root}:queues`)
           .hget(keys.experiment(id), 'waitRank'),
       );
       if (rank === null) return { rank: null, length: Number(length) };
       // Projects take turns: then the place is the one that the last choice found.
       const place = Number(projects) > 1 && noted ? Number(noted) : Number(rank) + 1;
       return { rank: Math.min(place, Number(length)), length: Number(length) };
-    },
-
-    async counts(project) {
-      const commands = redis.pipeline();
-      const of = project === undefined ? {} : { project };
-      for (const state of STATES) commands.zcard(keys.index({ ...of, state }));
-      const replies = await runAll(commands);
-      return Object.fromEntries(STATES.map((state, at) => [state, Number(replies[at])])) as Record<
-        State,
-        number
-      >;
     },
   };
 }

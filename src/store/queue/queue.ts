@@ -1,7 +1,6 @@
-import { unlessChanged } from '../experiments/versions.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { ScriptArgument } from '../redis/scripts.ts';
+import { unlessChanged } from '../redis/revisions.ts';
 import type {
   LineWindow,
   Measured,
@@ -18,17 +17,19 @@ import { readWaiting } from './line.ts';
 const NOTES_PER_CALL = 500;
 
 /** See {@link QueueStore}. */
-export function createQueue(context: StoreContext): QueueStore {
+export function createQueue(
+  context: StoreContext,
+): Omit<QueueStore, 'page' | 'first' | 'position' | 'ids' | 'states' | 'situation'> {
   const { redis, keys, run } = context;
   const paused = `${keys.root}:paused`;
   return {
-    lineWindow: createLineWindow(context),
+    window: createLineWindow(context),
 
-    async waitNote(id) {
+    async get(id) {
       return (await readWaiting(context, [id]))[0];
     },
 
-    async noteWaiting(notes) {
+    async note(notes) {
       const entries = [...notes];
       for (let at = 0; at < entries.length; at += NOTES_PER_CALL) {
         const some = entries.slice(at, at + NOTES_PER_CALL);
@@ -39,8 +40,8 @@ export function createQueue(context: StoreContext): QueueStore {
       }
     },
 
-    async setPriority(id, priority, version = '') {
-      const answer = await unlessChanged(run('set-priority', [id, priority, version]));
+    async setPriority(id, priority, revision) {
+      const answer = await unlessChanged(run('set-priority', [id, priority, revision ?? '']));
       return answer as Awaited<ReturnType<QueueStore['setPriority']>>;
     },
 
@@ -66,26 +67,18 @@ export function createQueue(context: StoreContext): QueueStore {
     },
 
     paces: (ids) => readPaces(context, ids),
-
-    async setCluster(name, { labels, backfill, codePaths }, version = '') {
-      const set: ScriptArgument[] = [];
-      if (labels !== undefined) set.push('labels', JSON.stringify(labels));
-      if (codePaths !== undefined) set.push('codePaths', JSON.stringify(codePaths));
-      if (backfill !== undefined) set.push('backfill', backfill === null ? '' : JSON.stringify(backfill));
-      return (await unlessChanged(run('set-cluster', [name, version, ...set]))) === 1;
-    },
   };
 }
 
-function createLineWindow(context: StoreContext): QueueStore['lineWindow'] {
+function createLineWindow(context: StoreContext): QueueStore['window'] {
   const { redis, keys } = context;
   return async (perProject): Promise<LineWindow> => {
     if (perProject <= 0) return { waiting: [], truncated: new Set() };
-    const projects = await guarded(redis.smembers(`${keys.root}:lines`));
+    const projects = await guarded(redis.smembers(`${keys.root}:queues`));
     const commands = redis.pipeline();
     for (const project of projects) {
-      const line = `${keys.root}:line:${project}`;
-      commands.zcard(line).zrange(line, '0', String(perProject - 1), 'WITHSCORES');
+      const queue = `${keys.queue}:${project}`;
+      commands.zcard(queue).zrange(queue, '0', String(perProject - 1), 'WITHSCORES');
     }
     const replies = await runAll(commands);
     const places: { id: string; score: number }[] = [];

@@ -1,10 +1,9 @@
 import { toProjects } from '../access/projects.ts';
 import { toClusters, toReservations } from '../clusters/clusters.ts';
 import type { StoreContext } from '../redis/context.ts';
-import type { LineWindow, QueueStore } from './contract.ts';
+import type { Holding, LineWindow, QueueStore, Situation } from './contract.ts';
 import { WAITING_FIELDS, waitingOf } from './line.ts';
 import { toPauses, toProjectVersions } from './queue.ts';
-import type { Holding, Situation, SituationStore } from './situation-contract.ts';
 
 /** So much of the line is read in the one step; more of it would hold up the server. */
 const ROWS_IN_ONE_STEP = 1_024;
@@ -24,11 +23,11 @@ type Reply = [
   rows: (string | (string | null)[])[],
 ];
 
-/** See {@link SituationStore}. */
+/** See {@link QueueStore}. */
 export function createSituation(
   { run }: Pick<StoreContext, 'run'>,
-  { lineWindow }: Pick<QueueStore, 'lineWindow'>,
-): SituationStore {
+  { window }: Pick<QueueStore, 'window'>,
+): Pick<QueueStore, 'situation'> {
   return {
     async situation(perProject): Promise<Situation> {
       const reply = (await run('situation', [perProject, ROWS_IN_ONE_STEP, ...WAITING_FIELDS])) as Reply;
@@ -44,7 +43,7 @@ export function createSituation(
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),
         projectVersions: toProjectVersions(versions),
-        window: tooLong === 1 ? await lineWindow(perProject) : toWindow(reply),
+        window: tooLong === 1 ? await window(perProject) : toWindow(reply),
       };
     },
   };

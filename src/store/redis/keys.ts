@@ -24,8 +24,10 @@ export interface Keys {
   batches(id: string): string;
   /** Hash: `<attempt>:<batch>` → report (JSON). */
   reports(id: string): string;
-  /** Sorted set: waiting experiments in their order; the score is arrival − priority·2⁴². */
-  line: string;
+  /** Sorted set: queued experiments in their order; the score is arrival − priority·2⁴². */
+  queue: string;
+  /** Sorted set: experiments whose attempt is allocated but not acquired, by the time of the allocation (ms). */
+  allocated: string;
   /** Sorted set: held experiments by the end of their lease (ms of Redis TIME). */
   leases: string;
   /** Sorted set: `<experiment>:<attempt>:<batch>` without a report, by the time from which it may be taken. */
@@ -81,7 +83,8 @@ export function createKeys(prefix: string): Keys {
     attempts: (id) => `${experiment(id)}:attempts`,
     batches: (id) => `${experiment(id)}:batches`,
     reports: (id) => `${experiment(id)}:reports`,
-    line: `${root}:line`,
+    queue: `${root}:queue`,
+    allocated: `${root}:allocated`,
     leases: `${root}:leases`,
     pending: `${root}:pending`,
     archiving: `${root}:archiving`,

@@ -17,7 +17,7 @@ const SCRIPTS = {
     'put-due',
     'take-archiving',
   ],
-  attempts: ['claim', 'confirm', 'end', 'release', 'renew', 'settle', 'take-over'],
+  attempts: ['acquire', 'allocate', 'confirm', 'end', 'release', 'renew', 'settle', 'take-over'],
   batches: ['give-back-pending', 'hold-pending', 'report', 'take-pending'],
   clusters: [
     'claim-command',
@@ -32,7 +32,7 @@ const SCRIPTS = {
     'set-draining',
   ],
   events: ['append', 'find-line', 'read', 'read-feed', 'roll-stream'],
-  experiments: ['cancel', 'delete-experiment', 'fail-overdue', 'list', 'record-version', 'submit'],
+  experiments: ['cancel', 'delete-experiment', 'fail-overdue', 'list', 'submit'],
   metrics: ['read-series'],
   queue: ['set-paused', 'set-priority', 'set-waiting-reasons', 'situation'],
   rules: ['advance-rules', 'read-signals', 'take-signals'],

@@ -49,21 +49,16 @@ export interface RulesStore {
   /** What the rules of an experiment look at next; at most `limit` entries of its stream. */
   readSignals(id: string, limit: number): Promise<SignalPage>;
   /** Experiments of which something was recorded that their rules, if they have any, have not looked at yet. */
-  rulesBacklog(): Promise<number>;
+  backlog(): Promise<number>;
   /** Nothing of this experiment is to be looked at until something more is recorded: it has no rules. */
   dropSignals(id: string): Promise<void>;
   /**
    * Moves the rules on; records what fired, keeps the batches that it is about, and stops the experiment where that is
    * asked for and it has not ended. `moved`: another has done it, and nothing was changed.
    */
-  advanceRules(
+  advance(
     advance: RulesAdvance,
   ): Promise<{ outcome: 'ok'; recorded: string[]; stopped: boolean } | { outcome: 'moved' | 'gone' }>;
   /** Batches that are kept whatever retention says, as `<attempt>:<batch>`. */
   keptBatches(id: string): Promise<string[]>;
-  /**
-   * Records a child's running average at a step of its sweep's early stopping, and returns those of the other children
-   * at the same step. May be repeated.
-   */
-  recordAverage(place: { sweep: string; index: number; step: number; average: number }): Promise<number[]>;
 }

@@ -8,9 +8,6 @@ import type { RulesStore } from './contract.ts';
 
 type SignalTexts = [string, string, string, string, string, State | '', string, string];
 
-/** Running averages are of use while children come to the step; each one that does keeps those of the others. */
-const AVERAGES_KEPT_SECONDS = 90 * 86_400;
-
 /*
  * {root}:signals           sorted set: experiments of which rules have something to look at, by when it may be taken
  * {root}:signals:waits     sorted set: experiments that wait for a checkpoint, by when the wait ends
@@ -45,13 +42,13 @@ export function createRules(context: StoreContext): RulesStore {
       };
     },
 
-    rulesBacklog: () => guarded(redis.zcard(`${keys.root}:signals`)),
+    backlog: () => guarded(redis.zcard(`${keys.root}:signals`)),
 
     async dropSignals(id) {
       await guarded(redis.zrem(`${keys.root}:signals`, id));
     },
 
-    async advanceRules({ experiment, cursor, last, memory, due, fired, stop }) {
+    async advance({ experiment, cursor, last, memory, due, fired, stop }) {
       const args: ScriptArgument[] = [experiment, cursor, last, JSON.stringify(memory)];
       args.push(due === null ? 0 : Math.ceil(due), stop?.rule ?? '', stop?.reason ?? '');
       for (const event of fired)
@@ -65,14 +62,6 @@ export function createRules(context: StoreContext): RulesStore {
     },
 
     keptBatches: (id) => guarded(redis.smembers(`${keys.experiment(id)}:kept`)),
-
-    async recordAverage({ sweep, index, step, average }) {
-      const args = [sweep, step, index, average, AVERAGES_KEPT_SECONDS];
-      const all = (await run('record-average', args)) as string[];
-      return all.flatMap((child, at) =>
-        at % 2 === 0 && child !== String(index) ? [Number(all[at + 1])] : [],
-      );
-    },
   };
 }
 

@@ -1,8 +1,8 @@
 import type { State } from '../../core/states.ts';
 import type { VerificationCounts } from '../../schemas/experiment.ts';
 import type { Sweep, SweepAxis } from '../../schemas/sweep.ts';
+import type { Idempotency } from '../access/answers-contract.ts';
 import type { CancelOutcome, SubmitInput } from '../experiments/contract.ts';
-import type { Idempotency } from '../experiments/records-contract.ts';
 
 /** What a sweep is made from. `entries`: the values of each child, one number for each axis. */
 export interface SweepInput {
@@ -90,41 +90,46 @@ export interface SweepStore {
    * The record and the values of every child in one step. `created` is false for a repeated idempotency key. Throws
    * EchelonError `invalid-spec` where its project was removed meanwhile.
    */
-  createSweep(input: SweepInput): Promise<{ id: string; created: boolean }>;
-  sweep(id: string): Promise<SweepRecord | undefined>;
+  create(input: SweepInput): Promise<{ id: string; created: boolean }>;
+  get(id: string): Promise<SweepRecord | undefined>;
   /** Newest first. */
-  sweeps(filter: {
+  list(filter: {
     project?: string;
     limit: number;
     before?: string;
   }): Promise<{ items: Sweep[]; next: string | null }>;
   /** Children from `from` on, by index. */
-  sweepChildren(sweep: SweepRecord, from: number, limit: number): Promise<SweepChild[]>;
+  children(sweep: SweepRecord, from: number, limit: number): Promise<SweepChild[]>;
   /** Sweeps with children to expand or to cancel, oldest first. */
-  sweepsWithWork(limit: number): Promise<string[]>;
+  withWork(limit: number): Promise<string[]>;
   /**
    * Makes the next children experiments. `more` false: all are, or the sweep was cancelled, or the store takes no new
    * work now (it still stands among those with work then).
    */
-  expandSweep(id: string, make: MakeChild): Promise<{ made: SweptExperiment[]; more: boolean }>;
+  expand(id: string, make: MakeChild): Promise<{ made: SweptExperiment[]; more: boolean }>;
   /**
    * Settles children that wait for another child: those whose child has succeeded become experiments, those whose child
    * has ended otherwise are given up.
    */
-  releaseSweep(id: string, make: MakeChild): Promise<SweptExperiment[]>;
+  release(id: string, make: MakeChild): Promise<SweptExperiment[]>;
   /** From then on nothing of it is made; its children are cancelled by {@link SweepStore.cancelSweepChildren}. */
-  cancelSweep(id: string, reason: string): Promise<CancelOutcome>;
-  /** Cancels children of a cancelled sweep from `from` on; returns where to go on, null after the last one. */
-  cancelSweepChildren(id: string, from: number): Promise<number | null>;
+  cancel(id: string, reason: string): Promise<CancelOutcome>;
+  /** Cancels children of a cancelled sweep from `from` on. `next`: the next call's `from`; null after the last one. */
+  cancelChildren(id: string, from: number): Promise<{ cancelled: string[]; next: number | null }>;
   /**
    * Runs the failed ones among these children again, all or none of each 100. Throws EchelonError `already-final` where
    * the sweep is cancelled, `store-full`, `line-full` where too many experiments of its project would wait.
    */
-  rerunSweepChildren(
+  rerunChildren(
     sweep: SweepRecord,
     children: readonly SweepChild[],
     make: MakeChild,
   ): Promise<SweptExperiment[]>;
   /** In the order of `ids`; undefined for one that is no experiment. */
   figures(ids: readonly string[], metrics: readonly string[]): Promise<(Figures | undefined)[]>;
+  /**
+   * Records a child's running average at a step of its sweep's early stopping, and returns those of the other children
+   * at the same step. May be repeated.
+   */
+  recordAverage(place: { sweep: string; index: number; step: number; average: number }): Promise<number[]>;
 }

@@ -1,8 +1,8 @@
 import { STATES, type State } from '../../core/states.ts';
 import { childId } from '../../core/sweep-ids.ts';
 import { type EarlyStopping, SWEEP_VERSION, type Sweep, type SweepAxis } from '../../schemas/sweep.ts';
-import { migrated } from '../experiments/migrate.ts';
 import { type Fields, toVerification } from '../experiments/record.ts';
+import { inKnownLayout } from '../redis/layouts.ts';
 import type { Figures, SweepChild, SweepRecord } from './contract.ts';
 
 /** The fields of a sweep's hash that a list shows; the spec and the axes may be long. */
@@ -29,7 +29,7 @@ export const SWEEP_FIELDS = [
 /** A sweep from its hash; undefined where there is none. */
 export function toSweep(stored: Fields): Sweep | undefined {
   if (stored.id === undefined) return undefined;
-  const fields: Fields & { id: string } = { ...migrated('sweep', stored), id: stored.id };
+  const fields: Fields & { id: string } = { ...inKnownLayout('sweep', stored), id: stored.id };
   const number = (name: string) => Number(fields[name] ?? 0);
   return {
     version: SWEEP_VERSION,

@@ -2,7 +2,6 @@ import { EchelonError } from '../../core/errors.ts';
 import { childId, MOST_RUNS } from '../../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
-import { keyNames } from '../access/idempotency.ts';
 import { type Admission, admitted, lineFull, queueDraining, storeFull } from '../experiments/admission.ts';
 import type { CancelOutcome } from '../experiments/contract.ts';
 import type { Fields } from '../experiments/record.ts';
@@ -34,12 +33,16 @@ import { release } from './sweep-release.ts';
 /** Children cancelled, and records read, in one pipeline. */
 const PIPELINED = 250;
 
+/** Running averages are of use while other children reach the step; each child that does renews them. */
+const AVERAGES_KEPT_SECONDS = 90 * 86_400;
+
 interface Deps {
   context: StoreContext;
   pressure: ReturnType<typeof createPressure>;
 }
 
 /** See {@link SweepStore}. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createSweeps(context: StoreContext, pressure: ReturnType<typeof createPressure>): SweepStore {
   const { redis, keys, run } = context;
   const deps = { context, pressure };
@@ -49,11 +52,19 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
   }
 
   return {
-    sweep,
-    createSweep: (input) => create(deps, input),
-    sweeps: (filter) => list(context, filter),
+    get: sweep,
+    create: (input) => create(deps, input),
+    list: (filter) => list(context, filter),
 
-    async sweepChildren(record, from, limit) {
+    async recordAverage({ sweep, index, step, average }) {
+      const args = [sweep, step, index, average, AVERAGES_KEPT_SECONDS];
+      const all = (await run('record-average', args)) as string[];
+      return all.flatMap((child, at) =>
+        at % 2 === 0 && child !== String(index) ? [Number(all[at + 1])] : [],
+      );
+    },
+
+    async children(record, from, limit) {
       const children = await readChildren(context, record, { from, limit });
       const commands = redis.pipeline();
       for (const { experiment } of children) {
@@ -63,27 +74,27 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
       return children.map((child, at) => withFindings(child, found[at]!));
     },
 
-    sweepsWithWork: (limit) =>
+    withWork: (limit) =>
       limit <= 0
         ? Promise.resolve([])
         : guarded(redis.zrange(`${keys.root}:sweep-work`, '0', String(limit - 1))),
 
-    async expandSweep(id, make) {
+    async expand(id, make) {
       const record = await sweep(id);
       return record === undefined ? { made: [], more: false } : expand(deps, record, make);
     },
 
-    async releaseSweep(id, make) {
+    async release(id, make) {
       const record = await sweep(id);
       return record === undefined ? [] : release(deps, record, make);
     },
 
-    async cancelSweep(id, reason) {
+    async cancel(id, reason) {
       return (await run('cancel-sweep', [id, reason])) as CancelOutcome;
     },
 
-    cancelSweepChildren: (id, from) => cancelChildren(context, id, from),
-    rerunSweepChildren: (record, children, make) => rerun(deps, { record, children, make }),
+    cancelChildren: (id, from) => cancelChildren(context, id, from),
+    rerunChildren: (record, children, make) => rerun(deps, { record, children, make }),
 
     async figures(ids, metrics) {
       if (ids.length === 0) return [];
@@ -115,7 +126,7 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
     JSON.stringify(input.spec),
     JSON.stringify(input.axes),
     JSON.stringify(fingerprints),
-    keyNames(input.idempotency),
+    input.idempotency?.name ?? '',
     input.idempotency?.digest ?? '',
     accepting ? '1' : '0',
     SWEEP_VERSION,
@@ -128,7 +139,7 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
   return admitted(reply as Admission, { projectField, mostWaiting });
 }
 
-async function list(context: StoreContext, { project, limit, before }: Parameters<SweepStore['sweeps']>[0]) {
+async function list(context: StoreContext, { project, limit, before }: Parameters<SweepStore['list']>[0]) {
   if (limit <= 0) return { items: [], next: null };
   const { redis, keys } = context;
   const index = project === undefined ? `${keys.root}:sweeps` : `${keys.root}:sweeps:${project}`;
@@ -179,20 +190,26 @@ async function expand({ context, pressure }: Deps, record: SweepRecord, make: Ma
   return { made, more: freeMade + made.length < free };
 }
 
-async function cancelChildren(context: StoreContext, id: string, from: number): Promise<number | null> {
+async function cancelChildren(
+  context: StoreContext,
+  id: string,
+  from: number,
+): ReturnType<SweepStore['cancelChildren']> {
   const { redis, run } = context;
   const fields = ['expanded', 'state', 'free', 'count'];
   const [expanded, state, free, count] = await guarded(redis.hmget(keyOf(context, id), ...fields));
-  if (state !== 'cancelled') return null;
+  if (state !== 'cancelled') return { cancelled: [], next: null };
   // Which of those that waited are experiments is not asked: the others are passed over.
   const last = Number(free === null ? expanded : count);
   const sweep = { id, free: last, count: last };
   const children = await readChildren(context, sweep, { from, limit: Math.min(PIPELINED, last - from) });
-  await Promise.all(children.map(({ experiment }) => run('cancel', [experiment, 'its sweep was cancelled'])));
+  const ids = children.map(({ experiment }) => experiment);
+  const outcomes = await Promise.all(ids.map((child) => run('cancel', [child, 'its sweep was cancelled'])));
+  const cancelled = ids.filter((_, at) => outcomes[at] === 'cancelled');
   const next = from + children.length;
-  if (children.length > 0 && next < last) return next;
+  if (children.length > 0 && next < last) return { cancelled, next };
   await guarded(redis.zrem(`${context.keys.root}:sweep-work`, id));
-  return null;
+  return { cancelled, next: null };
 }
 
 async function rerun(

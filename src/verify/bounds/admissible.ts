@@ -1,13 +1,11 @@
 /**
  * From the parts of a row to the values its advantage can have: the weighted mean over the levels that survive the
- * test for zero, or a plain sum of parts. The derivation is in docs/verification.md.
+ * test for zero, or a plain sum of parts. The derivation is in docs/explanation/verification.md.
  */
 
+import type { Combination } from '../../kernel/estimators/estimator.ts';
 import { type Arithmetic, REPORT_UNIT } from './arithmetic.ts';
 import { isRefinable, type Part, refinePart } from './level-value.ts';
-
-/** How parts make a row: `weighted` mean over what is not 0 (HGPO), or `sum` (GiGPO, GRPO, RLOO). */
-export type Combination = 'weighted' | 'sum';
 
 export interface RowParts {
   readonly parts: readonly Part[];

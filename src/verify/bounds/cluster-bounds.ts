@@ -1,13 +1,11 @@
 /**
  * What float32 (or float64) arithmetic can make of the mean and the deviation of a cluster, in any order of
- * summation. The derivation is in docs/verification.md; the names below are those of its formulas.
+ * summation. The derivation is in docs/explanation/verification.md; the names below are those of its formulas.
  */
 
+import type { Deviation } from '../../kernel/spread.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { FLOAT64, lowestBitExponent } from './arithmetic.ts';
-
-/** Divisor of the variance: `population` n, `sample` n - 1. */
-export type Deviation = 'population' | 'sample';
 
 /** One entry per cluster. All numbers are in the unit of the values (or its square, for `squares`). */
 export interface ClusterBounds {

@@ -1,8 +1,9 @@
 /**
  * What one level can contribute to a row: (x - mean) / (deviation + epsilon), or x - mean, as intervals that hold
- * every value the trainer's arithmetic can give. The derivation is in docs/verification.md.
+ * every value the trainer's arithmetic can give. The derivation is in docs/explanation/verification.md.
  */
 
+import type { Norm } from '../../kernel/estimators/estimator.ts';
 import { nextFloat32 } from './arithmetic.ts';
 import type { ClusterBounds } from './cluster-bounds.ts';
 
@@ -29,9 +30,6 @@ export interface Part {
   /** True where the bounds are those of any form: then the deviation has no list of candidates. */
   anyForm: boolean;
 }
-
-/** What is done with (x - mean): divided by (deviation + epsilon), nothing, or times n / (n - 1) as RLOO does. */
-export type Norm = 'deviation' | 'none' | 'leave-one-out';
 
 /** A part with nothing in it, to be filled again and again. */
 export function emptyPart(bounds: ClusterBounds): Part {

@@ -4,7 +4,7 @@ import type { Batch } from '../format/batch.ts';
 import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from '../report.ts';
 import { admits, BATCH_EFFORT, type Effort, type RowParts } from './admissible.ts';
 import { REPORT_UNIT } from './arithmetic.ts';
-import { createRowModel, type RowModel } from './row-model.ts';
+import { createRowModel, type ModelOutcome, type RowModel } from './row-model.ts';
 
 /** Judges values for rows of one batch. */
 export interface Judge {
@@ -18,10 +18,13 @@ export interface Judge {
   readonly byOtherForm: ReadonlySet<number>;
 }
 
-/** A judge, or in words what the batch lacks for one. */
-export function createJudge(batch: Batch): Judge | { readonly missing: string[] } {
+/** Why a batch has no judge: what it lacks, or what has no error bounds, in words. */
+export type Unjudged = Exclude<ModelOutcome, { readonly model: RowModel }>;
+
+/** A judge, or why there is none. */
+export function createJudge(batch: Batch): Judge | Unjudged {
   const outcome = createRowModel(batch);
-  if ('missing' in outcome) return outcome;
+  if (!('model' in outcome)) return outcome;
   const { model } = outcome;
   const effort: Effort = { left: BATCH_EFFORT };
   // Of its own, so that rows that need other forms do not blunt the recipe's bounds for the rows after them.

@@ -4,17 +4,25 @@
  */
 
 import { clusterLevels } from '../../kernel/clusters.ts';
-import { ESTIMATORS } from '../../kernel/estimators.ts';
-import { firstRows } from '../../kernel/grpo.ts';
+import type {
+  Combination,
+  ContextTerms,
+  GroupTerm,
+  Norm,
+  RowFormula,
+} from '../../kernel/estimators/estimator.ts';
+import { estimatorOf } from '../../kernel/estimators/registry.ts';
+import { firstRows, type GroupStatistics } from '../../kernel/group-sums.ts';
+import type { Deviation } from '../../kernel/spread.ts';
 import type { StepColumns } from '../../kernel/steps.ts';
-import { type Batch, type Forms, kernelParameters } from '../format/batch.ts';
+import { type Batch, type Forms, usesOf } from '../format/batch.ts';
 import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
-import type { Combination, RowParts } from './admissible.ts';
+import type { RowParts } from './admissible.ts';
 import { boundAnyForm } from './any-form.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { type ClusterBounds, clusterBounds, emptyBounds } from './cluster-bounds.ts';
 import { chooseInputs, type InputColumn, type Inputs } from './inputs.ts';
-import { boundPart, boundSingle, emptyPart, type Norm, type Part, setPart } from './level-value.ts';
+import { boundPart, boundSingle, emptyPart, type Part, setPart } from './level-value.ts';
 
 /** Clusters of one level with the bounds over them. `level` is k, or -1 for the whole group. */
 export interface ModelLevel {
@@ -29,6 +37,8 @@ export interface ModelLevel {
   /** True where a cluster of one row passes its value through (mean 0, deviation 1) instead of giving 0. */
   readonly rawSingleton: boolean;
   readonly norm: Norm;
+  /** The trainer spreads the part over the tokens of the response and averages it again. */
+  readonly overTokens: boolean;
 }
 
 export interface RowModel {
@@ -45,8 +55,11 @@ export interface RowModel {
   parts(row: number, forms?: Forms): RowParts;
 }
 
-/** A model, or in words what the batch lacks for one. */
-export type ModelOutcome = { readonly model: RowModel } | { readonly missing: string[] };
+/** A model, or in words what the batch lacks for one, or what has no error bounds. */
+export type ModelOutcome =
+  | { readonly model: RowModel }
+  | { readonly missing: string[] }
+  | { readonly unbounded: string };
 
 /** Tokens of a response where the batch does not say: the mean over tokens rounds once a token. */
 const DEFAULT_TOKENS = 1024;
@@ -65,31 +78,29 @@ export function createRowModel(batch: Batch): ModelOutcome {
   const inputs = chooseInputs(batch);
   const missing = missingInputs(batch, inputs);
   if (missing.length > 0) return { missing };
-  const { name } = batch.estimator;
+  const { name, params } = batch.estimator;
+  const plan = estimatorOf(name).rowPlan(params);
+  if ('unbounded' in plan) return plan;
   const observation = batch.observation ?? new Int32Array(batch.rows);
-  const steps: StepColumns = {
-    rows: batch.rows,
-    group: batch.group,
-    trajectory: batch.trajectory,
-    observation,
-  };
-  const levels = name === 'hgpo' ? hgpoLevels(batch, steps, inputs) : episodeLevels(batch, steps, inputs);
+  const { rows, group, trajectory } = batch;
+  const steps: StepColumns = { rows, group, trajectory, observation };
+  const levels = plan.terms.flatMap((term) =>
+    term.over === 'group' ? [groupLevel(batch, inputs, term)] : contextLevels(steps, inputs, term),
+  );
   const truth = trueAdvantages(batch, steps, inputs);
-  const combination: Combination = name === 'hgpo' ? 'weighted' : 'sum';
-  return { model: { ...rowReader(batch, inputs, levels, combination), truth } };
+  return { model: { ...rowReader(batch, inputs, levels, plan), truth } };
 }
 
 /** The columns that the estimator needs and the batch lacks. */
 function missingInputs(batch: Batch, inputs: Inputs): string[] {
-  const { name, baseGroup } = batch.estimator;
+  const uses = usesOf(batch.estimator);
   const missing: string[] = [];
-  const steps = name === 'hgpo' || name === 'gigpo';
-  if (steps && batch.observation === undefined) missing.push('observation');
-  if (steps && inputs.stepReturn === undefined)
+  if (uses.observation && batch.observation === undefined) missing.push('observation');
+  if (uses.stepReturn && inputs.stepReturn === undefined)
     missing.push('reported.stepReward (or reward and actionValid)');
-  if (name !== 'hgpo' || baseGroup) {
+  if (uses.score) {
     if (inputs.score === undefined) missing.push('tokenLevelRewardSum');
-    else if (batch.estimator.statistics === 'trajectories' && !isPerTrajectory(batch, inputs.score.value))
+    else if (uses.scoresOver === 'trajectories' && !isPerTrajectory(batch, inputs.score.value))
       missing.push('one tokenLevelRewardSum for all rows of a trajectory');
   }
   return missing;
@@ -112,59 +123,48 @@ function trueAdvantages(batch: Batch, steps: StepColumns, inputs: Inputs): Float
     if (input === undefined) throw new TypeError('the column is not in the batch');
     return input.stated ?? input.value;
   };
-  return ESTIMATORS[batch.estimator.name](
+  const { name, params } = batch.estimator;
+  return estimatorOf(name).evaluate(
     { steps, stepReturn: () => column(inputs.stepReturn), score: () => column(inputs.score) },
-    kernelParameters(batch.estimator),
+    params,
   );
 }
 
-function hgpoLevels(batch: Batch, steps: StepColumns, inputs: Inputs): ModelLevel[] {
-  const { historyLength, lengthWeightAlpha, deviation, mode, baseGroup } = batch.estimator;
+function contextLevels(steps: StepColumns, inputs: Inputs, terms: ContextTerms): ModelLevel[] {
   const input = inputs.stepReturn as InputColumn;
-  const levels: ModelLevel[] = clusterLevels(steps, historyLength).map(({ level, cluster, count }) => ({
+  const { deviation, norm } = terms;
+  return clusterLevels(steps, terms.historyLength).map(({ level, cluster, count }) => ({
     level,
     cluster,
     members: cluster,
-    bounds: bound(cluster, count, input, deviation === 'sample' ? 'sample' : 'population', inputs),
+    bounds: bound(cluster, count, input, deviation, inputs),
     input,
-    weight: (level + 2) ** lengthWeightAlpha,
+    weight: terms.weight(level),
     rawSingleton: false,
-    norm: mode === 'mean_std_norm' ? 'deviation' : 'none',
+    norm,
+    overTokens: false,
   }));
-  if (!baseGroup) return levels;
-  return [
-    groupLevel(batch, inputs, { norm: mode === 'mean_std_norm' ? 'deviation' : 'none', deviation: 'sample' }),
-    ...levels,
-  ];
 }
 
-function episodeLevels(batch: Batch, steps: StepColumns, inputs: Inputs): ModelLevel[] {
-  const { name, mode, normalizeByStd, stepAdvantageWeight, deviation } = batch.estimator;
-  const kind = deviation === 'population' ? 'population' : 'sample';
-  const divided = name === 'grpo' ? normalizeByStd : name === 'gigpo' && mode === 'mean_std_norm';
-  const own: Norm = divided ? 'deviation' : 'none';
-  const norm: Norm = name === 'rloo' ? 'leave-one-out' : own;
-  const whole = groupLevel(batch, inputs, { norm, deviation: kind });
-  if (name !== 'gigpo') return [whole];
-  const input = inputs.stepReturn as InputColumn;
-  const [states] = clusterLevels(steps, 0);
-  if (states === undefined) return [whole];
-  const bounds = bound(states.cluster, states.count, input, kind, inputs);
-  const weight = stepAdvantageWeight;
-  const { cluster } = states;
-  return [whole, { level: 0, cluster, members: cluster, bounds, input, weight, rawSingleton: false, norm }];
-}
-
-function groupLevel(
-  batch: Batch,
-  inputs: Inputs,
-  { norm, deviation }: { norm: Norm; deviation: 'population' | 'sample' },
-): ModelLevel {
+function groupLevel(batch: Batch, inputs: Inputs, term: GroupTerm): ModelLevel {
   const input = inputs.score as InputColumn;
-  const count = batch.groupNames.length;
-  const members = batch.estimator.statistics === 'trajectories' ? oncePerTrajectory(batch) : batch.group;
-  const bounds = bound(members, count, input, deviation, inputs);
-  return { level: -1, cluster: batch.group, members, bounds, input, weight: 1, rawSingleton: true, norm };
+  const { weight, norm, overTokens } = term;
+  const members = membersOf(batch, term.statistics);
+  return {
+    level: -1,
+    cluster: batch.group,
+    members,
+    bounds: bound(members, batch.groupNames.length, input, term.deviation, inputs),
+    input,
+    weight,
+    rawSingleton: term.singleton === 'raw',
+    norm,
+    overTokens,
+  };
+}
+
+function membersOf(batch: Batch, statistics: GroupStatistics): Int32Array {
+  return statistics === 'trajectories' ? oncePerTrajectory(batch) : batch.group;
 }
 
 /** The group of the first row of each trajectory, -1 for the rows after it. */
@@ -177,7 +177,7 @@ function bound(
   cluster: Int32Array,
   count: number,
   input: InputColumn,
-  deviation: 'population' | 'sample',
+  deviation: Deviation,
   inputs: Inputs,
 ): ClusterBounds {
   return clusterBounds(
@@ -191,9 +191,8 @@ function rowReader(
   batch: Batch,
   inputs: Inputs,
   levels: readonly ModelLevel[],
-  combination: Combination,
+  { combination, epsilon, weightEpsilon }: RowFormula,
 ): Omit<RowModel, 'truth'> {
-  const { epsilon, name, baseGroup } = batch.estimator;
   const { arithmetic } = inputs;
   const pool = levels.map((level) => emptyPart(level.bounds));
   const wide = levels.map(() => emptyBounds(1, arithmetic));
@@ -203,7 +202,7 @@ function rowReader(
     levels,
     arithmetic,
     epsilon,
-    weightEpsilon: epsilon,
+    weightEpsilon,
     parts(row, forms = 'recipe') {
       const parts: Part[] = [];
       for (let i = 0; i < levels.length; i++) {
@@ -222,14 +221,13 @@ function rowReader(
         if (part.anyForm) widen(part, row, level, wide[i]!);
         part.norm = level.norm;
         part.epsilon = epsilon;
-        part.extra =
-          baseGroup && level.level === -1 && name === 'hgpo' ? overTokens(batch, row, arithmetic) : 0;
+        part.extra = level.overTokens ? overTokens(batch, row, arithmetic) : 0;
         if (part.extra > 0 && batch.responseLength?.[row] === 0) setPart(part, 0, 0);
         else if (level.rawSingleton && part.bounds.size[part.cluster] === 1) boundSingle(part);
         else boundPart(part);
         parts.push(part);
       }
-      return { parts, combination, weightEpsilon: epsilon, arithmetic };
+      return { parts, combination, weightEpsilon, arithmetic };
     },
   };
 }

@@ -1,19 +1,18 @@
-import { ESTIMATORS } from '../../kernel/estimators.ts';
-import type { EstimatorName, EstimatorParameters } from '../../kernel/fingerprint.ts';
-import { fingerprint } from '../../kernel/fingerprint.ts';
+import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
+import type { AnyParameters, ParameterValue } from '../../kernel/estimators/parameters.ts';
+import { changeParameters, completeParameters, isAllowed } from '../../kernel/estimators/parameters.ts';
+import type { EstimatorName } from '../../kernel/estimators/registry.ts';
+import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import { stepReturns } from '../../kernel/returns.ts';
 import type { Batch, BatchEstimator } from '../format/batch.ts';
-import { kernelParameters, missingColumn, stepColumns } from '../format/batch.ts';
+import { missingColumn, stepColumns } from '../format/batch.ts';
 
-type Variants = EstimatorParameters['hgpo'] &
-  Omit<EstimatorParameters['gigpo'] & EstimatorParameters['grpo'], 'singleton'>;
-
-/**
- * Another estimator to put in the place of the batch's own: what is left out is as the batch states it, and for
- * what a batch cannot state (the kernel's variants) as in the recipe.
- */
-export type EstimatorOverrides = Partial<BatchEstimator> &
-  Partial<Omit<Variants, 'singleton'>> & { readonly singleton?: 'drop' | 'raw' | 'zero' };
+/** Another estimator to put in the place of the batch's own. What is omitted is as the batch states it. */
+export interface EstimatorOverrides extends Partial<Pick<BatchEstimator, 'gamma' | 'invalidActionPenalty'>> {
+  readonly name?: EstimatorName;
+  /** Parameters to change; those that the estimator does not have are ignored. */
+  readonly params?: Readonly<Record<string, ParameterValue | undefined>>;
+}
 
 /** A batch's advantages by one estimator. */
 export interface Estimate {
@@ -30,22 +29,33 @@ export interface Estimate {
  * and a RangeError for a history length out of range.
  */
 export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Estimate {
-  const stated = { ...batch.estimator, ...overrides };
-  const { name } = stated;
-  const { deviation, ...others } = kernelParameters(stated);
-  // A stated deviation belongs to the estimator that it was stated for.
-  const kept = name === batch.estimator.name || overrides.deviation !== undefined;
-  const parameters = { ...others, ...(deviation === undefined || !kept ? {} : { deviation }) };
-  const run = ESTIMATORS[name] as (typeof ESTIMATORS)['hgpo'];
-  const advantage = run(
-    {
-      steps: withoutObservations(name) ? anyObservation(batch) : stepColumns(batch),
-      stepReturn: () => returnsOf(batch, overrides),
-      score: () => scoresOf(batch),
-    },
-    parameters as Partial<EstimatorParameters['hgpo']>,
+  const name = overrides.name ?? batch.estimator.name;
+  const estimator = estimatorOf(name);
+  const stated = paramsFor(name, batch.estimator);
+  const params = changeParameters(estimator.parameters, stated, overrides.params ?? {});
+  const steps = estimator.uses(params).observation ? stepColumns(batch) : anyObservation(batch);
+  const advantage = estimator.evaluate(
+    { steps, stepReturn: () => returnsOf(batch, overrides), score: () => scoresOf(batch) },
+    params,
   );
-  return { estimator: name, fingerprint: fingerprint(name, parameters), advantage };
+  return { estimator: name, fingerprint: fingerprint(name, params), advantage };
+}
+
+/** The parameters of an estimator as far as the batch states them, for its own or another; the rest as in the recipe. */
+function paramsFor(name: EstimatorName, stated: BatchEstimator): AnyParameters {
+  if (name === stated.name) return stated.params;
+  const known: Record<string, ParameterValue> = { ...stated.others, ...stated.params };
+  for (const [key, { alias }] of Object.entries(estimatorOf(stated.name).parameters)) {
+    if (alias !== undefined) known[alias] = known[key]!;
+  }
+  // The deviation belongs to the estimator that it was stated for.
+  delete known.deviation;
+  const { parameters } = estimatorOf(name);
+  const shared = Object.entries(parameters)
+    .map(([key, rule]) => [key, known[key] ?? known[rule.alias ?? key], rule] as const)
+    .filter(([, value, rule]) => isAllowed(rule, value))
+    .map(([key, value]) => [key, value]);
+  return completeParameters(parameters, Object.fromEntries(shared)) as AnyParameters;
 }
 
 /** The step returns that an estimator starts from: reported where they can be, else computed. */
@@ -162,11 +172,7 @@ function scoresOf(batch: Batch): Float64Array {
   return batch.tokenLevelRewardSum;
 }
 
-function withoutObservations(name: EstimatorName): boolean {
-  return name === 'grpo' || name === 'rloo';
-}
-
-/** GRPO and RLOO look at groups alone: a batch without observations will do. */
+/** An estimator that looks at groups alone does not read the observations: any column will do. */
 function anyObservation(batch: Batch): ReturnType<typeof stepColumns> {
   const { rows, group, trajectory } = batch;
   return { rows, group, trajectory, observation: batch.observation ?? group };

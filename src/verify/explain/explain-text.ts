@@ -50,6 +50,7 @@ function residueLines(e: RowExplanation): string[] {
 
 function sentence(e: RowExplanation): string {
   if (e.missing.length > 0) return `Cannot be verified: the batch lacks ${e.missing.join(', ')}.`;
+  if (e.unbounded !== undefined) return `Cannot be verified: there are no error bounds for ${e.unbounded}.`;
   if (e.outcome === 'unverifiable') return 'Cannot be verified: values this large may overflow on the way.';
   if (e.true === null) return 'The formula gives no finite number: a NaN or an infinity is among its inputs.';
   if (e.reported === null) return 'The reported value is NaN, yet all inputs are finite.';
@@ -109,7 +110,7 @@ function formulaLines(level: ExplainedLevel, e: RowExplanation): string[] {
       `  (${value} - ${mean}) / ${by} = ${show(level.advantage)}`,
     ];
   }
-  const leaveOneOut = e.fingerprint.startsWith('rloo') && n > 1;
+  const leaveOneOut = level.norm === 'leave-one-out' && n > 1;
   const factor = leaveOneOut ? `${n}/${n - 1} * ` : '';
   return [`  mean ${show(level.mean)}`, `  ${factor}(${value} - ${mean}) = ${show(level.advantage)}`];
 }

@@ -3,6 +3,7 @@
  * aggregate, and what the trainer's arithmetic can give. Plain JSON; explain-text.ts makes it readable.
  */
 
+import type { Norm } from '../../kernel/estimators/estimator.ts';
 import { hull } from '../bounds/admissible.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
@@ -34,6 +35,7 @@ export interface ExplainedLevel {
   members: ExplainedMember[];
   /** Null where it is not finite, as below. */
   mean: number | null;
+  norm: Norm;
   /** Null where the estimator does not divide. */
   deviation: number | null;
   epsilon: number;
@@ -70,6 +72,8 @@ export interface RowExplanation {
   levels: ExplainedLevel[];
   /** Columns that the batch lacks for a verdict. */
   missing: string[];
+  /** The part of the stated formula without error bounds, if there is one. */
+  unbounded?: string;
   /** The variant that gives this and the other wrong rows, where one does. */
   likelyCause: string | null;
 }
@@ -102,6 +106,7 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
     combination: model?.combination ?? 'sum',
     weightEpsilon: model?.weightEpsilon ?? 0,
     levels: model === undefined ? [] : explainLevels(batch, model, row, step),
+    ...('unbounded' in judge ? { unbounded: judge.unbounded } : {}),
     missing: [
       ...('missing' in judge ? judge.missing : []),
       ...(reported === undefined ? ['reported.advantage'] : []),
@@ -152,6 +157,7 @@ function explainLevel(
     size: c < 0 ? 0 : bounds.size[c]!,
     members: c < 0 ? [] : membersOf(batch, { cluster: members, value: input.value, of: c, step }),
     mean: isRaw ? 0 : finite(c < 0 ? 0 : bounds.trueMean[c]),
+    norm,
     deviation: norm === 'deviation' ? deviation : null,
     epsilon: model.epsilon,
     advantage: finite(value),

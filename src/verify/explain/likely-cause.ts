@@ -3,7 +3,7 @@
  * reported is named. A guess that is checked on every wrong row, not a verdict.
  */
 
-import { ESTIMATOR_NAMES } from '../../kernel/estimators.ts';
+import { estimatorNames, estimatorOf } from '../../kernel/estimators/registry.ts';
 import type { Batch } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { wholeGroups } from '../provenance/whole-groups.ts';
@@ -93,73 +93,16 @@ function evaluate(batch: Batch, overrides: EstimatorOverrides): Estimate | undef
   }
 }
 
-function variantsOf(batch: Batch): Variant[] {
-  const { name, historyLength, baseGroup } = batch.estimator;
-  const own = (text: string, overrides: EstimatorOverrides): Variant => ({ text, overrides });
+/** The estimator's own variants first, then the other estimators, then other returns. */
+function variantsOf({ estimator: { name, params } }: Batch): Variant[] {
   return [
-    ...deviationVariants(batch, own),
-    ...(name === 'hgpo' ? hgpoVariants(historyLength, baseGroup, own) : []),
-    ...(name === 'gigpo' ? [own('the step weight was left out', { stepAdvantageWeight: 1 })] : []),
-    ...(name === 'gigpo' ? [own('the step term is missing', { stepAdvantageWeight: 0 })] : []),
-    ...(name === 'grpo' ? [own('leave-one-out baseline', { baseline: 'leave-one-out' })] : []),
-    ...(name === 'hgpo' ? [] : [own('a group of one gives 0', { singleton: 'zero' } as EstimatorOverrides)]),
-    ...(name === 'hgpo' ? [] : [statisticsVariant(batch, own)]),
-    ...ESTIMATOR_NAMES.filter((other) => other !== name).map((other) => ({
-      text: `another estimator: ${other}`,
-      overrides: { name: other },
-    })),
-    own('returns without discount', { gamma: 1 }),
-    own('returns without penalty', { invalidActionPenalty: 0 }),
-  ];
-}
-
-function statisticsVariant({ estimator }: Batch, own: Own): Variant {
-  return estimator.statistics === 'trajectories'
-    ? own('statistics over rows, not trajectories', { statistics: 'rows' })
-    : own('statistics over trajectories, not rows', { statistics: 'trajectories' });
-}
-
-function divisionSwitched(divided: boolean): string {
-  return divided
-    ? 'not divided by the deviation, although stated'
-    : 'divided by the deviation, although not stated';
-}
-
-type Own = (text: string, overrides: EstimatorOverrides) => Variant;
-
-function deviationVariants({ estimator }: Batch, own: Own): Variant[] {
-  const population =
-    (estimator.deviation ?? (estimator.name === 'hgpo' ? 'population' : 'sample')) === 'population';
-  const deviation = population ? 'sample' : 'population';
-  const mode = estimator.mode === 'mean_norm' ? 'mean_std_norm' : 'mean_norm';
-  return [
-    own(`the ${deviation} deviation instead of the ${population ? 'population' : 'sample'} deviation`, {
-      deviation,
-    }),
-    ...(estimator.name === 'hgpo' || estimator.name === 'gigpo'
-      ? [own(`${mode} instead of ${estimator.mode}`, { mode })]
-      : []),
-    ...(estimator.name === 'grpo'
-      ? [own(divisionSwitched(estimator.normalizeByStd), { normalizeByStd: !estimator.normalizeByStd })]
-      : []),
-    own('epsilon 1e-4', { epsilon: 1e-4 }),
-    own('epsilon 1e-8', { epsilon: 1e-8 }),
-    own('epsilon added to the variance', { epsilonPlace: 'variance-added' }),
-    own('epsilon as a floor of the deviation', { epsilonPlace: 'floor' }),
-  ];
-}
-
-function hgpoVariants(historyLength: number, baseGroup: boolean, own: Own): Variant[] {
-  const near = [historyLength - 1, historyLength + 1, historyLength - 2, historyLength + 2, 0, 1];
-  const lengths = [...new Set(near)].filter((k) => k >= 0 && k !== historyLength);
-  return [
-    own('levels weigh (k+1)^alpha, as in the paper, instead of (k+2)^alpha', { weightOffset: 1 }),
-    own('levels whose advantage is 0 keep their weight', { zero: 'keep' }),
-    own('clusters of one keep their weight', { singleton: 'zero', zero: 'keep' } as EstimatorOverrides),
-    own(`the base group is ${baseGroup ? 'left out' : 'taken in'}`, { baseGroup: !baseGroup }),
-    ...lengths.map((k) => own(`history length ${k} instead of ${historyLength}`, { historyLength: k })),
-    own('alpha 0: all levels weigh the same', { lengthWeightAlpha: 0 }),
-    own('alpha 1', { lengthWeightAlpha: 1 }),
-    own('alpha 2', { lengthWeightAlpha: 2 }),
+    ...estimatorOf(name)
+      .variants(params)
+      .map(({ text, changes }) => ({ text, overrides: { params: changes } })),
+    ...estimatorNames()
+      .filter((other) => other !== name)
+      .map((other) => ({ text: `another estimator: ${other}`, overrides: { name: other } })),
+    { text: 'returns without discount', overrides: { gamma: 1 } },
+    { text: 'returns without penalty', overrides: { invalidActionPenalty: 0 } },
   ];
 }

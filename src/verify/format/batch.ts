@@ -1,8 +1,9 @@
-import type { EstimatorName } from '../../kernel/fingerprint.ts';
-import { fingerprint } from '../../kernel/fingerprint.ts';
-import type { GroupStatistics } from '../../kernel/grpo.ts';
-import type { Deviation } from '../../kernel/spread.ts';
-import type { NormMode, StepColumns } from '../../kernel/steps.ts';
+import type { Uses } from '../../kernel/estimators/estimator.ts';
+import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
+import type { AnyParameters } from '../../kernel/estimators/parameters.ts';
+import type { EstimatorName, EstimatorParameters } from '../../kernel/estimators/registry.ts';
+import { estimatorOf } from '../../kernel/estimators/registry.ts';
+import type { StepColumns } from '../../kernel/steps.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Rows that a batch may have at most. */
@@ -14,25 +15,15 @@ export const MAX_ROWS = 2 ** 24;
  */
 export type Forms = 'recipe' | 'any';
 
-/**
- * The estimator that the trainer states to have used. Every field is set; those that the named estimator does
- * not use mean nothing.
- */
-export interface BatchEstimator {
-  readonly name: EstimatorName;
-  readonly historyLength: number;
-  readonly mode: NormMode;
-  readonly lengthWeightAlpha: number;
-  readonly baseGroup: boolean;
-  readonly stepAdvantageWeight: number;
-  readonly normalizeByStd: boolean;
+/** The estimator that the trainer states to have used. */
+export interface BatchEstimator<N extends EstimatorName = EstimatorName> {
+  readonly name: N;
+  /** Every parameter that changes the estimator's numbers; those that the file omits have the recipe's values. */
+  readonly params: EstimatorParameters[N];
+  /** Stated parameters of other estimators: they count if the batch is estimated by one of those. */
+  readonly others?: AnyParameters;
   readonly gamma: number;
   readonly invalidActionPenalty: number;
-  readonly epsilon: number;
-  /** Left out: as the recipe of `name` does. */
-  readonly deviation?: Deviation;
-  /** What the mean and deviation over a group run over. Omitted: `rows`, as in the recipes. */
-  readonly statistics?: GroupStatistics;
   /** The arithmetic of the reported columns. */
   readonly precision: 'float32' | 'float64';
   /** The algebraic forms of the formula that the trainer may have evaluated. Omitted: `any`. */
@@ -101,21 +92,14 @@ export function stepColumns(batch: Batch): StepColumns {
   return { rows, group, trajectory, observation };
 }
 
-/** The estimator's parameters as the kernel takes them; what the batch does not state is as in the recipe. */
-export function kernelParameters(
-  estimator: BatchEstimator,
-): Omit<BatchEstimator, 'name' | 'precision' | 'forms'> & { baseStatistics?: GroupStatistics } {
-  const { name, precision: _precision, forms: _forms, ...parameters } = estimator;
-  const { statistics } = estimator;
-  // HGPO's group is its base group.
-  return name === 'hgpo' && statistics !== undefined
-    ? { ...parameters, baseStatistics: statistics }
-    : parameters;
+/** The fingerprint of the estimator that the batch states. */
+export function batchFingerprint({ name, params }: Pick<BatchEstimator, 'name' | 'params'>): string {
+  return fingerprint(name, params);
 }
 
-/** The fingerprint of the estimator that the batch states. */
-export function batchFingerprint(estimator: BatchEstimator): string {
-  return fingerprint(estimator.name, kernelParameters(estimator));
+/** What the batch's estimator computes from. */
+export function usesOf({ name, params }: BatchEstimator): Uses {
+  return estimatorOf(name).uses(params);
 }
 
 /** The error for a column that is needed and not there. */

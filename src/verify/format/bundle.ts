@@ -87,14 +87,14 @@ function members(list: readonly Member[]): string[] {
 
 function batchMembers(batch: Batch): Member[] {
   const { name, provenance, estimator, dictionary, observation } = batch;
-  const { name: estimatorName, ...parameters } = estimator;
+  const { name: estimatorName, params, others, ...ofBatch } = estimator;
   const reported: Member[] = [
     ...column('stepReward', batch.reportedStepReward, numberText),
     ...column('advantage', batch.reportedAdvantage, numberText),
   ];
   return [
     ['name', JSON.stringify(name)],
-    ['params', JSON.stringify({ estimator: estimatorName, ...parameters })],
+    ['params', JSON.stringify({ estimator: estimatorName, ...others, ...params, ...ofBatch })],
     ...(provenance === undefined ? [] : [['provenance', JSON.stringify(provenance)] as const]),
     ...column('group', batch.group, namer(batch.groupNames)),
     ...column('trajectory', batch.trajectory, namer(batch.trajectoryNames)),

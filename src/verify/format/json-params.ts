@@ -1,31 +1,37 @@
 import { nearestName } from '../../core/nearest.ts';
-import { ESTIMATOR_NAMES, isEstimatorName } from '../../kernel/estimators.ts';
-import { MAX_HISTORY_LENGTH } from '../../kernel/steps.ts';
-import type { BatchEstimator, BatchProvenance } from './batch.ts';
+import type {
+  AnyParameters,
+  ChoiceRule,
+  NumberRule,
+  ParameterRule,
+  ParameterValue,
+} from '../../kernel/estimators/parameters.ts';
+import { allowedInWords, completeParameters, isAllowed } from '../../kernel/estimators/parameters.ts';
+import type { EstimatorName } from '../../kernel/estimators/registry.ts';
+import { estimatorNames, estimatorOf, isEstimatorName } from '../../kernel/estimators/registry.ts';
+import type { BatchEstimator, BatchProvenance, Forms } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';
 
 /** An object of the file, its values not yet looked at. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The keys that `params` may have. */
-const PARAMETER_KEYS = [
-  'estimator',
-  'historyLength',
-  'mode',
-  'lengthWeightAlpha',
-  'baseGroup',
-  'stepAdvantageWeight',
-  'normalizeByStd',
-  'gamma',
-  'invalidActionPenalty',
-  'epsilon',
-  'groupSize',
-  'deviation',
-  'statistics',
-  'precision',
-  'forms',
-] as const;
+/** What a batch states beside the estimator's parameters, in `params` as well. */
+const GAMMA: NumberRule = { kind: 'number', default: 1, doc: 'Discount of one step.' };
+const PENALTY: NumberRule = { kind: 'number', default: 0, doc: 'Cost of an invalid action.' };
+const PRECISION: ChoiceRule<BatchEstimator['precision']> = {
+  kind: 'choice',
+  choices: ['float32', 'float64'],
+  default: 'float32',
+  doc: 'The arithmetic of the reported columns.',
+};
+const FORMS: ChoiceRule<Forms> = {
+  kind: 'choice',
+  choices: ['recipe', 'any'],
+  default: 'any',
+  doc: 'The algebraic forms of the formula that the trainer may have evaluated.',
+};
+const BATCH_KEYS = ['estimator', 'gamma', 'invalidActionPenalty', 'groupSize', 'precision', 'forms'];
 
 /** What else the batch holds, as far as it decides which parameters must be stated. */
 export interface ParameterNeeds {
@@ -34,51 +40,79 @@ export interface ParameterNeeds {
 }
 
 /**
- * The stated estimator. historyLength (HGPO) and mode (HGPO, GiGPO) must be there, gamma and
- * invalidActionPenalty where returns depend on them; the rest has the recipe's values. A key that the format
- * does not have is an error: ignoring it could mean another estimator.
+ * The stated estimator. What its rules say must be stated, must be there; gamma and invalidActionPenalty too if returns
+ * depend on them; the rest has the recipe's values. A key that no estimator has is an error: ignoring it could mean
+ * another estimator.
  */
 export function readEstimator(place: Place, params: JsonObject, needs: ParameterNeeds): BatchEstimator {
-  for (const key of Object.keys(params)) refuseUnknown(place, key);
+  const known = new Set([...BATCH_KEYS, ...estimatorNames().flatMap(parameterKeys)]);
+  for (const key of Object.keys(params)) refuseUnknown(place, key, known);
   const name = params.estimator ?? 'hgpo';
   if (typeof name !== 'string' || !isEstimatorName(name)) {
-    throw invalidAt(place, `${path(place)}.estimator`, oneOf(ESTIMATOR_NAMES), name);
+    throw invalidAt(place, `${path(place)}.estimator`, `one of ${estimatorNames().join(', ')}`, name);
   }
-  const number = (key: string, range: NumberRange) => numberParameter(place, params, { key, ...range });
-  const flag = (key: string, otherwise: boolean) => flagParameter(place, params, key, otherwise);
-  const modes = ['mean_std_norm', 'mean_norm'] as const;
-  const stepwise = usesReturns(name);
-  const deviation = choice(place, params, 'deviation', ['population', 'sample'] as const);
-  const statistics = choice(place, params, 'statistics', ['rows', 'trajectories'] as const);
-  const forms = choice(place, params, 'forms', ['recipe', 'any'] as const);
+  const own = readParameters(place, params, name);
+  const others = readOthers(place, params, name);
+  const ofReturns = (key: string, rule: NumberRule) =>
+    read(place, params, key, needs.returns ? { ...rule, mustBeStated: true } : rule) ?? rule.default;
+  const forms = read(place, params, 'forms', FORMS);
   return {
     name,
-    historyLength: number('historyLength', {
-      least: 0,
-      most: MAX_HISTORY_LENGTH,
-      integer: true,
-      ...(name === 'hgpo' ? {} : { otherwise: 0 }),
-    }),
-    mode:
-      choice(place, params, 'mode', modes) ??
-      (stepwise ? required(place, `${path(place)}.mode`, oneOf(modes)) : 'mean_std_norm'),
-    lengthWeightAlpha: number('lengthWeightAlpha', { least: -1000, most: 1000, otherwise: 1 }),
-    baseGroup: flag('baseGroup', false),
-    stepAdvantageWeight: number('stepAdvantageWeight', { otherwise: 1 }),
-    normalizeByStd: flag('normalizeByStd', true),
-    gamma: number('gamma', needs.returns ? {} : { otherwise: 1 }),
-    invalidActionPenalty: number('invalidActionPenalty', needs.returns ? {} : { otherwise: 0 }),
-    epsilon: number('epsilon', { least: 0, otherwise: 1e-6 }),
-    ...(deviation === undefined ? {} : { deviation }),
-    ...(statistics === undefined ? {} : { statistics }),
-    precision: choice(place, params, 'precision', ['float32', 'float64'] as const) ?? 'float32',
+    params: own,
+    ...(others === undefined ? {} : { others }),
+    gamma: ofReturns('gamma', GAMMA),
+    invalidActionPenalty: ofReturns('invalidActionPenalty', PENALTY),
+    precision: read(place, params, 'precision', PRECISION) ?? PRECISION.default,
     ...(forms === undefined ? {} : { forms }),
   };
 }
 
-/** True where the estimator of this name starts from step returns. */
+/** Every parameter of the estimator. */
+function readParameters(place: Place, params: JsonObject, name: EstimatorName): BatchEstimator['params'] {
+  const rules = estimatorOf(name).parameters;
+  const stated: Record<string, ParameterValue> = {};
+  for (const [key, rule] of Object.entries(rules)) {
+    const from = isStated(params[key]) || rule.alias === undefined ? key : rule.alias;
+    const value = read(place, params, from, rule);
+    if (value !== undefined) stated[key] = value;
+  }
+  return completeParameters(rules, stated) as BatchEstimator['params'];
+}
+
+/** What is stated for other estimators; undefined if nothing is. */
+function readOthers(place: Place, params: JsonObject, name: EstimatorName): AnyParameters | undefined {
+  const own = new Set([...BATCH_KEYS, ...parameterKeys(name)]);
+  const others: Record<string, ParameterValue> = {};
+  for (const key of Object.keys(params)) {
+    if (own.has(key) || !isStated(params[key])) continue;
+    const rules = estimatorNames().flatMap((other) => rulesOfKey(other, key));
+    const rule = rules.find((one) => isAllowed(one, params[key])) ?? rules[0]!;
+    others[key] = read(place, params, key, rule)!;
+  }
+  return Object.keys(others).length === 0 ? undefined : others;
+}
+
+/** The names by which a batch can state an estimator's parameters. */
+function parameterKeys(name: EstimatorName): string[] {
+  return Object.entries(estimatorOf(name).parameters).flatMap(([key, { alias }]) =>
+    alias === undefined ? [key] : [key, alias],
+  );
+}
+
+function rulesOfKey(name: EstimatorName, key: string): ParameterRule[] {
+  return Object.entries(estimatorOf(name).parameters)
+    .filter(([own, { alias }]) => own === key || alias === key)
+    .map(([, rule]) => rule);
+}
+
+/**
+ * True if the estimator of this name starts from step returns, with its usual parameters. False for a name that no
+ * estimator has.
+ */
 export function usesReturns(name: unknown): boolean {
-  return name === 'hgpo' || name === 'gigpo';
+  if (typeof name !== 'string' || !isEstimatorName(name)) return false;
+  const estimator = estimatorOf(name);
+  return estimator.uses(completeParameters(estimator.parameters) as AnyParameters).stepReturn;
 }
 
 /** What the batch states about where it comes from; `params.groupSize` counts too. */
@@ -116,62 +150,35 @@ function path(place: Place): string {
   return place.params ?? 'params';
 }
 
-function refuseUnknown(place: Place, key: string): void {
-  if ((PARAMETER_KEYS as readonly string[]).includes(key)) return;
-  const near = nearestName(key, PARAMETER_KEYS);
+function refuseUnknown(place: Place, key: string, known: ReadonlySet<string>): void {
+  if (known.has(key)) return;
+  const near = nearestName(key, [...known]);
   throw faultAt(place, {
     code: 'bad-key',
     field: `${path(place)}.${key}`,
-    expected:
-      near === undefined ? `only ${PARAMETER_KEYS.join(', ')}` : `no such key (did you mean ${near}?)`,
+    expected: near === undefined ? `only ${[...known].join(', ')}` : `no such key (did you mean ${near}?)`,
   });
 }
 
-interface NumberRange {
-  readonly least?: number;
-  readonly most?: number;
-  readonly integer?: boolean;
-  readonly otherwise?: number;
+function isStated(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
-function numberParameter(place: Place, params: JsonObject, rule: NumberRange & { key: string }): number {
-  const { key, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY, integer = false } = rule;
-  const value = params[key];
-  const kind = integer ? 'an integer' : 'a number';
-  const orMore = Number.isFinite(least) ? ` of ${least} or more` : '';
-  const upTo = Number.isFinite(most) ? ` from ${least} to ${most}` : orMore;
-  if (value === undefined || value === null) {
-    return rule.otherwise ?? required(place, `${path(place)}.${key}`, `${kind}${upTo}`);
-  }
-  const fits = typeof value === 'number' && Number.isFinite(value) && value >= least && value <= most;
-  if (!fits || (integer && !Number.isInteger(value)))
-    throw invalidAt(place, `${path(place)}.${key}`, `${kind}${upTo}`, value);
-  return value;
-}
-
-function flagParameter(place: Place, params: JsonObject, key: string, otherwise: boolean): boolean {
-  const value = params[key] ?? otherwise;
-  if (typeof value !== 'boolean') throw invalidAt(place, `${path(place)}.${key}`, 'true or false', value);
-  return value;
-}
-
-function choice<C extends string>(
+/** The stated value, or undefined if it may be omitted and is. */
+function read<R extends ParameterRule>(
   place: Place,
   params: JsonObject,
   key: string,
-  choices: readonly C[],
-): C | undefined {
+  rule: R,
+): R['default'] | undefined {
   const value = params[key];
-  if (value === undefined || value === null) return undefined;
-  const found = choices.find((known) => known === value);
-  if (found === undefined) throw invalidAt(place, `${path(place)}.${key}`, oneOf(choices), value);
-  return found;
-}
-
-function required(place: Place, field: string, expected: string): never {
-  throw faultAt(place, { code: 'missing', field, expected, found: 'nothing' });
-}
-
-function oneOf(choices: readonly string[]): string {
-  return `one of ${choices.join(', ')}`;
+  const field = `${path(place)}.${key}`;
+  if (isStated(value)) {
+    if (!isAllowed(rule, value)) throw invalidAt(place, field, allowedInWords(rule), value);
+    return value;
+  }
+  if (rule.mustBeStated) {
+    throw faultAt(place, { code: 'missing', field, expected: allowedInWords(rule), found: 'nothing' });
+  }
+  return undefined;
 }

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { AnyParameters, ParameterRules, ParameterValue } from '../../kernel/estimators/parameters.ts';
+import { estimatorOf, isEstimatorName } from '../../kernel/estimators/registry.ts';
 import { echelon } from '../gen/batch.js';
 import { present } from '../present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
@@ -6,6 +8,7 @@ import { MAX_ROWS } from './batch.ts';
 import { BatchFormatError } from './format-error.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt } from './json-columns.ts';
+import type { JsonObject } from './json-params.ts';
 import { readEstimator, readProvenance, usesReturns } from './json-params.ts';
 import { labelOf } from './observation.ts';
 import { toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from './wire-columns.ts';
@@ -69,7 +72,7 @@ export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Ui
     format: FORMAT,
     name: batch.name,
     provenance: new echelon.batch.v1.Provenance(batch.provenance ?? {}),
-    estimator: new echelon.batch.v1.Estimator(batch.estimator),
+    estimator: encodeEstimator(batch.estimator),
     rows: batch.rows,
     group: toWire(batch.group),
     groupNames: [...batch.groupNames],
@@ -109,29 +112,75 @@ function decodeProvenance(message: Message): Record<string, unknown> {
   };
 }
 
-/** The same rules as for the file's `params`; an empty text or a mode that is not needed counts as not stated. */
-function decodeEstimator(place: Place, message: Message): BatchEstimator {
-  const { estimator } = message;
+/** The same rules as for the file's `params`; an empty text counts as not stated. */
+function decodeEstimator(place: Place, { estimator }: Message): BatchEstimator {
   if (!estimator?.name) throw missing(place, 'estimator.name', 'the name of the estimator');
-  const { name, mode, deviation, statistics, precision, forms, ...stated } = Object.fromEntries(
-    Object.entries(new echelon.batch.v1.Estimator(estimator)).filter(([key]) => !key.startsWith('$')),
-  ) as unknown as Required<echelon.batch.v1.Estimator.$Properties>;
-  const texts = Object.entries({ mode, deviation, statistics, precision, forms }).filter(([, text]) => text);
-  const params = { ...UNSTATED, ...stated, ...Object.fromEntries(texts), estimator: name };
+  const { name, gamma, invalidActionPenalty, precision, forms, parameters } = estimator;
+  const own = parameters?.length ? decodeParameters(parameters) : decodeFixed(name, estimator);
+  const params = {
+    ...own,
+    estimator: name,
+    gamma: gamma ?? 0,
+    invalidActionPenalty: invalidActionPenalty ?? 0,
+    ...present({ precision: precision || undefined, forms: forms || undefined }),
+  };
   return readEstimator({ ...place, params: 'estimator' }, params, { returns: true });
 }
 
-/** What proto3 leaves out on the wire: a number that is 0, a flag that is false. */
-const UNSTATED = {
-  historyLength: 0,
-  lengthWeightAlpha: 0,
-  baseGroup: false,
-  stepAdvantageWeight: 0,
-  normalizeByStd: false,
-  gamma: 0,
-  invalidActionPenalty: 0,
-  epsilon: 0,
-};
+function decodeParameters(parameters: readonly echelon.batch.v1.Parameter.$Properties[]): JsonObject {
+  return Object.fromEntries(
+    parameters.map(({ name, number, flag, text }) => [name ?? '', number ?? flag ?? text]),
+  );
+}
+
+/**
+ * The parameters that the message has fields for: all that a message without `parameters` states. proto3 omits a number
+ * that is 0 and a flag that is false: those of the estimator are stated with that value.
+ */
+function decodeFixed(name: string, estimator: echelon.batch.v1.Estimator.$Properties): JsonObject {
+  const rules = rulesOf(name);
+  const fields = FIXED.flatMap((key): [string, unknown][] => {
+    const value = estimator[key];
+    if (value) return [[key, value]];
+    const kind = rules[key]?.kind;
+    return kind === 'number' || kind === 'flag' ? [[key, kind === 'number' ? 0 : false]] : [];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Parameters with a field of their own, from before there was `parameters`. No new estimator adds one. */
+const FIXED = [
+  'historyLength',
+  'mode',
+  'lengthWeightAlpha',
+  'baseGroup',
+  'stepAdvantageWeight',
+  'normalizeByStd',
+  'epsilon',
+  'deviation',
+  'statistics',
+] as const;
+
+function encodeEstimator(estimator: BatchEstimator): echelon.batch.v1.Estimator {
+  const { name, params, others, ...ofBatch } = estimator;
+  const stated: AnyParameters = { ...others, ...params };
+  const aliased = Object.entries(rulesOf(name))
+    .filter(([, { alias }]) => alias !== undefined)
+    .map(([key, { alias }]) => [alias, stated[key]]);
+  const all = { ...stated, ...Object.fromEntries(aliased) };
+  const fixed = Object.fromEntries(FIXED.filter((key) => key in all).map((key) => [key, all[key]]));
+  const parameters = Object.entries(stated).map(([key, value]) => encodeParameter(key, value));
+  return new echelon.batch.v1.Estimator({ name, ...ofBatch, ...fixed, parameters });
+}
+
+function rulesOf(name: string): ParameterRules {
+  return isEstimatorName(name) ? estimatorOf(name).parameters : {};
+}
+
+function encodeParameter(name: string, value: ParameterValue): echelon.batch.v1.Parameter.$Properties {
+  if (typeof value === 'number') return { name, number: value };
+  return typeof value === 'boolean' ? { name, flag: value } : { name, text: value };
+}
 
 function decodeColumns(place: Place, message: Message): Partial<Batch> {
   const { rows, estimator } = message;

@@ -172,7 +172,28 @@ export namespace echelon {
                 }
 
                 /** Shape of an AdvantageBatch. */
-                type $Shape = echelon.batch.v1.AdvantageBatch.$Properties;
+                type $Shape = {
+                  format?: string|null;
+                  name?: string|null;
+                  provenance?: echelon.batch.v1.Provenance.$Shape|null;
+                  estimator?: echelon.batch.v1.Estimator.$Shape|null;
+                  rows?: number|null;
+                  group?: Uint8Array|null;
+                  groupNames?: string[]|null;
+                  trajectory?: Uint8Array|null;
+                  trajectoryNames?: string[]|null;
+                  step?: Uint8Array|null;
+                  observation?: Uint8Array|null;
+                  observationDigests?: Uint8Array|null;
+                  observationTexts?: string[]|null;
+                  reward?: Uint8Array|null;
+                  actionValid?: Uint8Array|null;
+                  tokenLevelRewardSum?: Uint8Array|null;
+                  responseLength?: Uint8Array|null;
+                  reportedStepReward?: Uint8Array|null;
+                  reportedAdvantage?: Uint8Array|null;
+                  $unknowns?: Uint8Array[];
+                };
             }
 
             /**
@@ -329,6 +350,9 @@ export namespace echelon {
                 /** Estimator forms. */
                 forms: string;
 
+                /** Estimator parameters. */
+                parameters: echelon.batch.v1.Parameter.$Properties[];
+
                 /**
                  * Encodes the specified Estimator message. Does not implicitly {@link echelon.batch.v1.Estimator.verify|verify} messages.
                  * @param message Estimator message or plain object to encode
@@ -395,12 +419,121 @@ export namespace echelon {
                     /** Estimator forms */
                     forms?: (string|null);
 
+                    /** Estimator parameters */
+                    parameters?: (echelon.batch.v1.Parameter.$Properties[]|null);
+
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];
                 }
 
                 /** Shape of an Estimator. */
-                type $Shape = echelon.batch.v1.Estimator.$Properties;
+                type $Shape = {
+                  name?: string|null;
+                  historyLength?: number|null;
+                  mode?: string|null;
+                  lengthWeightAlpha?: number|null;
+                  baseGroup?: boolean|null;
+                  stepAdvantageWeight?: number|null;
+                  normalizeByStd?: boolean|null;
+                  gamma?: number|null;
+                  invalidActionPenalty?: number|null;
+                  epsilon?: number|null;
+                  deviation?: string|null;
+                  precision?: string|null;
+                  statistics?: string|null;
+                  forms?: string|null;
+                  parameters?: echelon.batch.v1.Parameter.$Shape[]|null;
+                  $unknowns?: Uint8Array[];
+                };
+            }
+
+            /**
+             * Properties of a Parameter.
+             * @deprecated Use echelon.batch.v1.Parameter.$Properties instead.
+             */
+            interface IParameter extends echelon.batch.v1.Parameter.$Properties {
+            }
+
+            /** Represents a Parameter. */
+            class Parameter {
+
+                /**
+                 * Constructs a new Parameter.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: echelon.batch.v1.Parameter.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** Parameter name. */
+                name: string;
+
+                /** Parameter number. */
+                number?: (number|null);
+
+                /** Parameter flag. */
+                flag?: (boolean|null);
+
+                /** Parameter text. */
+                text?: (string|null);
+
+                /** Parameter value. */
+                value?: ("number"|"flag"|"text");
+
+                /**
+                 * Encodes the specified Parameter message. Does not implicitly {@link echelon.batch.v1.Parameter.verify|verify} messages.
+                 * @param message Parameter message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: echelon.batch.v1.Parameter.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a Parameter message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {echelon.batch.v1.Parameter & echelon.batch.v1.Parameter.$Shape} Parameter
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): echelon.batch.v1.Parameter & echelon.batch.v1.Parameter.$Shape;
+            }
+
+            namespace Parameter {
+
+                /** Properties of a Parameter. */
+                interface $Properties {
+
+                    /** Parameter name */
+                    name?: (string|null);
+
+                    /** Parameter number */
+                    number?: (number|null);
+
+                    /** Parameter flag */
+                    flag?: (boolean|null);
+
+                    /** Parameter text */
+                    text?: (string|null);
+
+                    /** Parameter value */
+                    value?: ("number"|"flag"|"text");
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Narrowed shape of a Parameter. */
+                type $Shape = {
+                  name?: string|null;
+                  number?: number|null;
+                  flag?: boolean|null;
+                  text?: string|null;
+                  $unknowns?: Uint8Array[];
+                } & (
+                  ({ value?: undefined; number?: null; flag?: null; text?: null }|{ value?: "number"; number: number; flag?: null; text?: null }|{ value?: "flag"; number?: null; flag: boolean; text?: null }|{ value?: "text"; number?: null; flag?: null; text: string })
+                );
             }
         }
     }

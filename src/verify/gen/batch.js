@@ -470,6 +470,7 @@ export const echelon = $root.echelon = (() => {
             v1.Estimator = (function() {
 
                 const Estimator = function (properties) {
+                    this.parameters = [];
                     if (properties)
                         for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                             if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -490,6 +491,7 @@ export const echelon = $root.echelon = (() => {
                 Estimator.prototype.precision = "";
                 Estimator.prototype.statistics = "";
                 Estimator.prototype.forms = "";
+                Estimator.prototype.parameters = $util.emptyArray;
 
                 Estimator.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -526,6 +528,9 @@ export const echelon = $root.echelon = (() => {
                         writer.uint32(106).string(message.statistics);
                     if (message.forms != null && $Object.hasOwnProperty.call(message, "forms") && message.forms !== "")
                         writer.uint32(114).string(message.forms);
+                    if (message.parameters != null && message.parameters.length)
+                        for (let i = 0; i < message.parameters.length; ++i)
+                            $root.echelon.batch.v1.Parameter.encode(message.parameters[i], writer.uint32(122).fork(), _depth + 1).ldelim();
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (let i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -685,6 +690,14 @@ export const echelon = $root.echelon = (() => {
                                     delete message.forms;
                                 continue;
                             }
+                        case 15: {
+                                if (wireType !== 2)
+                                    break;
+                                if (!(message.parameters && message.parameters.length))
+                                    message.parameters = [];
+                                message.parameters.push($root.echelon.batch.v1.Parameter.decode(reader, reader.size(), $undefined, _depth + 1));
+                                continue;
+                            }
                         }
                         reader.skipType(wireType, _depth, tag);
                         if (!reader.discardUnknown) {
@@ -703,6 +716,125 @@ export const echelon = $root.echelon = (() => {
                 };
 
                 return Estimator;
+            })();
+
+            v1.Parameter = (function() {
+
+                const Parameter = function (properties) {
+                    if (properties)
+                        for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                Parameter.prototype.name = "";
+                Parameter.prototype.number = null;
+                Parameter.prototype.flag = null;
+                Parameter.prototype.text = null;
+
+                let $oneOfFields;
+
+                $Object.defineProperty(Parameter.prototype, "value", {
+                    get: $util.oneOfGetter($oneOfFields = ["number", "flag", "text"]),
+                    set: $util.oneOfSetter($oneOfFields)
+                });
+
+                Parameter.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.name != null && $Object.hasOwnProperty.call(message, "name") && message.name !== "")
+                        writer.uint32(10).string(message.name);
+                    if (message.number != null && $Object.hasOwnProperty.call(message, "number"))
+                        writer.uint32(17).double(message.number);
+                    if (message.flag != null && $Object.hasOwnProperty.call(message, "flag"))
+                        writer.uint32(24).bool(message.flag);
+                    if (message.text != null && $Object.hasOwnProperty.call(message, "text"))
+                        writer.uint32(34).string(message.text);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (let i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                Parameter.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    let end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.echelon.batch.v1.Parameter();
+                    while (reader.pos < end) {
+                        let start = reader.pos;
+                        let tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        let wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.name = value;
+                                else
+                                    delete message.name;
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 1)
+                                    break;
+                                message.number = reader.double();
+                                message.value = "number";
+                                continue;
+                            }
+                        case 3: {
+                                if (wireType !== 0)
+                                    break;
+                                message.flag = reader.bool();
+                                message.value = "flag";
+                                continue;
+                            }
+                        case 4: {
+                                if (wireType !== 2)
+                                    break;
+                                message.text = reader.stringVerify();
+                                message.value = "text";
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return Parameter;
             })();
 
             return v1;

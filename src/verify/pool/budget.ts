@@ -1,5 +1,6 @@
 /** How much memory a batch will need, before it is spent. */
 
+import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import type { Batch } from '../format/batch.ts';
 
 /** Memory that the verification of one batch may take, whoever asks for it. */
@@ -17,12 +18,16 @@ export function verificationBytes(batch: Batch): number {
 
 /** Levels that the batch can have: K + 1, but no trajectory has more levels than steps. */
 function levelsOf(batch: Batch): number {
-  if (batch.estimator.name !== 'hgpo') return 2;
+  const { name, params } = batch.estimator;
+  const plan = estimatorOf(name).rowPlan(params);
+  const terms = 'unbounded' in plan ? [] : plan.terms;
+  const depth = Math.max(0, ...terms.map((term) => (term.over === 'context' ? term.historyLength : 0)));
+  if (depth === 0) return 2;
   const steps = new Int32Array(batch.trajectoryNames.length);
   for (let row = 0; row < batch.rows; row++) steps[batch.trajectory[row]!]! += 1;
   let longest = 0;
   for (const n of steps) longest = Math.max(longest, n);
-  return Math.min(batch.estimator.historyLength + 1, longest) + 1;
+  return Math.min(depth + 1, longest) + 1;
 }
 
 /** Bytes in words: `640 MiB`, `9.6 GiB`. */

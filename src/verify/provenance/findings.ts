@@ -93,6 +93,11 @@ export const FINDINGS = {
     means: 'Columns that the estimator needs are not in the batch.',
     mend: 'Carry these columns to have the rows verified.',
   },
+  'bounds-missing': {
+    severity: 'warning',
+    means: 'No error bounds are known for the stated formula.',
+    mend: 'Estimate the batch again and compare: which values the trainer’s arithmetic can give is not known.',
+  },
   'returns-unchecked': {
     severity: 'warning',
     means: 'The reported returns were taken on trust: what they are made of is not in the batch.',

@@ -4,7 +4,7 @@
  */
 
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
-import type { Batch } from '../format/batch.ts';
+import { type Batch, usesOf } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
 import { count, finding, some } from './findings.ts';
 import { mismatchedScores } from './score-bounds.ts';
@@ -168,12 +168,13 @@ function checkReturns(batch: Batch, inputs: Inputs): Finding[] {
 }
 
 function checkScores(batch: Batch, inputs: Inputs): Finding[] {
-  const { tokenLevelRewardSum: score, estimator, rows } = batch;
+  const { tokenLevelRewardSum: score, rows } = batch;
   if (score === undefined || rows === 0) return [];
   const off = mismatchedScores(batch, inputs.arithmetic);
   if (off === undefined) {
-    const used = estimator.name !== 'hgpo' || estimator.baseGroup;
-    return used ? [finding('scores-unchecked', 'The scores could not be checked against rewards.')] : [];
+    return usesOf(batch.estimator).score
+      ? [finding('scores-unchecked', 'The scores could not be checked against rewards.')]
+      : [];
   }
   if (off.rows.length === 0) return [];
   const row = off.rows[0]!;

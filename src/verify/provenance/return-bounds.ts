@@ -1,6 +1,6 @@
 /**
  * The discounted step returns from rewards, gamma and penalty, with what float32 accumulation can add. The formula is
- * the kernel's (returns.ts); the bound is derived in docs/verification.md.
+ * the kernel's (returns.ts); the bound is derived in docs/explanation/verification.md.
  */
 
 import { stepReturns } from '../../kernel/returns.ts';

@@ -1,7 +1,7 @@
 /** Row scores from rewards: a trajectory's rewards, summed, less the row's own penalty. */
 
 import type { Arithmetic } from '../bounds/arithmetic.ts';
-import type { Batch } from '../format/batch.ts';
+import { type Batch, usesOf } from '../format/batch.ts';
 
 export interface ScoreCheck {
   /** Rows whose score cannot come from the rewards. */
@@ -18,6 +18,7 @@ export interface ScoreCheck {
 export function mismatchedScores(batch: Batch, { unit }: Arithmetic): ScoreCheck | undefined {
   const { reward, actionValid, tokenLevelRewardSum: score, trajectory, estimator, rows } = batch;
   const penalty = estimator.invalidActionPenalty;
+  const perTrajectory = usesOf(estimator).scoresOver === 'trajectories';
   if (score === undefined || reward === undefined) return undefined;
   if (actionValid === undefined && penalty !== 0) return undefined;
   const total = new Float64Array(batch.trajectoryNames.length);
@@ -39,7 +40,7 @@ export function mismatchedScores(batch: Batch, { unit }: Arithmetic): ScoreCheck
   for (let row = 0; row < rows; row++) {
     const t = trajectory[row]!;
     const own = actionValid?.[row] === 0 ? 1 : 0;
-    const penalties = estimator.statistics === 'trajectories' ? ofTrajectory(t, score[row]!) : own;
+    const penalties = perTrajectory ? ofTrajectory(t, score[row]!) : own;
     expected[row] = total[t]! - penalties * penalty;
     if (!Number.isFinite(expected[row]!)) continue;
     const largest = size[t]! + Math.abs(penalties * penalty);

@@ -1,6 +1,6 @@
 /** What is poor rather than wrong: data from which an estimator can learn little, or numbers that look like no advantage. */
 
-import type { Batch } from '../format/batch.ts';
+import { type Batch, usesOf } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
 import { count, finding, some } from './findings.ts';
 
@@ -23,7 +23,7 @@ export function findSuspicions(batch: Batch): Finding[] {
 
 function observationWarnings(batch: Batch): Finding[] {
   const { observation, group, rows, estimator, trajectoryNames } = batch;
-  if (observation === undefined || (estimator.name !== 'hgpo' && estimator.name !== 'gigpo')) return [];
+  if (observation === undefined || !usesOf(estimator).observation) return [];
   const distinct = new Set(observation).size;
   if (rows > trajectoryNames.length && neverChanges(batch, observation)) {
     const text =
@@ -101,9 +101,7 @@ function differentStarts({ group, trajectory, observation, groupNames, rows, ...
 /** Step-wise estimators give each step its own number; a trajectory-wise number in all of them is another estimator. */
 function constantAdvantages(batch: Batch): Finding[] {
   const { reportedAdvantage: advantage, trajectory, estimator, rows } = batch;
-  const stepwise =
-    estimator.name === 'hgpo' || (estimator.name === 'gigpo' && estimator.stepAdvantageWeight !== 0);
-  if (advantage === undefined || !stepwise) return [];
+  if (advantage === undefined || !usesOf(estimator).stepwise) return [];
   const first = new Float64Array(batch.trajectoryNames.length).fill(Number.NaN);
   let repeated = 0;
   let signal = false;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
+import type { ExperimentSpec } from '../../../src/engines/registry.ts';
+import { REPLAY_FAULTS } from '../../../src/engines/replay/spec.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { type ExperimentSpec, REPLAY_FAULTS } from '../../../src/schemas/spec.ts';
 
 // Feeds compiled plans to the engines' own parser, and holds the plan's defaults against the engines' own.
 

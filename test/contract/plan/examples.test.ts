@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+import type { LocalSpec } from '../../../src/engines/local/spec.ts';
+import { validateSpec } from '../../../src/engines/validate-spec.ts';
+import { compileVerlAgent } from '../../../src/engines/verl-agent/compile.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { createSweepCheck, draftSweep } from '../../../src/plan/sweep.ts';
-import { compileVerlAgent } from '../../../src/plan/verl-agent/compile.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
-import type { LocalSpec } from '../../../src/schemas/spec.ts';
 import { SweepRequest } from '../../../src/schemas/sweep.ts';
-import { validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 const folder = 'deploy/examples';
 const all = readdirSync(folder).filter((file) => file.endsWith('.yaml'));

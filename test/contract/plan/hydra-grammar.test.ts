@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { compileVerlAgent } from '../../../src/engines/verl-agent/compile.ts';
+import { type HydraValue, hydraOverride, readHydraText } from '../../../src/engines/verl-agent/hydra.ts';
+import { MERGED_CONFIG } from '../../../src/engines/verl-agent/merged-config.ts';
+import { PRESETS } from '../../../src/engines/verl-agent/presets.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { compileVerlAgent } from '../../../src/plan/verl-agent/compile.ts';
-import { type HydraValue, hydraOverride, readHydraText } from '../../../src/plan/verl-agent/hydra.ts';
-import { MERGED_CONFIG } from '../../../src/plan/verl-agent/merged-config.ts';
-import { PRESETS } from '../../../src/plan/verl-agent/presets.ts';
 
 // Reads overrides with Hydra's own parser and merges them with OmegaConf, where both are installed.
 

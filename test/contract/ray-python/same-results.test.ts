@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ActorHandle } from '../../../src/ray/actor.ts';
 import { actorClass, functionRef } from '../../../src/ray/code.ts';
-import { connect, type RayConnection } from '../../../src/ray/connect.ts';
+import { connect } from '../../../src/ray/connect.ts';
+import type { RayConnection } from '../../../src/ray/connection.ts';
 import { RayPythonError, RayTimeoutError } from '../../../src/ray/errors.ts';
 import { type RayHead, rayPython, startRayHead } from '../../support/ray-head.ts';
 
@@ -63,16 +64,17 @@ async function run(operation: Operation): Promise<unknown> {
     case 'put-get':
       return ray.get(await ray.put(decode(operation.value)), limit);
     case 'task':
-      return ray.call(functionRef(operation.code), args, operation.kwargs ?? {}, {
+      return ray.call(functionRef(operation.code), args, {
+        kwargs: operation.kwargs ?? {},
         ...camel(operation.options),
         timeoutMs: (operation.timeout ?? 60) * 1000,
       });
     case 'chain': {
       const first = await ray.task(functionRef(operation.code), args);
-      return ray.call(functionRef(operation.code), [first, ...(operation.then ?? [])], {}, limit);
+      return ray.call(functionRef(operation.code), [first, ...(operation.then ?? [])], limit);
     }
     case 'actor': {
-      const actor = await ray.createActor(actorClass(operation.code), args, {}, camel(operation.options));
+      const actor = await ray.createActor(actorClass(operation.code), args, camel(operation.options));
       const results = await callAll(actor, operation.calls ?? []);
       await actor.kill();
       return results;
@@ -90,7 +92,7 @@ async function run(operation: Operation): Promise<unknown> {
 
 async function runNamed(operation: Operation, args: unknown[]): Promise<unknown> {
   const options = { name: 'contract', lifetime: 'detached' } as const;
-  await (await ray.createActor(actorClass(operation.code), args, {}, options)).ready(limit);
+  await (await ray.createActor(actorClass(operation.code), args, options)).ready(limit);
   const found = await ray.getActor('contract');
   const results = await callAll(found, [['add'], ['add', 4]]);
   const names = (await ray.namedActors()).map(({ name }) => name);
@@ -128,7 +130,7 @@ async function runCluster(): Promise<unknown> {
 async function callAll(actor: ActorHandle, calls: [string, ...unknown[]][]): Promise<unknown[]> {
   const results: unknown[] = [];
   for (const [method, ...args] of calls) {
-    results.push(await outcome(() => actor.call(method, args.map(decode), {}, limit)));
+    results.push(await outcome(() => actor.call(method, args.map(decode), limit)));
   }
   return results;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../../../src/cli/program.ts';
@@ -62,8 +62,7 @@ function typedIn(page: string): string[][] {
 
 test('every command that the README and the docs tell to type exists, with its options', () => {
   let seen = 0;
-  for (const file of ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]) {
-    if (!file.endsWith('.md')) continue;
+  for (const file of ['README.md', ...globSync('docs/**/*.md')]) {
     for (const words of typedIn(readFileSync(file, 'utf8'))) {
       const where = `${file}: echelon ${words.join(' ')}`;
       const rest = [...words];
@@ -85,26 +84,42 @@ test('every command that the README and the docs tell to type exists, with its o
 
 test('the figures of the README are those of the pages that were measured', () => {
   const backed: [file: string, theirs: RegExp, ours: (...found: string[]) => string][] = [
-    ['docs/mutants.md', /\*\*(\d+ of \d+) caught/, (caught) => `planted bugs caught | ${caught} |`],
-    ['docs/mutants.md', /clean batches with ([\d,]+) rows/, (rows) => `ok, ${rows} rows, 0 wrong`],
-    ['docs/mutants.md', /Of (\d+) clean batches/, (batches) => `${batches} of ${batches} ok`],
-    ['docs/sharpness.md', /^\| 1e-4 \|.*\| ([\d.]+ %) \| [\d.]+ % \|$/m, (share) => `is found | ${share},`],
-    ['docs/sharpness.md', /^\| 1e-3 \|.*\| ([\d.]+ %) \| [\d.]+ % \|$/m, (share) => `, ${share} |`],
-    ['docs/sharpness.md', /^\| 1e-4 \|.*\| ([\d.]+ %) \|$/m, (share) => `algebraic forms | ${share},`],
-    ['docs/sharpness.md', /^\| 1e-3 \|.*\| ([\d.]+ %) \|$/m, (share) => `, ${share} |`],
-    ['docs/kernel.md', /one thread +(\d+)\.\d+ ns\/step at 1000000/, (ns) => `${ns} ns a step`],
-    ['docs/kernel.md', /whole batch: (\d\.\d)\d × as long/, (times) => `plain C ${times} × as long`],
-    ['docs/kernel.md', /two threads +([\d.]+) ×/, (times) => `two threads ${times} ×`],
+    ['docs/evidence/mutants.md', /\*\*(\d+ of \d+) caught/, (caught) => `planted bugs caught | ${caught} |`],
+    ['docs/evidence/mutants.md', /clean batches with ([\d,]+) rows/, (rows) => `ok, ${rows} rows, 0 wrong`],
+    ['docs/evidence/mutants.md', /Of (\d+) clean batches/, (batches) => `${batches} of ${batches} ok`],
     [
-      'docs/operating.md',
+      'docs/evidence/detection-power.md',
+      /^\| 1e-4 \|.*\| ([\d.]+ %) \| [\d.]+ % \|$/m,
+      (share) => `is found | ${share},`,
+    ],
+    [
+      'docs/evidence/detection-power.md',
+      /^\| 1e-3 \|.*\| ([\d.]+ %) \| [\d.]+ % \|$/m,
+      (share) => `, ${share} |`,
+    ],
+    [
+      'docs/evidence/detection-power.md',
+      /^\| 1e-4 \|.*\| ([\d.]+ %) \|$/m,
+      (share) => `algebraic forms | ${share},`,
+    ],
+    ['docs/evidence/detection-power.md', /^\| 1e-3 \|.*\| ([\d.]+ %) \|$/m, (share) => `, ${share} |`],
+    ['docs/evidence/kernel.md', /one thread +(\d+)\.\d+ ns\/step at 1000000/, (ns) => `${ns} ns a step`],
+    ['docs/evidence/kernel.md', /whole batch: (\d\.\d)\d × as long/, (times) => `plain C ${times} × as long`],
+    ['docs/evidence/kernel.md', /two threads +([\d.]+) ×/, (times) => `two threads ${times} ×`],
+    [
+      'docs/guides/operating.md',
       /durable submissions at 50 connections.*\| ([\d.]+) \| /,
       (rate) => `| ${rate} of its rate;`,
     ],
-    ['docs/operating.md', /their p99;.*\| (\d+ ms) \| /, (p99) => `p99 ${p99} (25 were wanted)`],
-    ['docs/operating.md', /`Launch` received.*\| (\d+)\.\d ms \| /, (p99) => `p99 ${p99} ms | the same`],
-    ['docs/operating.md', /claim and end \| ([\d.]+) ×/, (claim) => `to 10³ | ${claim}, `],
-    ['docs/operating.md', /^\| cancel \| ([\d.]+) ×/m, (cancel) => `, ${cancel}, `],
-    ['docs/operating.md', /a page of 50; of one state \| ([\d.]+) ×/, (page) => `, ${page} × |`],
+    ['docs/guides/operating.md', /their p99;.*\| (\d+ ms) \| /, (p99) => `p99 ${p99} (25 were wanted)`],
+    [
+      'docs/guides/operating.md',
+      /`Launch` received.*\| (\d+)\.\d ms \| /,
+      (p99) => `p99 ${p99} ms | the same`,
+    ],
+    ['docs/guides/operating.md', /claim and end \| ([\d.]+) ×/, (claim) => `to 10³ | ${claim}, `],
+    ['docs/guides/operating.md', /^\| cancel \| ([\d.]+) ×/m, (cancel) => `, ${cancel}, `],
+    ['docs/guides/operating.md', /a page of 50; of one state \| ([\d.]+) ×/, (page) => `, ${page} × |`],
   ];
   for (const [file, theirs, ours] of backed) {
     const [, ...found] = theirs.exec(readFileSync(file, 'utf8')) ?? [];

@@ -6,7 +6,7 @@ import { ENDLESS } from '../../support/fake-driver.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 const lastSequence = async (bench: Bench, id: string) =>
-  (await bench.store.attempts(id)).at(-1)?.lastSequence ?? 0;
+  (await bench.store.attempts.list(id)).at(-1)?.lastSequence ?? 0;
 
 describe('connections that break', () => {
   let bench: Bench;
@@ -33,9 +33,9 @@ describe('connections that break', () => {
 
   async function throughProxy(): Promise<void> {
     proxy = await startTcpProxy(bench.rayWorker.address);
-    const [cluster] = await bench.store.clusters();
+    const [cluster] = await bench.store.clusters.list();
     assert.ok(cluster);
-    await bench.store.putCluster({ ...cluster, address: proxy.address });
+    await bench.store.clusters.put({ ...cluster, address: proxy.address });
   }
 
   // Without keepalive the stream stays silent and the experiment never ends.
@@ -68,11 +68,11 @@ describe('connections that break', () => {
     const waiting = await bench.submit({});
     await until(
       async () =>
-        (await bench.store.waiting(10)).find((w) => w.experiment === waiting)?.reason ??
-        (await bench.store.get(waiting))?.state === 'launching',
+        (await bench.store.queue.first(10)).find((w) => w.experiment === waiting)?.reason ??
+        (await bench.store.experiments.get(waiting))?.state === 'launching',
       'the other one waits for it',
     );
-    assert.equal((await bench.store.get(id))?.state, 'running');
+    assert.equal((await bench.store.experiments.get(id))?.state, 'running');
     await bench.rayWorker.up();
     await bench.reaches(waiting, 'succeeded');
     await endsWhole(id);
@@ -87,7 +87,7 @@ describe('connections that break', () => {
       () => bench.rayWorker.launches().some((line) => line.experiment === id),
       'the launch had its effect',
     );
-    await bench.store.cancel(id, 'test');
+    await bench.store.experiments.cancel(id, 'test');
     await bench.reaches(id, 'cancelled');
     bench.rayWorker.launchFault = 'none';
     assert.ok(!bench.rayWorker.running().some((line) => line.experiment === id));
@@ -116,7 +116,7 @@ describe('Redis', () => {
     for (const id of ids) bench.rayWorker.finish(id);
     for (const id of ids) {
       const record = await until(async () => {
-        const now = await bench.store.get(id).catch(() => undefined);
+        const now = await bench.store.experiments.get(id).catch(() => undefined);
         return now?.state === 'succeeded' ? now : undefined;
       }, 'it ends');
       assert.equal(record.attempt, 1);

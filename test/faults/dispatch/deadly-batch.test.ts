@@ -27,20 +27,22 @@ test('a batch that kills every process that verifies it is given up after three;
       digest,
       bytes: 1,
     } as const;
-    await bench.store.append(lease, [{ sequence: batch, at: 0, event: part, data }]);
+    await bench.store.events.append(lease, [{ sequence: batch, at: 0, event: part, data }]);
   }
   let died = 0;
-  for (; (await bench.store.backlog()) > 0; died += 1) {
+  for (; (await bench.store.batches.backlog()) > 0; died += 1) {
     const options = { id: `verifier-${died}`, leaseMs: 300, deadlySteps: [DEADLY] };
     const process = await startDispatcherProcess(bench, t, options);
-    const done = until(async () => (await bench.store.backlog()) === 0, 'all have reports').then(
+    const done = until(async () => (await bench.store.batches.backlog()) === 0, 'all have reports').then(
       () => 'done',
     );
     const end = await Promise.race([process.exited, done]);
     if (end === 'done') break;
   }
   assert.equal(died, 3);
-  const reports = (await bench.store.batches(lease.experiment)).map(({ report }) => report as ReportSummary);
+  const reports = (await bench.store.batches.list(lease.experiment)).map(
+    ({ report }) => report as ReportSummary,
+  );
   assert.deepEqual(
     reports.map(({ exact }) => exact),
     [4, 0, 4, 4],

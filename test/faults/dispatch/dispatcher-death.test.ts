@@ -6,7 +6,7 @@ import { LEASE_MS, startDispatcherProcess } from '../../support/dispatcher-proce
 import { ENDLESS } from '../../support/fake-driver.ts';
 
 const lastSequence = async (bench: Bench, id: string) =>
-  (await bench.store.attempts(id)).at(-1)?.lastSequence ?? 0;
+  (await bench.store.attempts.list(id)).at(-1)?.lastSequence ?? 0;
 
 const launchesOf = (bench: Bench, id: string) =>
   bench.rayWorker.launches().filter((line) => line.experiment === id);
@@ -47,7 +47,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     first.kill('SIGKILL');
     await first.exited;
     const before = await lastSequence(bench, id);
-    assert.equal((await bench.store.get(id))?.state, 'running');
+    assert.equal((await bench.store.experiments.get(id))?.state, 'running');
     await startDispatcherProcess(bench, t, { id: 'second' });
     await until(async () => (await lastSequence(bench, id)) > before, 'the second one attached');
     await endsWhole(id);
@@ -69,7 +69,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     first.kill('SIGCONT');
     await first.idle();
     await endsWhole(id);
-    const states = (await bench.store.read(id, undefined, 10_000)).flatMap(({ event }) =>
+    const states = (await bench.store.events.read(id, undefined, 10_000)).flatMap(({ event }) =>
       event.type === 'state' ? [event.to] : [],
     );
     assert.deepEqual(states, ['queued', 'launching', 'running', 'succeeded']);
@@ -84,7 +84,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     await startDispatcherProcess(bench, t, { id: 'second' });
     const taken = await bench.reaches(id, 'running');
     assert.equal(taken.attempt, 2);
-    assert.equal(await bench.store.cancel(id, 'test'), 'cancelling');
+    assert.equal(await bench.store.experiments.cancel(id, 'test'), 'cancelling');
     await bench.reaches(id, 'cancelled');
     first.tell('launch');
     first.kill('SIGCONT');
@@ -110,7 +110,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     const id = await bench.submit({ hang: true });
     await first.says('before-launch');
     first.kill('SIGSTOP');
-    assert.equal(await bench.store.cancel(id, 'test'), 'cancelling');
+    assert.equal(await bench.store.experiments.cancel(id, 'test'), 'cancelling');
     await startDispatcherProcess(bench, t, { id: 'second' });
     await bench.reaches(id, 'cancelled');
     first.tell('launch');

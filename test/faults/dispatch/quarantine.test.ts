@@ -125,7 +125,7 @@ describe('experiments that share dispatchers which die again and again', () => {
     const inQuarantine = ({ quarantined }: Experiment) => quarantined;
     await bench.comes(poison, 'is in quarantine', inQuarantine);
     assert.ok(runsNow(poison));
-    assert.equal((await bench.store.get(poison))?.state, 'running');
+    assert.equal((await bench.store.experiments.get(poison))?.state, 'running');
     await endsWell(quiet);
     assert.ok(fleet.deaths() >= 3 && fleet.deaths() <= 4, `${fleet.deaths()} dispatchers died`);
     bench.rayWorker.finish(poison);
@@ -155,6 +155,6 @@ describe('experiments that share dispatchers which die again and again', () => {
     assert.equal(record.attempt, 3);
     assert.equal(await assertWholeStream(bench.store, id, 3), bench.rayWorker.sent(id, 3));
     assert.ok(bench.rayWorker.sent(id, 3) > 4);
-    assert.equal((await bench.store.attempts(id)).at(-1)?.ended?.cause, 'stopped');
+    assert.equal((await bench.store.attempts.list(id)).at(-1)?.ended?.cause, 'stopped');
   });
 });

@@ -40,7 +40,7 @@ describe('a storm', () => {
       ids.push(
         await bench.submit(
           { steps: 10 + random(40), delayMs: 5, batchBytes: 500 },
-          { maxAttempts: 20, cpus: 1 + random(3), priority: random(3) - 1, join: random(5) > 0 },
+          { maxAttempts: 20, cpus: 1 + random(3), priority: random(3) - 1, enqueue: random(5) > 0 },
         ),
       );
 
@@ -69,7 +69,7 @@ describe('a storm', () => {
       () => rayWorker.breakStreams(),
       async () => {
         const id = ids[random(ids.length)] ?? '';
-        if ((await store.cancel(id, 'storm')) !== 'already-final') cancelled.add(id);
+        if ((await store.experiments.cancel(id, 'storm')) !== 'already-final') cancelled.add(id);
       },
       () => {
         const victims = rayWorker.running();
@@ -83,7 +83,7 @@ describe('a storm', () => {
       await delay(random(150));
     }
 
-    const all = () => Promise.all(ids.map((id) => store.get(id)));
+    const all = () => Promise.all(ids.map((id) => store.experiments.get(id)));
     const going = async () => (await all()).filter((record) => !record || !isFinal(record.state));
     await until(async () => (await going()).length === 0, 'every experiment has ended', { instead: going });
     const records = await all();
@@ -93,14 +93,14 @@ describe('a storm', () => {
       const expected = cancelled.has(id) ? 'cancelled' : 'succeeded';
       assert.equal(quarantined, false, `${id}: ${reason}`);
       assert.equal(state, expected, `${id}: ${reason}`);
-      for (const { attempt } of await store.attempts(id)) await assertWholeStream(store, id, attempt);
+      for (const { attempt } of await store.attempts.list(id)) await assertWholeStream(store, id, attempt);
     }
     const launches = rayWorker.launches().map(({ experiment, attempt }) => `${experiment}/${attempt}`);
     assert.equal(new Set(launches).size, launches.length, 'an attempt is launched once');
     assert.equal(rayWorker.overlaps(), 0, 'one driver of an experiment runs at a time');
     assert.deepEqual(rayWorker.running(), []);
     for (const { items } of await Promise.all(
-      (await store.clusters()).map(({ name }) => store.reservations(name)),
+      (await store.clusters.list()).map(({ name }) => store.clusters.allocations(name)),
     ))
       assert.deepEqual(items, []);
   });

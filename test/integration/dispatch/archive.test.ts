@@ -14,24 +14,24 @@ describe('dispatchers', () => {
     }
     const id = await bench.submit({ steps: 5, batchBytes: 200_000, logLines: 20 });
     const followed: string[] = [];
-    for await (const entry of bench.store.follow(id, undefined, AbortSignal.timeout(30_000))) {
+    for await (const entry of bench.store.events.follow(id, undefined, AbortSignal.timeout(30_000))) {
       followed.push(entry.id);
     }
     await until(async () => (await bench.redis.xlen(keys.events(id))) === 0, 'the stream is archived');
-    const events = await bench.store.read(id, undefined, 100_000);
+    const events = await bench.store.events.read(id, undefined, 100_000);
     assert.deepEqual(
       events.map((entry) => entry.id),
       followed,
     );
     assert.ok((await assertWholeStream(bench.store, id, 1)) > 10);
-    const batches = await bench.store.batches(id);
+    const batches = await bench.store.batches.list(id);
     assert.equal(batches.length, 5);
-    for (const batch of batches) assert.equal((await bench.store.batchBytes(batch)).byteLength, 200_000);
+    for (const batch of batches) assert.equal((await bench.store.batches.bytes(batch)).byteLength, 200_000);
 
-    await bench.store.changeProject('default', {
+    await bench.store.projects.change('default', {
       retention: { batchesDays: 0, streamsDays: 0, recordsDays: 0 },
     });
-    await until(async () => (await bench.store.get(id)) === undefined, 'the record is deleted');
+    await until(async () => (await bench.store.experiments.get(id)) === undefined, 'the record is deleted');
     await until(async () => (await bench.redis.scard(keys.garbage)) === 0, 'the archive is tidied up');
     const left = await bench.redis.keys(`*${id}*`);
     assert.deepEqual(

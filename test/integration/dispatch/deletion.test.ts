@@ -47,19 +47,22 @@ test('of an experiment that is deleted after its whole life nothing is left, in 
   for (const one of [id, kept]) {
     await bench.reaches(one, 'succeeded');
     await until(
-      async () => (await bench.store.get(one))?.verification.status === 'complete',
+      async () => (await bench.store.experiments.get(one))?.verification.status === 'complete',
       'verification is complete',
     );
   }
   for (const one of [id, kept]) {
-    await until(async () => (await bench.store.archiveStream(one)) === 'archived', 'the stream is archived');
+    await until(
+      async () => (await bench.store.archive.archiveStream(one)) === 'archived',
+      'the stream is archived',
+    );
   }
   assert.ok((await filesOf(id)).length > 4);
-  const others = await bench.store.read(kept, undefined, 1000);
+  const others = await bench.store.events.read(kept, undefined, 1000);
 
-  assert.equal(await bench.store.deleteExperiment(id), 'deleted');
-  assert.equal(await bench.store.get(id), undefined);
-  assert.deepEqual(await bench.store.read(id, undefined, 10), []);
+  assert.equal(await bench.store.experiments.delete(id), 'deleted');
+  assert.equal(await bench.store.experiments.get(id), undefined);
+  assert.deepEqual(await bench.store.events.read(id, undefined, 10), []);
   await until(async () => (await filesOf(id)).length === 0, 'its files are gone');
   await until(
     async () => (await redis.scard('{echelon}:archive:garbage')) === 0,
@@ -71,8 +74,8 @@ test('of an experiment that is deleted after its whole life nothing is left, in 
     'its event logs on the cluster are forgotten in time',
   );
 
-  assert.deepEqual(await bench.store.read(kept, undefined, 1000), others);
-  for (const batch of await bench.store.batches(kept)) {
-    assert.ok((await bench.store.batchBytes(batch)).byteLength >= 200_000);
+  assert.deepEqual(await bench.store.events.read(kept, undefined, 1000), others);
+  for (const batch of await bench.store.batches.list(kept)) {
+    assert.ok((await bench.store.batches.bytes(batch)).byteLength >= 200_000);
   }
 });

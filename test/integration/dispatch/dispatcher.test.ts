@@ -22,7 +22,7 @@ describe('a dispatcher', () => {
     const id = await bench.submit({ steps: 20, batchBytes: 100, logLines: 2 });
     const record = await bench.reaches(id, 'succeeded');
     assert.equal(record.attempt, 1);
-    const entries = await bench.store.read(id, undefined, 10_000);
+    const entries = await bench.store.events.read(id, undefined, 10_000);
     assert.equal(await assertWholeStream(bench.store, id, 1), 1 + 20 * 4 + 1);
     const states = entries.flatMap(({ event }) => (event.type === 'state' ? [event.to] : []));
     assert.deepEqual(states, ['queued', 'launching', 'running', 'succeeded']);
@@ -60,10 +60,10 @@ describe('a dispatcher', () => {
   test('cancels a running experiment once its driver is gone', async () => {
     const id = await bench.submit({ hang: true });
     await bench.reaches(id, 'running');
-    assert.equal(await bench.store.cancel(id, 'test'), 'cancelling');
+    assert.equal(await bench.store.experiments.cancel(id, 'test'), 'cancelling');
     await bench.reaches(id, 'cancelled');
     assert.ok(!bench.rayWorker.running().some((line) => line.experiment === id));
-    const entries = await bench.store.read(id, undefined, 1000);
+    const entries = await bench.store.events.read(id, undefined, 1000);
     assert.ok(entries.some(({ event }) => event.type === 'ended' && event.cause === 'stopped'));
   });
 
@@ -89,7 +89,7 @@ describe('a dispatcher', () => {
 
   test('resumes broken streams without losing or doubling an event', async () => {
     const id = await bench.submit({ steps: ENDLESS, delayMs: 2 });
-    const lastSequence = async () => (await bench.store.attempts(id))[0]?.lastSequence ?? 0;
+    const lastSequence = async () => (await bench.store.attempts.list(id))[0]?.lastSequence ?? 0;
     for (let breaks = 0; breaks < 10; breaks += 1) {
       const seen = await lastSequence();
       await until(async () => (await lastSequence()) > seen + 5, 'more events arrive');
@@ -101,7 +101,7 @@ describe('a dispatcher', () => {
   });
 
   test('starts an experiment whose job was never added', async () => {
-    const id = await bench.submit({}, { join: false });
+    const id = await bench.submit({}, { enqueue: false });
     await bench.reaches(id, 'succeeded');
   });
 
@@ -110,7 +110,7 @@ describe('a dispatcher', () => {
     await bench.reaches(id, 'running');
     bench.rayWorker.forget();
     await bench.comes(id, 'ran as attempt 2', runsAs(2));
-    await bench.store.cancel(id, 'test');
+    await bench.store.experiments.cancel(id, 'test');
     await bench.reaches(id, 'cancelled');
   });
 });
@@ -140,11 +140,12 @@ describe('a line longer than the room', () => {
     const small = await bench.submit({});
     await bench.reaches(small, 'succeeded');
     const item = await until(
-      async () => (await bench.store.waiting(10)).find((w) => w.experiment === giant && w.reason),
+      async () => (await bench.store.queue.first(10)).find((w) => w.experiment === giant && w.reason),
       'a reason is given',
     );
     assert.match(item.reason ?? '', /can never fit/);
-    assert.equal(await bench.store.cancel(giant, 'test'), 'cancelled');
-    await until(async () => (await bench.line.missing([giant])).length === 1, 'its job leaves the line');
+    assert.equal(await bench.store.experiments.cancel(giant, 'test'), 'cancelled');
+    await bench.queue.remove([giant]);
+    assert.deepEqual(await bench.queue.missing([giant]), [giant]);
   });
 });

@@ -24,7 +24,7 @@ describe('limits', () => {
     assert.equal(record.quarantined, false);
     assert.equal(runs(bench, id), false);
     assert.equal(launchesOf(bench, id), 1);
-    const ended = (await bench.store.attempts(id))[0]?.ended;
+    const ended = (await bench.store.attempts.list(id))[0]?.ended;
     assert.equal(ended?.cause, 'stopped');
   });
 
@@ -125,12 +125,12 @@ describe('limits', () => {
       leaver.kill('SIGTERM');
       await leaver.exited;
     }
-    const record = await bench.store.get(id);
+    const record = await bench.store.experiments.get(id);
     assert.equal(record?.state, 'running');
     assert.equal(await bench.redis.hget(`{echelon}:x:${id}`, 'crashes'), null);
     const last = await bench.dispatcher();
     t.after(() => last.stop({ handOver: false }));
-    await bench.store.cancel(id, 'the test is over');
+    await bench.store.experiments.cancel(id, 'the test is over');
     await bench.reaches(id, 'cancelled');
   });
 });

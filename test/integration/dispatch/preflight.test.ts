@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { newCommandId } from '../../../src/core/ids.ts';
+import type { ExperimentSpec } from '../../../src/engines/registry.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import type { ExperimentSpec } from '../../../src/schemas/spec.ts';
 import { AGREEING, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
@@ -19,8 +19,8 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     directory = await mkdtemp(join(tmpdir(), 'echelon-preflight-'));
     rayWorker = await startPythonRayWorker(directory);
     bench = await startBench();
-    const [fake] = await bench.store.clusters();
-    await bench.store.putCluster({
+    const [fake] = await bench.store.clusters.list();
+    await bench.store.clusters.put({
       ...{ ...fake!, name: 'real', address: rayWorker.address, token: rayWorker.token },
     });
     await bench.dispatcher({
@@ -37,11 +37,11 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
   async function look(spec: ExperimentSpec) {
     const id = newCommandId();
     const request = resolveSpec(spec, { customCode: true });
-    await bench.store.createCommand({
+    await bench.store.commands.create({
       ...{ id, cluster: 'real', kind: 'preflight', request, secret: null, project: 'default' },
     });
     return await until(async () => {
-      const command = await bench.store.command(id);
+      const command = await bench.store.commands.get(id);
       return command?.endedAt ? command : undefined;
     }, 'the preflight is over');
   }

@@ -10,7 +10,7 @@ async function benchFor(t: TestContext, size: { cpus?: number; gpus?: number }):
 }
 
 const waitingOf = async (bench: Bench, id: string) =>
-  (await bench.store.waiting(100)).find(({ experiment }) => experiment === id);
+  (await bench.store.queue.first(100)).find(({ experiment }) => experiment === id);
 
 describe('the queue', () => {
   test('says when the next is expected to start, from the steps of the one that runs', async (t) => {
@@ -26,19 +26,19 @@ describe('the queue', () => {
     const { startAt, earliest, latest } = waiting.estimate!;
     assert.ok(earliest <= startAt && startAt <= latest && latest > Date.now());
     assert.match(waiting.reason ?? '', /^needs 1 CPU on one node; .* has 1 CPU free in /);
-    await bench.store.cancel(first, '');
+    await bench.store.experiments.cancel(first, '');
     await bench.reaches(second, 'succeeded');
   });
 
   test('starts nothing while it is paused', async (t) => {
     const bench = await benchFor(t, {});
     await bench.dispatcher();
-    await bench.store.setPaused({ kind: 'line' }, { by: 'ann', at: 1, reason: 'upgrade' });
+    await bench.store.queue.setPaused({ kind: 'line' }, { by: 'ann', at: 1, reason: 'upgrade' });
     const id = await bench.submit({ steps: 1 });
     const isPaused = async () =>
       (await waitingOf(bench, id))?.reason === 'the line is paused by ann: upgrade';
     await until(isPaused, 'it says why');
-    await bench.store.setPaused({ kind: 'line' }, null);
+    await bench.store.queue.setPaused({ kind: 'line' }, null);
     await bench.reaches(id, 'succeeded');
   });
 
@@ -49,31 +49,33 @@ describe('the queue', () => {
     await bench.reaches(blocker, 'running');
     const first = await bench.submit({ steps: 1 });
     const second = await bench.submit({ steps: 1 });
-    assert.equal(await bench.store.setPriority(second, 9), 'changed');
-    await bench.line.move(second, 9);
-    await bench.store.cancel(blocker, '');
+    assert.equal(await bench.store.queue.setPriority(second, 9), 'changed');
+    await bench.store.experiments.cancel(blocker, '');
     await bench.reaches(first, 'succeeded');
-    const [one, other] = await Promise.all([bench.store.get(first), bench.store.get(second)]);
+    const [one, other] = await Promise.all([
+      bench.store.experiments.get(first),
+      bench.store.experiments.get(second),
+    ]);
     assert.ok(other!.startedAt! <= one!.startedAt!, 'the second started first');
     assert.equal(other!.state, 'succeeded');
   });
 
   test('two dispatchers together keep to the quota of a project', async (t) => {
     const bench = await benchFor(t, { cpus: 64, gpus: 8 });
-    await bench.store.changeProject('default', { gpuQuota: 2 });
+    await bench.store.projects.change('default', { gpuQuota: 2 });
     await Promise.all([bench.dispatcher(), bench.dispatcher()]);
     const ids = await Promise.all(
       Array.from({ length: 8 }, () => bench.submit({ steps: ENDLESS, delayMs: 20 }, { gpus: 1 })),
     );
     let most = 0;
     await until(async () => {
-      const { items } = await bench.store.reservations('fake');
+      const { items } = await bench.store.clusters.allocations('fake');
       const held = items.reduce((sum, { gpus }) => sum + gpus, 0);
       most = Math.max(most, held);
       // Only a pair ends, so that there is room for two again and again.
       const running = bench.rayWorker.running();
       if (running.length === 2) for (const { experiment } of running) bench.rayWorker.finish(experiment);
-      const records = await Promise.all(ids.map((id) => bench.store.get(id)));
+      const records = await Promise.all(ids.map((id) => bench.store.experiments.get(id)));
       return records.every((record) => record?.state === 'succeeded');
     }, 'all are over');
     assert.equal(most, 2);

@@ -52,9 +52,9 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
     rows = first.rows;
     batch = Buffer.from(encodeBatch(first)).toString('base64');
     bench = await startBench();
-    const [fake] = await bench.store.clusters();
+    const [fake] = await bench.store.clusters.list();
     assert.ok(fake);
-    await bench.store.putCluster({
+    await bench.store.clusters.put({
       ...fake,
       name: 'real',
       address: rayWorker.address,
@@ -116,13 +116,13 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
   test('try again when the driver is killed', async () => {
     const id = await submit(3, join(directory, 'never'));
     await reportsStep(id, 2);
-    const entries = await bench.store.read(id, undefined, 1000);
+    const entries = await bench.store.events.read(id, undefined, 1000);
     const started = entries.find(({ event }) => event.type === 'started')?.event;
     assert.ok(started?.type === 'started');
     process.kill(started.pid, 'SIGKILL');
     const record = await bench.reaches(id, 'succeeded');
     assert.equal(record.attempt, 2);
-    const ended = (await bench.store.attempts(id)).map((attempt) => attempt.ended?.cause);
+    const ended = (await bench.store.attempts.list(id)).map((attempt) => attempt.ended?.cause);
     assert.deepEqual(ended, ['killed', 'succeeded']);
   });
 
@@ -135,7 +135,7 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
         replay: { fault, batches: 2 },
       });
       const id = newExperimentId();
-      await bench.store.submit({
+      await bench.store.experiments.submit({
         id,
         project: 'default',
         name: fault,
@@ -148,7 +148,7 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
         defaults: [],
         fingerprint: null,
       });
-      await bench.line.join(id, 0);
+      await bench.queue.enqueue([id]);
       await bench.reaches(id, 'succeeded');
       const { verification } = await bench.comes(id, 'was verified', isVerified);
       assert.equal(verification.batchesVerified, 2);
@@ -159,10 +159,10 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
   test('leave no process of a cancelled experiment', async () => {
     const id = await submit(3, join(directory, 'never'));
     await reportsStep(id, 2);
-    const entries = await bench.store.read(id, undefined, 1000);
+    const entries = await bench.store.events.read(id, undefined, 1000);
     const started = entries.find(({ event }) => event.type === 'started')?.event;
     assert.ok(started?.type === 'started');
-    await bench.store.cancel(id, 'test');
+    await bench.store.experiments.cancel(id, 'test');
     await bench.reaches(id, 'cancelled');
     assert.throws(() => process.kill(started.pid, 0), /ESRCH/);
   });

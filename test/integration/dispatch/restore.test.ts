@@ -87,10 +87,10 @@ describe('an old copy of the store beside live ray-workers', () => {
     await first.stop({ handOver: false });
 
     const { store, dispatcher } = await restore(copy, bench, t);
-    assert.equal((await store.get(id))?.attempt, 0);
+    assert.equal((await store.experiments.get(id))?.attempt, 0);
     await dispatcher.start();
     const record = await until(async () => {
-      const now = await store.get(id);
+      const now = await store.experiments.get(id);
       return now?.state === 'running' && now.attempt === 3 && now.progress.step === 2 ? now : undefined;
     }, 'the restored store follows the attempt that runs');
     assert.equal(record.attempt, 3);
@@ -99,8 +99,8 @@ describe('an old copy of the store beside live ray-workers', () => {
     assert.equal(bench.rayWorker.overlaps(), 0);
     await assertWholeStream(store, id, 3);
 
-    await store.cancel(id, 'test');
-    await until(async () => (await store.get(id))?.state === 'cancelled', 'cancelled');
+    await store.experiments.cancel(id, 'test');
+    await until(async () => (await store.experiments.get(id))?.state === 'cancelled', 'cancelled');
     assert.deepEqual(bench.rayWorker.running(), []);
   });
 
@@ -109,9 +109,9 @@ describe('an old copy of the store beside live ray-workers', () => {
     const bench = await startBench();
     t.after(() => bench.stop());
     const rayWorker = await rayWorkerFor(t);
-    const [fake] = await bench.store.clusters();
+    const [fake] = await bench.store.clusters.list();
     const { address, token } = rayWorker;
-    await bench.store.putCluster({ ...fake!, name: 'real', address, token });
+    await bench.store.clusters.put({ ...fake!, name: 'real', address, token });
     const plan = { ...pythonDriver({ steps: 2, hang: true }), gracePeriodMs: 1000 };
     const id = await bench.submit({}, { cluster: 'real', plan });
     const copy = await backup(bench, t);
@@ -125,7 +125,7 @@ describe('an old copy of the store beside live ray-workers', () => {
     const { store, dispatcher } = await restore(copy, bench, t);
     await dispatcher.start();
     const record = await until(async () => {
-      const now = await store.get(id);
+      const now = await store.experiments.get(id);
       return now?.state === 'running' && now.progress.step === 2 ? now : undefined;
     }, 'it follows attempt 4');
     assert.equal(record.attempt, 4);
@@ -134,8 +134,8 @@ describe('an old copy of the store beside live ray-workers', () => {
       known.filter(({ running }) => running).map(({ attempt }) => attempt),
       [4],
     );
-    await store.cancel(id, 'test');
-    await until(async () => (await store.get(id))?.state === 'cancelled', 'cancelled');
+    await store.experiments.cancel(id, 'test');
+    await until(async () => (await store.experiments.get(id))?.state === 'cancelled', 'cancelled');
     assert.ok((await client.list(id)).every(({ running }) => !running));
   });
 
@@ -144,9 +144,9 @@ describe('an old copy of the store beside live ray-workers', () => {
     const bench = await startBench();
     t.after(() => bench.stop());
     const rayWorker = await rayWorkerFor(t);
-    const [fake] = await bench.store.clusters();
+    const [fake] = await bench.store.clusters.list();
     const { address, token } = rayWorker;
-    await bench.store.putCluster({ ...fake!, name: 'real', address, token });
+    await bench.store.clusters.put({ ...fake!, name: 'real', address, token });
     const id = await bench.submit({}, { cluster: 'real', plan: pythonDriver({ steps: 1 }) });
     const client = createRayWorkerClient({ address, token, ca: null });
     t.after(async () => client.close());

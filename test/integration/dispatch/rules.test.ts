@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ReportSummary, Verifier } from '../../../src/dispatch/background/verification.ts';
+import type { BatchVerifier, ReportSummary } from '../../../src/dispatch/background/verification.ts';
 import { type Bench, startBench, until } from '../../support/dispatch.ts';
 
 /** Finds a wrong row in every batch, once `over` has come. */
-function accusing(over: Promise<void>): Verifier {
+function accusing(over: Promise<void>): BatchVerifier {
   return {
     async verify(): Promise<ReportSummary> {
       await over;
@@ -22,7 +22,7 @@ describe('rules on a dispatcher', () => {
   after(() => bench.stop());
 
   const ruleEvents = async (id: string) =>
-    (await bench.store.read(id, undefined, 100_000)).flatMap(({ event }) =>
+    (await bench.store.events.read(id, undefined, 100_000)).flatMap(({ event }) =>
       event.type === 'rule' ? [event] : [],
     );
 
@@ -32,9 +32,12 @@ describe('rules on a dispatcher', () => {
     const marks = { name: 'odd', when: { metric: ['odd/value'], notFinite: true as const } };
     const stops = { name: 'low', when: { metric: ['loss'], below: 0.02 }, for: 20, do: 'stop' as const };
     const id = await bench.submit({ steps: 100_000, delayMs: 15, batchBytes: 50 }, { rules: [marks, stops] });
-    await until(async () => (await bench.store.get(id))?.marks === 1, 'the first rule fired');
+    await until(async () => (await bench.store.experiments.get(id))?.marks === 1, 'the first rule fired');
     // In the middle of the row of the second: it began with step 51.
-    await until(async () => ((await bench.store.get(id))?.progress.step ?? 0) >= 55, 'the row has begun');
+    await until(
+      async () => ((await bench.store.experiments.get(id))?.progress.step ?? 0) >= 55,
+      'the row has begun',
+    );
     await first.stop({ handOver: false });
     await bench.dispatcher();
     const record = await bench.reaches(id, 'cancelled');
@@ -62,15 +65,15 @@ describe('rules on a dispatcher', () => {
       over.resolve();
       const record = await until(
         async () => {
-          const now = await late.store.get(id);
+          const now = await late.store.experiments.get(id);
           return now?.marks === 1 ? now : undefined;
         },
         'the rule fired',
-        { instead: () => late.store.get(id) },
+        { instead: () => late.store.experiments.get(id) },
       );
       const [fired] = record.rules[0]!.fired;
       assert.match(fired?.reason ?? '', /^rule wrong-rows: wrongRows was 1 at step \d, batch \d/);
-      assert.deepEqual(await late.store.keptBatches(id), [`1:${fired?.batch}`]);
+      assert.deepEqual(await late.store.rules.keptBatches(id), [`1:${fired?.batch}`]);
       assert.deepEqual([record.state, record.stoppedBy], ['succeeded', null]);
     } finally {
       await late.stop();

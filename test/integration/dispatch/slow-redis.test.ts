@@ -43,11 +43,11 @@ test('with a Redis whose every answer takes a second, submissions are accepted a
     const ids = (await Promise.all(submissions)).map(({ id }) => id);
     await until(
       async () => {
-        const states = await Promise.all(ids.map(async (id) => (await store.get(id))?.state));
+        const states = await Promise.all(ids.map(async (id) => (await store.experiments.get(id))?.state));
         return states.every((state) => state === 'succeeded');
       },
       'all have succeeded',
-      { instead: () => Promise.all(ids.map((id) => store.get(id))) },
+      { instead: () => Promise.all(ids.map((id) => store.experiments.get(id))) },
     );
   } finally {
     await services.stop();

@@ -32,9 +32,9 @@ describe('trainings and the evaluations behind them, on the real ray-worker', ()
     directory = await mkdtemp(join(tmpdir(), 'echelon-chain-'));
     rayWorker = await startPythonRayWorker(directory);
     bench = await startBench();
-    const [fake] = await bench.store.clusters();
+    const [fake] = await bench.store.clusters.list();
     const { address, token } = rayWorker;
-    await bench.store.putCluster({ ...fake!, name: 'real', address, token });
+    await bench.store.clusters.put({ ...fake!, name: 'real', address, token });
     for (let count = 0; count < 2; count += 1) {
       await bench.dispatcher({ ...TEST_TIMES, verifier: AGREEING, compile: compilePlan });
     }
@@ -53,28 +53,30 @@ describe('trainings and the evaluations behind them, on the real ray-worker', ()
       ...[123, 456, 789].map((seed) => replay('good', { after: 0, seed })),
       ...[123, 456].map((seed) => replay('bad', { after: 1, seed })),
     ]);
-    const { id } = await store.createSweep({
+    const { id } = await store.sweeps.create({
       ...{ id: newSweepId(), project: 'default', seed: null, ...draft },
       fingerprints: draft.entries.map(() => null),
     });
     const over = () =>
-      until(async () => (await store.sweep(id))?.endedAt, 'every child has ended', {
-        instead: () => store.sweep(id),
+      until(async () => (await store.sweeps.get(id))?.endedAt, 'every child has ended', {
+        instead: () => store.sweeps.get(id),
       });
     await over();
-    const sweep = (await store.sweep(id))!;
+    const sweep = (await store.sweeps.get(id))!;
     assert.deepEqual([sweep.state, sweep.skipped], ['done', 2]);
     assert.deepEqual([sweep.counts.succeeded, sweep.counts.failed], [4, 1]);
-    const children = await store.sweepChildren(sweep, 0, sweep.count);
-    const [training, ...rest] = await Promise.all(children.map(({ experiment }) => store.get(experiment)));
+    const children = await store.sweeps.children(sweep, 0, sweep.count);
+    const [training, ...rest] = await Promise.all(
+      children.map(({ experiment }) => store.experiments.get(experiment)),
+    );
     for (const evaluation of rest.slice(1, 4)) assert.ok(evaluation!.startedAt! >= training!.endedAt!);
     assert.deepEqual(rest.slice(4), [undefined, undefined]);
 
     // The failed training runs again and fails again: its evaluations wait for it, and are given up once more.
-    await store.rerunSweepChildren(sweep, children, makeChild);
-    assert.equal((await store.sweep(id))!.skipped, 0);
+    await store.sweeps.rerunChildren(sweep, children, makeChild);
+    assert.equal((await store.sweeps.get(id))!.skipped, 0);
     await over();
-    const again = (await store.sweep(id))!;
+    const again = (await store.sweeps.get(id))!;
     assert.deepEqual([again.state, again.skipped, again.counts.failed], ['done', 2, 1]);
   });
 });

@@ -7,6 +7,7 @@ import { makeKey, makeProjects } from '../../support/access.ts';
 import { until } from '../../support/dispatch.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { appFor, LOCAL, REPLAY, TOKEN } from '../../support/http-app.ts';
+import { storeThrough } from '../../support/made-up-store.ts';
 import { claimed, running, storeFor, submitInput } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
@@ -54,23 +55,17 @@ describe('keys that are none', () => {
     }
     assert.equal(answers.size, 1);
     await until(async () => {
-      const log = await store.auditLog(10, undefined);
+      const log = await store.audit.page(10, undefined);
       return log.filter(({ note }) => note?.includes('in the query')).length === 3;
     }, 'the query is pointed out');
-    assert.ok(!JSON.stringify(await store.auditLog(1000, undefined)).includes(token));
+    assert.ok(!JSON.stringify(await store.audit.page(1000, undefined)).includes(token));
   });
 
   test('are looked up alike, so that no answer comes sooner', async () => {
     const asked: string[] = [];
-    const spied = new Proxy(store, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== 'function') return member;
-        return (...args: unknown[]) => {
-          asked.push(String(name));
-          return member.apply(target, args);
-        };
-      },
+    const spied = storeThrough(store, (path, call) => {
+      asked.push(path);
+      return call();
     });
     const { call } = await appFor({ after }, { store: spied, limits: { failedSignIns: 1e6 } });
     const { id } = await makeKey(store);
@@ -78,14 +73,14 @@ describe('keys that are none', () => {
     const calls = async (token: string) => {
       asked.length = 0;
       await call('GET', '/v1/experiments', { token });
-      return asked.filter((name) => name !== 'audit').join();
+      return asked.filter((name) => name !== 'audit.record').join();
     };
     await calls(newKeyToken(id).token);
     const seen = new Set<string>();
     for (const token of [newKeyToken(id).token, newKeyToken(newKeyId()).token, revoked.token]) {
       seen.add(await calls(token));
     }
-    assert.deepEqual([...seen], ['accessVersion']);
+    assert.deepEqual([...seen], ['access.version']);
   });
 });
 
@@ -131,7 +126,7 @@ describe('an open stream', () => {
       const stream = await openStream(t, url, headers);
       assert.equal((await stream.next())?.event, 'state');
       const other = await openStream(t, url);
-      await store.changeKey(id, (key) => ({ ...key, ...end }));
+      await store.access.changeKey(id, (key) => ({ ...key, ...end }));
       // Fails without the watch of the streams.
       const last = (await stream.rest()).at(-1);
       assert.equal(last?.event, 'closed');
@@ -148,7 +143,7 @@ describe('a cookie', () => {
     const { call } = await appOf();
     const { id, token } = await makeKey(store, { project: 'mine', scopes: ['read'] });
     const foreign = submitInput({ project: 'theirs' });
-    await store.submit(foreign);
+    await store.experiments.submit(foreign);
     const signIn = await call('POST', '/login', { token: null, body: { token } });
     const cookie = String(signIn.headers['set-cookie']).split(';', 1)[0]!;
     assert.ok(!cookie.includes(token.slice(-43)));
@@ -159,7 +154,7 @@ describe('a cookie', () => {
     assert.equal((await by('GET', `/v1/experiments/${foreign.id}`)).statusCode, 404);
     assert.equal((await by('POST', '/v1/experiments', REPLAY)).statusCode, 403);
     assert.equal((await by('GET', '/queues')).statusCode, 403);
-    await store.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
+    await store.access.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
     assert.equal((await by('GET', '/v1/experiments')).statusCode, 401);
   });
 
@@ -182,8 +177,8 @@ describe('a cookie', () => {
         assert.equal(response.statusCode, 403, `${method} ${path} from ${origin}`);
       }
     }
-    assert.equal((await store.project('mine'))?.weight, 1);
-    assert.equal((await store.keys()).find((key) => key.id === id)?.revokedAt, null);
+    assert.equal((await store.projects.get('mine'))?.weight, 1);
+    assert.equal((await store.access.keys()).find((key) => key.id === id)?.revokedAt, null);
     // A name of its own, as by DNS rebinding.
     const rebound = await call('GET', '/v1/experiments', { headers: { host: 'evil.test' } });
     assert.equal(rebound.statusCode, 403);
@@ -211,7 +206,7 @@ describe('cursors', () => {
   test('of another project, filter or list, and made up ones, are refused', async () => {
     const { call } = await appOf();
     for (const project of ['mine', 'theirs']) {
-      for (let at = 0; at < 3; at += 1) await store.submit(submitInput({ project }));
+      for (let at = 0; at < 3; at += 1) await store.experiments.submit(submitInput({ project }));
     }
     const [mine, theirs] = [
       await makeKey(store, { project: 'mine' }),
@@ -256,7 +251,7 @@ describe('custom code', () => {
       assert.ok(!/needs a key with the scope/.test(taken.body), `${path}: ${taken.body}`);
     }
     const request = sweepRequest(1);
-    const { id } = await store.createSweep(
+    const { id } = await store.sweeps.create(
       sweepInput({ ...request, spec: { ...request.spec, allowCustomCode: true } }, { project: 'default' }),
     );
     const rerun = (token: string) => call('POST', `/v1/sweeps/${id}/rerun-failed`, { token });
@@ -270,7 +265,7 @@ describe('custom code', () => {
       ...{ name, address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
       ...{ lastSeenAt: null, nodes: [] },
     });
-    for (const name of ['allowing', 'strict']) await store.putCluster(cluster(name));
+    for (const name of ['allowing', 'strict']) await store.clusters.put(cluster(name));
     const without = await makeKey(store, { scopes: ['read', 'submit'] });
     const having = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
     const { overrides: _overrides, allowCustomCode: _allow, ...plain } = spec;
@@ -294,16 +289,16 @@ describe('custom code', () => {
       assert.equal(await asked({ ...named, cluster }, without.token), 400);
     await change([]);
     const { id } = (await call('POST', '/v1/sweeps', { token: having.token, body: sweep })).json();
-    const { made } = await store.expandSweep(id, makeChild);
+    const { made } = await store.sweeps.expand(id, makeChild);
     const lease = await claimed(store, made[0]!.experiment);
-    await store.end(lease, { to: 'failed', reason: '' });
+    await store.attempts.end(lease, { to: 'failed', reason: '' });
     const rerun = (token: string) => call('POST', `/v1/sweeps/${id}/rerun-failed`, { token });
     assert.match((await rerun(without.token)).body, /needs the scope custom-code/);
     assert.equal((await rerun(having.token)).json().rerun, 1);
     const again = (token: string) => call('POST', `/v1/experiments/${made[0]!.experiment}/rerun`, { token });
     assert.equal((await again(without.token)).statusCode, 400);
     assert.equal((await again(having.token)).statusCode, 202);
-    for (const name of ['allowing', 'strict']) await store.removeCluster(name);
+    for (const name of ['allowing', 'strict']) await store.clusters.remove(name);
   });
 });
 

@@ -4,10 +4,10 @@ import { newCommandId, newExperimentId } from '../../../src/core/ids.ts';
 import { SCOPES } from '../../../src/core/scopes.ts';
 import { newSweepId } from '../../../src/core/sweep-ids.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
 import { everyRoute, type Route } from '../../support/every-route.ts';
 import { appFor, REPLAY } from '../../support/http-app.ts';
+import { storeThrough } from '../../support/made-up-store.ts';
 import { running, storeFor, submitInput } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
@@ -19,22 +19,16 @@ import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 const { store } = await storeFor({ after });
 await makeProjects(store, 'mine', 'theirs');
 const asked: string[] = [];
-const spied = new Proxy(store, {
-  get(target, name) {
-    const member: unknown = Reflect.get(target, name);
-    if (typeof member !== 'function') return member;
-    return (...args: unknown[]) => {
-      const answer: unknown = member.apply(target, args);
-      // What is read for nothing takes its time too.
-      if (answer instanceof Promise)
-        answer.then(
-          (value) => asked.push(`${String(name)} ${sizeOf(value)}`),
-          () => {},
-        );
-      return answer;
-    };
-  },
-}) as Store;
+const spied = storeThrough(store, (path, call) => {
+  const answer = call();
+  // What is read for nothing takes its time too.
+  if (answer instanceof Promise)
+    answer.then(
+      (value) => asked.push(`${path} ${sizeOf(value)}`),
+      () => {},
+    );
+  return answer;
+});
 function sizeOf(value: unknown): 'small' | 'large' {
   return (JSON.stringify(value) ?? '').length > 200 ? 'large' : 'small';
 }
@@ -71,14 +65,14 @@ async function ask(route: Route, token: string | null, values: Record<string, st
 
 async function endedExperiment(project: string): Promise<string> {
   const lease = await running(store, { input: { project, name: 'SECRET-NAME' } });
-  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
   return lease.experiment;
 }
 
 async function sweepOf(project: string): Promise<string> {
   const request = sweepRequest(2);
-  const { id } = await store.createSweep(sweepInput(request, { project, name: 'SECRET-NAME' }));
-  await store.expandSweep(id, makeChild);
+  const { id } = await store.sweeps.create(sweepInput(request, { project, name: 'SECRET-NAME' }));
+  await store.sweeps.expand(id, makeChild);
   return id;
 }
 
@@ -145,7 +139,7 @@ async function compared(route: Route, foreign: string, unknown: string) {
     const headers = Object.entries(response.headers).filter(
       ([name]) => !/^(?:date|x-ratelimit-.*)$/.test(name),
     );
-    const calls = asked.filter((name) => !/^(?:accessVersion|keys|keyUsed|audit) /.test(name));
+    const calls = asked.filter((name) => !/^(?:access\.(?:version|keys|keyUsed)|audit\.record) /.test(name));
     const text = response.body.replaceAll(id, 'ID');
     return { status: response.statusCode, text, headers: Object.fromEntries(headers), calls };
   };
@@ -165,7 +159,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
       assert.equal(theirs.status, 404, `${place}: ${theirs.text} (does it need a body? see BODIES)`);
       // The same words and headers, and the same questions to the store: so the same time.
       assert.deepEqual(theirs, none, place);
-      assert.equal((await store.get(foreign))?.state, 'succeeded', place);
+      assert.equal((await store.experiments.get(foreign))?.state, 'succeeded', place);
       // The same request by its owner finds it: the 404 above was about the project.
       const owner = await makeKey(store, { project: 'theirs', scopes: BOUND_SCOPES });
       const own = await ask(route, owner.token, { id: foreign, attempt: '1', batch: '1' });
@@ -182,7 +176,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
       const [theirs, none] = await compared(route, foreign, newSweepId());
       assert.equal(theirs.status, 404, `${place}: ${theirs.text}`);
       assert.deepEqual(theirs, none, place);
-      assert.equal((await store.sweep(foreign))?.state, 'running', place);
+      assert.equal((await store.sweeps.get(foreign))?.state, 'running', place);
     }
   });
 
@@ -207,7 +201,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     for (const route of found) {
       const id = newCommandId();
       const input = { id, cluster: 'local', kind: 'preflight', request: {}, secret: null } as const;
-      await store.createCommand({ ...input, project: 'theirs' });
+      await store.commands.create({ ...input, project: 'theirs' });
       const [theirs, none] = await compared(route, id, newCommandId());
       assert.equal(theirs.status, 404, theirs.text);
       assert.deepEqual(theirs, none, route.path);
@@ -237,9 +231,11 @@ describe('for a key of one project, what belongs to another is not there', () =>
 
   test('and nothing of it stands in any list', async () => {
     const experiment = await endedExperiment('theirs');
-    const { id: waiting } = await store.submit(submitInput({ project: 'theirs', name: 'SECRET-NAME' }));
+    const { id: waiting } = await store.experiments.submit(
+      submitInput({ project: 'theirs', name: 'SECRET-NAME' }),
+    );
     const sweep = await sweepOf('theirs');
-    await store.putCluster({
+    await store.clusters.put({
       ...{ name: 'local', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
       ...{ lastSeenAt: null, nodes: [] },
     });
@@ -259,15 +255,15 @@ describe('for a key of one project, what belongs to another is not there', () =>
     }
     assert.ok(seen >= 5);
     // Why its own waits is said of the whole line.
-    const { id: own } = await store.submit(submitInput({ project: 'mine' }));
+    const { id: own } = await store.experiments.submit(submitInput({ project: 'mine' }));
     const words = { reason: `waits behind ${waiting}`, unknown: `${held} is in the way`, estimate: null };
-    await store.noteWaiting(new Map([[own, { ...words, rank: 2 }]]));
+    await store.queue.note(new Map([[own, { ...words, rank: 2 }]]));
     for (const url of ['/v1/queues', `/v1/experiments/${own}`]) {
       const { body } = await call('GET', url, { token: mine.token });
       assert.match(body, /waits behind an experiment of another project/);
       assert.ok(!body.includes(waiting) && !body.includes(held), url);
     }
-    await store.cancel(own, '');
+    await store.experiments.cancel(own, '');
     const project = (path: string) => app.inject({ url: path, headers: headersOf(mine.token) });
     for (const list of ['experiments', 'sweeps']) {
       const [theirs, none] = [
@@ -280,10 +276,10 @@ describe('for a key of one project, what belongs to another is not there', () =>
   });
 
   test('though its places in the line count', async () => {
-    const { id } = await store.submit(submitInput({ project: 'mine', priority: -100 }));
+    const { id } = await store.experiments.submit(submitInput({ project: 'mine', priority: -100 }));
     const { body } = await call('GET', '/v1/queues', { token: mine.token });
     const queue = JSON.parse(body) as { length: number; waiting: { position: number; experiment: string }[] };
-    const { rank, length } = await store.position(id);
+    const { rank, length } = await store.queue.position(id);
     assert.deepEqual(
       queue.waiting.map(({ position, experiment }) => [position, experiment]),
       [[rank, id]],
@@ -307,14 +303,14 @@ describe('for a key of one project, what belongs to another is not there', () =>
     assert.equal(first.statusCode, 400);
     assert.equal(first.body, second.body);
     const made = await call('POST', '/v1/experiments', { token: mine.token, body: REPLAY });
-    assert.equal((await store.get(made.json().id))?.project, 'mine');
+    assert.equal((await store.experiments.get(made.json().id))?.project, 'mine');
     const { spec: _swept, ...request } = sweepRequest(1);
     const body = { ...request, spec: { engine: 'replay' } };
     const own = await call('POST', '/v1/sweeps', { token: mine.token, body });
-    const record = await store.sweep(own.json().id);
+    const record = await store.sweeps.get(own.json().id);
     assert.equal(record?.project, 'mine');
-    const { made: children } = await store.expandSweep(record.id, makeChild);
-    const child = (await store.get(children[0]!.experiment))!;
+    const { made: children } = await store.sweeps.expand(record.id, makeChild);
+    const child = (await store.experiments.get(children[0]!.experiment))!;
     assert.equal(child.project, 'mine');
     assert.equal((child.resolved as { project: string }).project, 'mine');
   });

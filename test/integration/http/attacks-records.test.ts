@@ -153,13 +153,16 @@ const ATTACKS: Attack[] = [
 describe('attacks on records', () => {
   for (const { of, send, status, says } of ATTACKS) {
     test(`${of}: ${status}`, async () => {
-      const before = [await store.counts(), (await redis.keys('{echelon}:[xis]*')).sort()];
+      const before = [await store.experiments.counts(), (await redis.keys('{echelon}:[xis]*')).sort()];
       const answer = await send();
       assert.equal(answer.statusCode, status, answer.body);
       assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
       if (says !== undefined) assert.ok(answer.body.includes(says), answer.body);
       assert.equal(({} as { polluted?: unknown }).polluted, undefined);
-      assert.deepEqual([await store.counts(), (await redis.keys('{echelon}:[xis]*')).sort()], before);
+      assert.deepEqual(
+        [await store.experiments.counts(), (await redis.keys('{echelon}:[xis]*')).sort()],
+        before,
+      );
     });
   }
 });
@@ -200,6 +203,6 @@ test('100 equal cancels with one key are one cancel', async () => {
     assert.ok(statusCode === 202 || body.includes('idempotency-in-progress'), body);
   const last = await call('POST', `/v1/experiments/${id}/cancel`, { headers });
   assert.equal(last.statusCode, 202);
-  const entries = await store.read(id, undefined, 10);
+  const entries = await store.events.read(id, undefined, 10);
   assert.equal(entries.filter(({ event }) => event.type === 'state' && event.to === 'cancelled').length, 1);
 });

@@ -209,7 +209,7 @@ const ATTACKS: Attack[] = [
 describe('attacks on sockets', () => {
   for (const [of, text, status, says] of ATTACKS) {
     test(`${of}: ${status}`, async () => {
-      const before = await store.counts();
+      const before = await store.experiments.counts();
       const answer = await sent(text);
       const [first, ...others] = statusesOf(answer);
       assert.equal(first, status, answer);
@@ -219,7 +219,7 @@ describe('attacks on sockets', () => {
       assert.ok(!/^(?:x|set-cookie): *[ay]/im.test(answer), answer);
       assert.ok(!answer.includes(TOKEN));
       assert.equal(({} as { polluted?: unknown }).polluted, undefined);
-      assert.deepEqual(await store.counts(), before);
+      assert.deepEqual(await store.experiments.counts(), before);
     });
   }
 });

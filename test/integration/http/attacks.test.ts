@@ -197,14 +197,14 @@ const ATTACKS: Attack[] = [
 describe('attacks', () => {
   for (const { of, send: run, status, problem } of ATTACKS) {
     test(`${of}: ${status}`, async () => {
-      const before = await store.counts();
+      const before = await store.experiments.counts();
       const answer = await run();
       assert.equal(answer.status, status, answer.body);
       assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
       if (problem !== undefined) assert.ok(answer.body.includes(problem), answer.body);
       assert.ok(!answer.body.includes(TOKEN));
       assert.equal(({} as { polluted?: unknown }).polluted, undefined);
-      assert.deepEqual(await store.counts(), before);
+      assert.deepEqual(await store.experiments.counts(), before);
       assert.equal((await get('/healthz')).status, 200);
     });
   }
@@ -224,28 +224,30 @@ test('names of every kind are labels: the id is made here', async () => {
     assert.equal(status, 202, name);
     const { id } = JSON.parse(body);
     assert.match(id, /^exp-[0-9a-z]{20}$/);
-    assert.equal((await store.get(id))?.name, name);
+    assert.equal((await store.experiments.get(id))?.name, name);
   }
 });
 
 test('100 equal submits at once are one experiment and 100 equal answers', async () => {
-  const before = (await store.counts()).queued;
+  const before = (await store.experiments.counts()).queued;
   const headers = { 'idempotency-key': 'parallel' };
   const answers = await Promise.all(
     Array.from({ length: 100 }, () => submit(JSON.stringify(LOCAL), headers)),
   );
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([202]));
   assert.equal(new Set(answers.map(({ body }) => body)).size, 1);
-  assert.equal((await store.counts()).queued, before + 1);
+  assert.equal((await store.experiments.counts()).queued, before + 1);
   const conflict = await submit(JSON.stringify(REPLAY), headers);
   assert.equal(conflict.status, 409);
 });
 
 test('a stream id of one experiment shows nothing of another', async () => {
   const event = (text: string) => ({ type: 'log', source: 'stdout', lines: [text], cutBytes: 0 }) as const;
-  await store.append(lease, [{ sequence: 1, at: 1, event: { ...event('mine'), lines: ['mine'] } }]);
-  await store.append(other, [{ sequence: 1, at: 1, event: { ...event('theirs'), lines: ['theirs'] } }]);
-  const first = (await store.tail(other.experiment, 1))[0]!.id;
+  await store.events.append(lease, [{ sequence: 1, at: 1, event: { ...event('mine'), lines: ['mine'] } }]);
+  await store.events.append(other, [
+    { sequence: 1, at: 1, event: { ...event('theirs'), lines: ['theirs'] } },
+  ]);
+  const first = (await store.events.tail(other.experiment, 1))[0]!.id;
   const { body } = await get(`/v1/experiments/${lease.experiment}/logs?after=${first}`);
   assert.ok(!body.includes('theirs'));
 });
@@ -286,7 +288,7 @@ test('the largest and deepest bodies do not hold the others up', async () => {
 });
 
 test('what was sent in secret is in no log', async () => {
-  await store.submit(submitInput());
+  await store.experiments.submit(submitInput());
   const text = JSON.stringify(logged);
   assert.ok(logged.length > 50);
   assert.ok(!text.includes(TOKEN));

@@ -50,15 +50,15 @@ const CHANGES: [method: string, path: string, body?: unknown][] = [
 ];
 
 test('a request for an unknown cluster gets 404 and changes no other cluster', async () => {
-  const before = await store.clusters();
+  const before = await store.clusters.list();
   assert.equal((await call('GET', '/v1/clusters/third')).status, 404);
   for (const [method, path, body] of CHANGES) {
     const { status, body: problem } = await call(method, `/v1/clusters/third${path}`, body);
     assert.deepEqual([method, path, status, problem.code], [method, path, 404, 'cluster-not-found']);
   }
-  assert.deepEqual(await store.clusters(), before);
-  assert.deepEqual(await store.openCommands(), []);
-  assert.deepEqual((await store.pauses()).clusters.size, 0);
+  assert.deepEqual(await store.clusters.list(), before);
+  assert.deepEqual(await store.commands.open(), []);
+  assert.deepEqual((await store.queue.pauses()).clusters.size, 0);
 });
 
 test('a request for a cluster reaches that cluster, whatever its place among the others', async () => {
@@ -69,12 +69,12 @@ test('a request for a cluster reaches that cluster, whatever its place among the
       assert.ok(status === 200 || status === 202, `${method} ${path}: ${status}`);
     }
   }
-  const zones = (await store.clusters()).map(({ name, labels }) => [name, labels]);
+  const zones = (await store.clusters.list()).map(({ name, labels }) => [name, labels]);
   assert.deepEqual(zones, [
     ['first', { zone: 'b' }],
     ['second', { zone: 'b' }],
   ]);
-  const commands = (await store.openCommands()).map(({ cluster }) => cluster);
+  const commands = (await store.commands.open()).map(({ cluster }) => cluster);
   assert.deepEqual(commands.toSorted(), ['first', 'first', 'first', 'second', 'second', 'second']);
 });
 

@@ -25,7 +25,7 @@ async function recorded(store: Store) {
     digest,
     bytes: data.length,
   } as const;
-  await store.append(lease, [{ sequence: 1, at: 1, event: part, data: Buffer.from(data) }]);
+  await store.events.append(lease, [{ sequence: 1, at: 1, event: part, data: Buffer.from(data) }]);
   return { data, experiment: lease.experiment };
 }
 

@@ -36,7 +36,7 @@ function expressionsOf(file: string): RegExp[] {
   ];
 }
 
-const expressions = globSync('src/{core,schemas,plan,http}/**/*.ts').flatMap((file) =>
+const expressions = globSync('src/{core,schemas,engines,plan,http}/**/*.ts').flatMap((file) =>
   expressionsOf(file).map((expression) => ({ file, expression })),
 );
 

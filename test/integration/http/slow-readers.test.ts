@@ -25,7 +25,7 @@ async function largeLog(): Promise<string> {
       const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [line], cutBytes: 0 };
       return { sequence: first + index, at: 0, event };
     });
-    await store.append(lease, events);
+    await store.events.append(lease, events);
   }
   return lease.experiment;
 }

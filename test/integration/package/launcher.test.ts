@@ -34,7 +34,7 @@ test('the launcher runs on the Node of the checkout, whatever is on PATH, and re
   assert.equal(verified.status, 0, verified.stderr);
 });
 
-test('the launcher says in a sentence that no Node is new enough, and that packages are missing', async () => {
+test('the launcher says in a sentence that no Node is new enough, and that packages or generated sources are missing', async () => {
   const root = await mkdtemp(join(folder, 'checkout-'));
   await mkdir(join(root, 'bin'));
   await copyFile(LAUNCHER, join(root, 'bin/echelon'));
@@ -47,6 +47,12 @@ test('the launcher says in a sentence that no Node is new enough, and that packa
   assert.match(
     old.stderr,
     /^echelon: it needs Node 24 or newer, and `node --version` says v20\.1\.0; run: .*\n$/,
+  );
+  const unmade = run(join(root, 'bin/echelon'), ['version'], await oldNode('v30.0.0'));
+  assert.equal(unmade.status, 1);
+  assert.match(
+    unmade.stderr,
+    /^echelon: its generated sources are missing; run: \(cd '.*' && npm run setup\)\n$/,
   );
 });
 

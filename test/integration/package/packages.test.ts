@@ -4,7 +4,7 @@ import { cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { cancelExperiment, connect } from '../../../src/client/index.ts';
+import { connect } from '../../../src/client/index.ts';
 import { until } from '../../support/dispatch.ts';
 import { appFor, TOKEN } from '../../support/http-app.ts';
 import { installPackage } from '../../support/packed.ts';
@@ -36,10 +36,10 @@ test('echelon-client, installed alone, submits and follows an experiment as its 
   await using installed = await installPackage('echelon-client');
   const example = installed.runExample({ ECHELON_URL: url, ECHELON_TOKEN: TOKEN });
   const [id] = await until(async () => {
-    const ids = await store.waitingIds(1);
+    const ids = await store.queue.ids(1);
     return ids.length > 0 && ids;
   }, 'the example submits its experiment');
-  await cancelExperiment({ client: connect({ url, token: TOKEN }), path: { id: id! }, throwOnError: true });
+  await connect({ url, token: TOKEN }).post('/v1/experiments/{id}/cancel', { path: { id: id! } });
   assert.deepEqual((await example).stdout.trim().split('\n'), ['state', 'state']);
 });
 

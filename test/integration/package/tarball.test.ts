@@ -56,9 +56,9 @@ describe('the packed tarball, installed elsewhere with its production dependenci
     const { stdout } = await node(`
       import { verifyBatch } from 'echelon/verify';
       import { connect } from 'echelon/ray';
-      import { connect as api, events, submitExperiment } from 'echelon/client';
+      import { connect as api, events } from 'echelon/client';
       const client = api({ url: 'http://127.0.0.1:1', token: 'x' });
-      const { error } = await submitExperiment({ client, body: {} }).catch((error) => ({ error }));
+      const error = await client.post('/v1/experiments', { body: {} }).catch((error) => error);
       console.log(typeof verifyBatch, typeof connect, typeof events, String(error));`);
     assert.match(stdout, /^function function function .*(?:fetch failed|ECONNREFUSED|Error)/);
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { actorClass, functionRef, sourceActorClass } from '../../../src/ray/code.ts';
-import { type ConnectOptions, connect, type RayConnection } from '../../../src/ray/connect.ts';
+import { type ConnectOptions, connect } from '../../../src/ray/connect.ts';
+import type { RayConnection } from '../../../src/ray/connection.ts';
 import {
   RayActorDiedError,
   RayPickleError,
@@ -31,19 +32,19 @@ describe('an actor', () => {
   test('keeps its state and takes calls in order', async () => {
     const actor = await ray.createActor(Counter, [5]);
     await actor.ready(limit);
-    const values = await Promise.all(Array.from({ length: 50 }, () => actor.call('add', [1], {}, limit)));
+    const values = await Promise.all(Array.from({ length: 50 }, () => actor.call('add', [1], limit)));
     assert.deepEqual(
       values,
       Array.from({ length: 50 }, (_, index) => 6 + index),
     );
-    assert.equal(await actor.call('add', [], { by: 10 }, limit), 65);
+    assert.equal(await actor.call('add', { kwargs: { by: 10 }, ...limit }), 65);
     await actor.kill();
   });
 
   test('takes and returns bytes and plain values', async () => {
     const actor = await ray.createActor(Counter);
     for (const value of [Buffer.from('bytes'), 'text', 1.5, null, [1, { a: [] }], { k: 'v' }]) {
-      assert.deepEqual(await actor.call('echo', [value], {}, limit), value);
+      assert.deepEqual(await actor.call('echo', [value], limit), value);
     }
     await actor.kill();
   });
@@ -51,26 +52,26 @@ describe('an actor', () => {
   test('of source text', async () => {
     const source =
       'HELLO = "hello"\nclass Greeter:\n    def greet(self, name):\n        return f"{HELLO} {name}"\n';
-    const actor = await ray.createActor(sourceActorClass(source, 'Greeter'), [], {}, { numCpus: 0 });
-    assert.equal(await actor.call('greet', ['you'], {}, limit), 'hello you');
+    const actor = await ray.createActor(sourceActorClass(source, 'Greeter'), { numCpus: 0 });
+    assert.equal(await actor.call('greet', ['you'], limit), 'hello you');
     await actor.kill();
   });
 
   test('with asynchronous methods runs them at the same time', async () => {
-    const actor = await ray.createActor(Waiter, [], {}, { maxConcurrency: 4 });
-    const waiting = [actor.call('wait', [], {}, limit), actor.call('wait', [], {}, limit)];
-    await actor.call('release', [], {}, limit);
+    const actor = await ray.createActor(Waiter, { maxConcurrency: 4 });
+    const waiting = [actor.call('wait', limit), actor.call('wait', limit)];
+    await actor.call('release', limit);
     assert.deepEqual(await Promise.all(waiting), ['released', 'released']);
     await actor.kill();
   });
 
   test('passed to a task and back', async () => {
     const actor = await ray.createActor(Counter, [1]);
-    const back = (await actor.call('echo', [[actor, 'x']], {}, limit)) as [typeof actor, string];
+    const back = (await actor.call('echo', [[actor, 'x']], limit)) as [typeof actor, string];
     assert.equal(back[0].hex, actor.hex);
-    assert.equal(await back[0].call('add', [1], {}, limit), 2);
+    assert.equal(await back[0].call('add', [1], limit), 2);
     await back[0].release();
-    assert.equal(await actor.call('add', [1], {}, limit), 3);
+    assert.equal(await actor.call('add', [1], limit), 3);
     await actor.kill();
   });
 
@@ -79,9 +80,9 @@ describe('an actor', () => {
     assert.ok(node);
     const source =
       'import os\nclass Gpu:\n    def seen(self):\n        return os.environ.get("CUDA_VISIBLE_DEVICES")\n';
-    const options = { numGpus: 0.5, nodeId: node.id };
-    const actor = await ray.createActor(sourceActorClass(source, 'Gpu'), [], {}, options);
-    assert.equal(await actor.call('seen', [], {}, limit), '0');
+    const options = { numGpus: 0.5, schedulingStrategy: { nodeId: node.id } };
+    const actor = await ray.createActor(sourceActorClass(source, 'Gpu'), options);
+    assert.equal(await actor.call('seen', limit), '0');
     await actor.kill();
   });
 });
@@ -90,17 +91,17 @@ describe('a named actor', () => {
   test('is found by name and namespace, and created once', async () => {
     const options = { name: 'one', getIfExists: true, lifetime: 'detached' } as const;
     const [first, second] = await Promise.all([
-      ray.createActor(Counter, [], {}, options),
-      ray.createActor(Counter, [], {}, options),
+      ray.createActor(Counter, options),
+      ray.createActor(Counter, options),
     ]);
     assert.equal(first.hex, second.hex);
     await first.ready(limit);
     assert.equal((await ray.getActor('one')).hex, first.hex);
     assert.deepEqual(await ray.namedActors(), [{ name: 'one', namespace: 'tests' }]);
-    await assert.rejects(ray.createActor(Counter, [], {}, { name: 'one' }), (error) => {
+    await assert.rejects(ray.createActor(Counter, { name: 'one' }), (error) => {
       return error instanceof RayPythonError && /already|ActorAlreadyExists/i.test(error.message);
     });
-    const elsewhere = await ray.createActor(Counter, [], {}, { name: 'two', namespace: 'elsewhere' });
+    const elsewhere = await ray.createActor(Counter, { name: 'two', namespace: 'elsewhere' });
     await elsewhere.ready(limit);
     assert.deepEqual(
       (await ray.namedActors({ allNamespaces: true })).toSorted((a, b) => a.name.localeCompare(b.name)),
@@ -121,19 +122,19 @@ describe('a named actor', () => {
 
   test('detached lives on after its session; another does not', async () => {
     const source = await session({ reconnectGraceMs: 0 });
-    const detached = await source.createActor(Counter, [1], {}, { name: 'stays', lifetime: 'detached' });
-    await source.createActor(Counter, [], {}, { name: 'goes' });
+    const detached = await source.createActor(Counter, [1], { name: 'stays', lifetime: 'detached' });
+    await source.createActor(Counter, { name: 'goes' });
     await detached.ready(limit);
-    const pid = await detached.call('pid', [], {}, limit);
+    const pid = await detached.call('pid', limit);
     await source.close();
     const found = await ray.getActor('stays');
-    assert.equal(await found.call('pid', [], {}, limit), pid);
+    assert.equal(await found.call('pid', limit), pid);
     const names = async (): Promise<string[]> => (await ray.namedActors()).map(({ name }) => name);
     while ((await names()).includes('goes')) await new Promise((resolve) => setTimeout(resolve, 50));
     await found.kill();
     // Ray answers a kill before the process is gone: a call in between is still carried out.
     const callOn = async () => {
-      for (;;) await found.call('pid', [], {}, limit);
+      for (;;) await found.call('pid', limit);
     };
     await assert.rejects(callOn, RayActorDiedError);
   });
@@ -142,30 +143,30 @@ describe('a named actor', () => {
 describe('what goes wrong in an actor', () => {
   test('its method raises', async () => {
     const actor = await ray.createActor(Counter);
-    await assert.rejects(actor.call('fail', ['key'], {}, limit), (error) => {
+    await assert.rejects(actor.call('fail', ['key'], limit), (error) => {
       return (
         error instanceof RayPythonError &&
         error.pythonType === 'KeyError' &&
         /probe\.py/.test(error.pythonTraceback)
       );
     });
-    assert.equal(await actor.call('add', [1], {}, limit), 1);
+    assert.equal(await actor.call('add', [1], limit), 1);
     await actor.kill();
   });
 
   test('its method does not exist, or takes other arguments', async () => {
     const actor = await ray.createActor(Counter);
-    await assert.rejects(actor.call('no_such_method', [], {}, limit), (error) => {
+    await assert.rejects(actor.call('no_such_method', limit), (error) => {
       return error instanceof RayPythonError && error.pythonType === 'AttributeError';
     });
-    await assert.rejects(actor.call('add', [1, 2, 3], {}, limit), (error) => {
+    await assert.rejects(actor.call('add', [1, 2, 3], limit), (error) => {
       return error instanceof RayPythonError && error.pythonType === 'TypeError';
     });
     await actor.kill();
   });
 
   test('its constructor raises', async () => {
-    const actor = await ray.createActor(Counter, [], { fail: true });
+    const actor = await ray.createActor(Counter, { kwargs: { fail: true } });
     await assert.rejects(actor.ready(limit), (error) => {
       return error instanceof RayActorDiedError && /refused to be born/.test(error.message);
     });
@@ -173,20 +174,20 @@ describe('what goes wrong in an actor', () => {
 
   test('it dies', async () => {
     const actor = await ray.createActor(Counter);
-    await assert.rejects(actor.call('die', [], {}, limit), RayActorDiedError);
-    await assert.rejects(actor.call('add', [], {}, limit), RayActorDiedError);
+    await assert.rejects(actor.call('die', limit), RayActorDiedError);
+    await assert.rejects(actor.call('add', limit), RayActorDiedError);
   });
 
   test('it dies and is started again', async () => {
-    const actor = await ray.createActor(Counter, [], {}, { maxRestarts: 1 });
-    const before = await actor.call('pid', [], {}, limit);
+    const actor = await ray.createActor(Counter, { maxRestarts: 1 });
+    const before = await actor.call('pid', limit);
     await actor.kill({ noRestart: false });
     // Ray kills it in its own time: calls reach the old process for a while, then none, then the new one.
     let pid: unknown = before;
     const deadline = Date.now() + limit.timeoutMs;
     while (pid === before || pid === undefined) {
       assert.ok(Date.now() < deadline, 'it was not started again');
-      pid = await actor.call('pid', [], {}, limit).catch((error) => {
+      pid = await actor.call('pid', limit).catch((error) => {
         if (!(error instanceof RayActorDiedError)) throw error;
       });
     }
@@ -195,11 +196,11 @@ describe('what goes wrong in an actor', () => {
   });
 
   test('it is too slow: the call ends, the actor goes on', async () => {
-    const actor = await ray.createActor(Waiter, [], {}, { maxConcurrency: 2 });
+    const actor = await ray.createActor(Waiter, { maxConcurrency: 2 });
     await actor.ready(limit);
-    await assert.rejects(actor.call('wait', [], {}, { timeoutMs: 200 }), RayTimeoutError);
-    await actor.call('release', [], {}, limit);
-    assert.equal(await actor.call('wait', [], {}, limit), 'released');
+    await assert.rejects(actor.call('wait', { timeoutMs: 200 }), RayTimeoutError);
+    await actor.call('release', limit);
+    assert.equal(await actor.call('wait', limit), 'released');
     await actor.kill();
   });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { actorClass } from '../../../src/ray/code.ts';
-import { type ConnectOptions, connect, type RayConnection } from '../../../src/ray/connect.ts';
+import { type ConnectOptions, connect } from '../../../src/ray/connect.ts';
+import type { RayConnection } from '../../../src/ray/connection.ts';
 import { RayError, RaySessionLostError } from '../../../src/ray/errors.ts';
 import { type CuttingProxy, startCuttingProxy } from '../../support/cutting-proxy.ts';
 import { type RayHead, startRayHead } from '../../support/ray-head.ts';
@@ -31,9 +32,9 @@ describe('a connection that breaks', () => {
   test('while nothing happens: the session goes on', async () => {
     await through({}, async (ray, proxy) => {
       const actor = await ray.createActor(Counter, [1]);
-      const pid = await actor.call('pid', [], {}, limit);
+      const pid = await actor.call('pid', limit);
       proxy.cut();
-      assert.equal(await actor.call('pid', [], {}, limit), pid);
+      assert.equal(await actor.call('pid', limit), pid);
       assert.equal(ray.reconnects, 1);
       await actor.kill();
     });
@@ -44,12 +45,12 @@ describe('a connection that breaks', () => {
       const actor = await ray.createActor(Counter);
       await actor.ready(limit);
       proxy.cutAfterUpload(12 * MIB);
-      assert.equal(await actor.call('size', [Buffer.alloc(24 * MIB, 3)], {}, limit), 24 * MIB);
+      assert.equal(await actor.call('size', [Buffer.alloc(24 * MIB, 3)], limit), 24 * MIB);
       assert.equal(ray.reconnects, 1);
       // One call of `size` and this one.
-      assert.equal(await actor.call('add', [1], {}, limit), 2);
+      assert.equal(await actor.call('add', [1], limit), 2);
       // The next request in chunks finds the server in order.
-      assert.equal(await actor.call('size', [Buffer.alloc(11 * MIB, 3)], {}, limit), 11 * MIB);
+      assert.equal(await actor.call('size', [Buffer.alloc(11 * MIB, 3)], limit), 11 * MIB);
       await actor.kill();
     });
   });
@@ -69,7 +70,7 @@ describe('a connection that breaks', () => {
       const actor = await ray.createActor(Counter);
       await actor.ready(limit);
       proxy.cutAfterDownload(12 * MIB);
-      const blob = (await actor.call('blob', [24 * MIB], {}, limit)) as Uint8Array;
+      const blob = (await actor.call('blob', [24 * MIB], limit)) as Uint8Array;
       assert.equal(blob.length, 24 * MIB);
       assert.ok(blob.every((byte, index) => byte === index % 256));
       assert.equal(ray.reconnects, 1);
@@ -82,7 +83,7 @@ describe('a connection that breaks', () => {
       const actor = await ray.createActor(Counter);
       await actor.ready(limit);
       const calls = Array.from({ length: 300 }, (_, index) => {
-        const call = actor.call('add', [1], {}, limit);
+        const call = actor.call('add', [1], limit);
         if (index % 100 === 50) void call.then(proxy.cut);
         return call;
       });
@@ -98,12 +99,12 @@ describe('a connection that breaks', () => {
 
   test('while a method runs for long: its value arrives', async () => {
     await through({}, async (ray, proxy) => {
-      const actor = await ray.createActor(Waiter, [], {}, { maxConcurrency: 4 });
+      const actor = await ray.createActor(Waiter, { maxConcurrency: 4 });
       await actor.ready(limit);
-      const waiting = actor.call('wait', [], {}, limit);
+      const waiting = actor.call('wait', limit);
       await actor.ready(limit);
       proxy.cut();
-      await actor.call('release', [], {}, limit);
+      await actor.call('release', limit);
       assert.equal(await waiting, 'released');
       await actor.kill();
     });
@@ -124,13 +125,13 @@ describe('a connection that breaks', () => {
   test('without a grace period: the session is lost, and says so to everyone', async () => {
     await through({ reconnectGraceMs: 0 }, async (ray, proxy) => {
       const actor = await ray.createActor(Waiter);
-      const waiting = actor.call('wait', [], {}, limit);
+      const waiting = actor.call('wait', limit);
       await ray.nodes();
       proxy.cut();
       await assert.rejects(waiting, RaySessionLostError);
       const reason = await ray.closed;
       assert.equal(reason.kind, 'lost');
-      await assert.rejects(actor.call('wait', [], {}, limit), RaySessionLostError);
+      await assert.rejects(actor.call('wait', limit), RaySessionLostError);
     });
   });
 });
@@ -144,12 +145,12 @@ test('kill -9 of the head: the session is lost within its grace period, and a ne
   });
   const actor = await ray.createActor(Counter);
   await actor.ready(limit);
-  const waiting = actor.call('blob', [256 * 1024], {}, limit).then(() => actor.call('echo', [1], {}, limit));
+  const waiting = actor.call('blob', [256 * 1024], limit).then(() => actor.call('echo', [1], limit));
   await waiting;
-  const pending = ray.createActor(Waiter).then((waiter) => waiter.call('wait', [], {}, limit));
+  const pending = ray.createActor(Waiter).then((waiter) => waiter.call('wait', limit));
   await Promise.all([assert.rejects(pending, RayError), victim.kill()]);
   const reason = await ray.closed;
   assert.ok(reason.kind === 'lost' && reason.error instanceof RaySessionLostError);
-  await assert.rejects(actor.call('echo', [1], {}, limit), RaySessionLostError);
+  await assert.rejects(actor.call('echo', [1], limit), RaySessionLostError);
   await assert.rejects(ray.kv.get('k'), RayError);
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { functionRef, sourceFunction } from '../../../src/ray/code.ts';
-import { connect, type RayConnection } from '../../../src/ray/connect.ts';
+import { connect } from '../../../src/ray/connect.ts';
+import type { RayConnection } from '../../../src/ray/connection.ts';
 import { RayPickleError, RayPythonError, RayRequestError, RayTimeoutError } from '../../../src/ray/errors.ts';
 import { packageUri } from '../../../src/ray/packages.ts';
 import { PyFloat, PyTuple } from '../../../src/ray/pickle/values.ts';
@@ -83,13 +84,13 @@ describe('objects', () => {
     const blob = Buffer.alloc(64 * 2 ** 20);
     for (let at = 0; at < blob.length; at += 4096) blob.writeUInt32LE(at, at);
     const ref = await ray.put(blob);
-    assert.equal(await ray.call(probe('size'), [ref], {}, { timeoutMs }), blob.length);
+    assert.equal(await ray.call(probe('size'), [ref], { timeoutMs }), blob.length);
     assert.ok(blob.equals((await ray.get(ref, { timeoutMs })) as Uint8Array));
     await ray.release(ref);
   });
 
   test('numpy scalars and arrays', async () => {
-    const { array, flags, scalar } = (await ray.call(probe('numbers'), [], {}, { timeoutMs })) as Record<
+    const { array, flags, scalar } = (await ray.call(probe('numbers'), { timeoutMs })) as Record<
       string,
       unknown
     >;
@@ -118,7 +119,7 @@ describe('numpy', () => {
       float64: Float64Array,
     };
     for (const [dtype, kind] of Object.entries(arrays)) {
-      const value = await ray.call(made(`np.array([1, 0, 3], dtype="${dtype}")`), [], {}, { timeoutMs });
+      const value = await ray.call(made(`np.array([1, 0, 3], dtype="${dtype}")`), { timeoutMs });
       assert.ok(value instanceof kind, dtype);
       assert.deepEqual(Array.from(value, Number), [1, 0, 3], dtype);
     }
@@ -132,7 +133,7 @@ describe('numpy', () => {
       ['np.array(["text"])', /dtype U4/],
       ['type("Home", (), {})()', /__main__\.Home|\bHome/],
     ] as const) {
-      await assert.rejects(ray.call(made(expression), [], {}, { timeoutMs }), (error) => {
+      await assert.rejects(ray.call(made(expression), { timeoutMs }), (error) => {
         return error instanceof RayPickleError && said.test(error.message);
       });
     }
@@ -141,8 +142,8 @@ describe('numpy', () => {
 
 describe('tasks', () => {
   test('a global reference, with arguments and keywords', async () => {
-    assert.equal(await ray.call(probe('add'), [1, 2], {}, { timeoutMs }), 3);
-    assert.equal(await ray.call(probe('add'), [1], { b: 5 }, { timeoutMs }), 6);
+    assert.equal(await ray.call(probe('add'), [1, 2], { timeoutMs }), 3);
+    assert.equal(await ray.call(probe('add'), [1], { kwargs: { b: 5 }, timeoutMs }), 6);
   });
 
   test('each type arrives as its Python type', async () => {
@@ -161,7 +162,7 @@ describe('tasks', () => {
       [new Map<unknown, unknown>([[1, 2]]), 'dict:{1: 2}'],
     ];
     const seen = await Promise.all(
-      cases.map(([value]) => ray.call(probe('describe'), [value], {}, { timeoutMs })),
+      cases.map(([value]) => ray.call(probe('describe'), [value], { timeoutMs })),
     );
     assert.deepEqual(
       seen,
@@ -171,27 +172,30 @@ describe('tasks', () => {
 
   test('a large argument goes in chunks', async () => {
     const blob = Buffer.alloc(12 * 2 ** 20, 1);
-    assert.equal(await ray.call(probe('size'), [blob], {}, { timeoutMs }), blob.length);
+    assert.equal(await ray.call(probe('size'), [blob], { timeoutMs }), blob.length);
   });
 
   test('a reference as an argument is its value', async () => {
     const ref = await ray.task(probe('add'), [1, 1]);
-    assert.equal(await ray.call(probe('add'), [ref, ref], {}, { timeoutMs }), 4);
+    assert.equal(await ray.call(probe('add'), [ref, ref], { timeoutMs }), 4);
     await ray.release(ref);
   });
 
   test('source text needs nothing on the cluster', async () => {
     const fn = sourceFunction('import math\nBASE = 10\ndef f(x):\n    return BASE + math.floor(x)\n', 'f');
-    assert.equal(await ray.call(fn, [2.5], {}, { timeoutMs }), 12);
+    assert.equal(await ray.call(fn, [2.5], { timeoutMs }), 12);
   });
 
   test('options: a node, resources, an environment', async () => {
     const [node] = await ray.nodes();
     assert.ok(node);
-    assert.equal(await ray.call(probe('node_id'), [], {}, { nodeId: node.id, timeoutMs }), node.id);
+    assert.equal(
+      await ray.call(probe('node_id'), { schedulingStrategy: { nodeId: node.id }, timeoutMs }),
+      node.id,
+    );
     const options = { numGpus: 0.5, runtimeEnv: { env_vars: { PROBE: 'seen' } }, timeoutMs };
-    assert.equal(await ray.call(probe('environment'), ['PROBE'], {}, options), 'seen');
-    assert.equal(await ray.call(probe('environment'), ['CUDA_VISIBLE_DEVICES'], {}, options), '0');
+    assert.equal(await ray.call(probe('environment'), ['PROBE'], options), 'seen');
+    assert.equal(await ray.call(probe('environment'), ['CUDA_VISIBLE_DEVICES'], options), '0');
   });
 
   test('logs of what runs', async () => {
@@ -207,7 +211,7 @@ describe('tasks', () => {
     });
     // The stream opens with the first listener and keeps nothing: say it until it is heard.
     while (missing.size > 0) {
-      await ray.call(probe('say'), [text], {}, { timeoutMs });
+      await ray.call(probe('say'), [text], { timeoutMs });
       await Promise.race([heard.promise, new Promise((resolve) => setTimeout(resolve, 500))]);
     }
     stop();
@@ -217,7 +221,7 @@ describe('tasks', () => {
 describe('many objects', () => {
   test('of 200 tasks come with one get, in order', async () => {
     const tasks = Array.from({ length: 200 }, (_, index) =>
-      ray.task(probe('add'), [index, 1], {}, { numCpus: 0.1 }),
+      ray.task(probe('add'), [index, 1], { numCpus: 0.1 }),
     );
     const refs = await Promise.all(tasks);
     const expected = Array.from({ length: 200 }, (_, index) => index + 1);
@@ -244,7 +248,7 @@ describe('many objects', () => {
   });
 
   test('one of which is late: a timeout, and wait says which', async () => {
-    const late = await ray.task(probe('sleep'), [60], {}, { maxRetries: 0, numCpus: 0 });
+    const late = await ray.task(probe('sleep'), [60], { maxRetries: 0, numCpus: 0 });
     const there = await ray.put(1);
     await assert.rejects(ray.get([there, late], { timeoutMs: 300 }), RayTimeoutError);
     assert.deepEqual(await ray.wait([late, there], { timeoutMs }), { ready: [there], pending: [late] });
@@ -256,10 +260,10 @@ describe('many objects', () => {
 
   test('that one task returns', async () => {
     const three = sourceFunction('def f(n):\n    return tuple(range(n))\n', 'f');
-    const refs = await ray.task(three, [3], {}, { numReturns: 3 });
+    const refs = await ray.task(three, [3], { numReturns: 3 });
     assert.deepEqual(await ray.get(refs, { timeoutMs }), [0, 1, 2]);
-    assert.deepEqual(await ray.call(three, [2], {}, { numReturns: 2, timeoutMs }), [0, 1]);
-    const error = await failure(ray.call(three, [2], {}, { numReturns: 3, timeoutMs }));
+    assert.deepEqual(await ray.call(three, [2], { numReturns: 2, timeoutMs }), [0, 1]);
+    const error = await failure(ray.call(three, [2], { numReturns: 3, timeoutMs }));
     assert.equal(error.pythonType, 'ValueError');
   });
 });
@@ -272,7 +276,7 @@ describe('a package', () => {
     assert.equal(uri, packageUri(zip));
     assert.equal(await ray.uploadPackage(zip), uri);
     const fn = sourceFunction('def f():\n    import shipped\n    return shipped.where()\n', 'f');
-    assert.equal(await ray.call(fn, [], {}, { runtimeEnv: { py_modules: [uri] }, timeoutMs }), 'shipped');
+    assert.equal(await ray.call(fn, { runtimeEnv: { py_modules: [uri] }, timeoutMs }), 'shipped');
   });
 
   test('of a module, for a whole session', async () => {
@@ -283,13 +287,13 @@ describe('a package', () => {
       reconnectGraceMs: 0,
       selfTest: false,
     });
-    assert.equal(await session.call(functionRef('shipped:where'), [], {}, { timeoutMs }), 'shipped');
+    assert.equal(await session.call(functionRef('shipped:where'), { timeoutMs }), 'shipped');
   });
 });
 
 describe('an exception', () => {
   test('raised by a task has its type, its message and its traceback', async () => {
-    const error = await failure(ray.call(probe('fail'), ['value'], {}, { timeoutMs }));
+    const error = await failure(ray.call(probe('fail'), ['value'], { timeoutMs }));
     assert.deepEqual(
       [error.pythonType, error.pythonModule, error.rayType],
       ['ValueError', 'builtins', 'RayTaskError'],
@@ -299,56 +303,59 @@ describe('an exception', () => {
   });
 
   test('of a class of the user', async () => {
-    const error = await failure(ray.call(probe('fail'), ['home-made'], {}, { timeoutMs }));
+    const error = await failure(ray.call(probe('fail'), ['home-made'], { timeoutMs }));
     assert.deepEqual([error.pythonType, error.pythonModule], ['HomeMade', 'probe']);
     assert.match(error.pythonMessage, /made at home/);
   });
 
   test('from a task in a task', async () => {
-    const error = await failure(ray.call(probe('fail'), ['nested'], {}, { timeoutMs }));
+    const error = await failure(ray.call(probe('fail'), ['nested'], { timeoutMs }));
     assert.equal(error.pythonType, 'ValueError');
   });
 
   test('for a result that does not pickle', async () => {
     const fn = sourceFunction('import threading\ndef f():\n    return threading.Lock()\n', 'f');
-    const error = await failure(ray.call(fn, [], {}, { timeoutMs }));
+    const error = await failure(ray.call(fn, { timeoutMs }));
     assert.equal(error.pythonType, 'TypeError');
   });
 
   test('for a result that cannot be read here, and the session goes on', async () => {
     const fn = sourceFunction('import datetime\ndef f():\n    return datetime.date(2026, 1, 1)\n', 'f');
-    await assert.rejects(ray.call(fn, [], {}, { timeoutMs }), (error) => {
+    await assert.rejects(ray.call(fn, { timeoutMs }), (error) => {
       return error instanceof RayPickleError && /datetime\.date/.test(error.message);
     });
-    assert.equal(await ray.call(probe('add'), [1, 2], {}, { timeoutMs }), 3);
+    assert.equal(await ray.call(probe('add'), [1, 2], { timeoutMs }), 3);
   });
 
   test('for code that is not there', async () => {
-    const missing = await failure(ray.call(functionRef('no_such_module:f'), [], {}, { timeoutMs }));
+    const missing = await failure(ray.call(functionRef('no_such_module:f'), { timeoutMs }));
     assert.equal(missing.pythonType, 'ModuleNotFoundError');
-    const name = await failure(ray.call(functionRef('probe:no_such_name'), [], {}, { timeoutMs }));
+    const name = await failure(ray.call(functionRef('probe:no_such_name'), { timeoutMs }));
     assert.equal(name.pythonType, 'AttributeError');
-    const source = await failure(ray.call(sourceFunction('def f(:\n', 'f'), [], {}, { timeoutMs }));
+    const source = await failure(ray.call(sourceFunction('def f(:\n', 'f'), { timeoutMs }));
     assert.equal(source.pythonType, 'SyntaxError');
   });
 
   test('for wrong arguments, options and nodes', async () => {
-    const arity = await failure(ray.call(probe('add'), [1, 2, 3], {}, { timeoutMs }));
+    const arity = await failure(ray.call(probe('add'), [1, 2, 3], { timeoutMs }));
     assert.equal(arity.pythonType, 'TypeError');
-    const options = await failure(ray.call(probe('add'), [1], {}, { numCpus: 'many' as never, timeoutMs }));
+    const options = await failure(ray.call(probe('add'), [1], { numCpus: 'many' as never, timeoutMs }));
     assert.match(options.pythonType, /TypeError|ValueError/);
-    await assert.rejects(ray.call(probe('add'), [1], {}, { nodeId: 'ff'.repeat(28), timeoutMs }), (error) => {
-      return error instanceof RayRequestError && /no live node ffff/.test(error.message);
-    });
+    await assert.rejects(
+      ray.call(probe('add'), [1], { schedulingStrategy: { nodeId: 'ff'.repeat(28) }, timeoutMs }),
+      (error) => {
+        return error instanceof RayRequestError && /no live node ffff/.test(error.message);
+      },
+    );
   });
 
   test('for a process that died', async () => {
-    const error = await failure(ray.call(probe('fail'), ['exit'], {}, { maxRetries: 0, timeoutMs }));
+    const error = await failure(ray.call(probe('fail'), ['exit'], { maxRetries: 0, timeoutMs }));
     assert.equal(error.pythonType, 'WorkerCrashedError');
   });
 
   test('for a task that was cancelled', async () => {
-    const ref = await ray.task(probe('sleep'), [60], {}, { maxRetries: 0 });
+    const ref = await ray.task(probe('sleep'), [60], { maxRetries: 0 });
     await assert.rejects(ray.get(ref, { timeoutMs: 1_000 }), RayTimeoutError);
     await ray.cancel(ref, { force: true });
     const error = await failure(ray.get(ref, { timeoutMs }));

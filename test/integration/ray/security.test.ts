@@ -11,7 +11,7 @@ const limit = { timeoutMs: 90_000 };
 
 async function worksWith(head: RayHead, credentials: Parameters<typeof connect>[1]): Promise<void> {
   await using ray = await connect(head.address, { ...credentials, selfTest: false });
-  assert.equal(await ray.call(join, ['a', 'b'], {}, { ...limit, numCpus: 0 }), 'a/b');
+  assert.equal(await ray.call(join, ['a', 'b'], { ...limit, numCpus: 0 }), 'a/b');
   assert.equal((await ray.nodes()).length, 1);
 }
 

@@ -44,7 +44,7 @@ describe('a secret in plain text', () => {
     const answer = await call('POST', '/v1/sweeps', { body: sweep });
     assert.equal(answer.statusCode, 400);
     assert.ok(!answer.body.includes(SECRETS[0]!.secret), answer.body);
-    assert.deepEqual((await store.list({ limit: 10 })).items, []);
+    assert.deepEqual((await store.experiments.list({ limit: 10 })).items, []);
     const kept = JSON.stringify([logged, await redis.keys('*')]);
     for (const { secret } of SECRETS) assert.ok(!kept.includes(secret));
   });
@@ -76,25 +76,31 @@ describe('events of an attempt', () => {
       { ...lease, attempt: 0 },
       { ...lease, experiment: 'exp-of-another' },
     ])
-      await assert.rejects(store.append(stranger, [log(1)]), coded('lease-lost'));
-    await store.end(lease, { to: 'failed', reason: '' });
-    await assert.rejects(store.append(lease, [log(1)]), coded('lease-lost'));
+      await assert.rejects(store.events.append(stranger, [log(1)]), coded('lease-lost'));
+    await store.attempts.end(lease, { to: 'failed', reason: '' });
+    await assert.rejects(store.events.append(lease, [log(1)]), coded('lease-lost'));
     assert.ok(
-      (await store.read(lease.experiment, undefined, 100)).every(({ event }) => event.type === 'state'),
+      (await store.events.read(lease.experiment, undefined, 100)).every(
+        ({ event }) => event.type === 'state',
+      ),
     );
   });
 
   test('with a hole, twice with other content, or with an impossible number change nothing that is recorded', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
-    await assert.rejects(store.append(lease, [log(1), log(2), log(4)]), coded('sequence-gap'));
-    await store.append(lease, [log(2, 'something else')]);
+    await assert.rejects(store.events.append(lease, [log(1), log(2), log(4)]), coded('sequence-gap'));
+    await store.events.append(lease, [log(2, 'something else')]);
     for (const sequence of [2 ** 63, 0, -1, 1.5, Number.NaN])
-      await assert.rejects(store.append(lease, [log(sequence)]), coded('invalid-request'), String(sequence));
-    const lines = (await store.read(lease.experiment, undefined, 100)).flatMap(({ event }) =>
+      await assert.rejects(
+        store.events.append(lease, [log(sequence)]),
+        coded('invalid-request'),
+        String(sequence),
+      );
+    const lines = (await store.events.read(lease.experiment, undefined, 100)).flatMap(({ event }) =>
       event.type === 'log' ? event.lines : [],
     );
     assert.deepEqual(lines, ['line 1', 'line 2']);
-    assert.equal(await store.append(lease, [log(3)]), 3);
+    assert.equal(await store.events.append(lease, [log(3)]), 3);
   });
 });

@@ -77,12 +77,12 @@ describe('a secret that a training shows in every way', () => {
       RAY_AUTH_TOKEN: SECRET.rayToken,
     });
     bench = await startBench();
-    const [fake] = await bench.store.clusters();
+    const [fake] = await bench.store.clusters.list();
     assert.ok(fake);
     const { address, token } = rayWorker;
     const ray = { address: 'ray://head:10001', token: SECRET.rayToken, tls: null, sharedRoot: '/s' };
     const place = { ...ray, node: null, port: null, advertise: null };
-    await bench.store.putCluster({ ...fake, name: 'real', address, token, ray: place });
+    await bench.store.clusters.put({ ...fake, name: 'real', address, token, ray: place });
     verifier = createVerifierPool({ threads: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
     const hidden = createHiddenValues();
     for (const value of [API_TOKEN, token, SECRET.rayToken]) hidden.hide(value);
@@ -120,7 +120,7 @@ describe('a secret that a training shows in every way', () => {
     );
     await bench.reaches(experiment, 'failed');
     await until(async () => {
-      const record = await bench.store.get(experiment);
+      const record = await bench.store.experiments.get(experiment);
       return record?.verification.status === 'complete';
     }, 'every batch has its report');
     return experiment;

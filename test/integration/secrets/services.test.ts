@@ -24,7 +24,7 @@ test('the log of the services shows no token that they were given, nor one that 
   const settings = loadSettings({ REDIS_URL: server.url, ECHELON_STATE_DIR: stateDir, ECHELON_PORT: '0' });
   const { store } = await storeFor(t, { server });
   const rest = { backfill: false, generation: null, lastSeenAt: null, nodes: [], ca: null };
-  await store.putCluster({ ...named(found), ...rest });
+  await store.clusters.put({ ...named(found), ...rest });
   const logFile = join(stateDir, 'services.log');
   const services = await startServices({
     ...{ roles: ['api', 'dispatcher'], settings, redis: null, logFile },

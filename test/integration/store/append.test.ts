@@ -49,11 +49,11 @@ describe('append', { concurrency: false }, async () => {
             }
             last = Math.max(last, n);
           }
-          const appended = store.append(lease, numbers.map(sourceEvent));
+          const appended = store.events.append(lease, numbers.map(sourceEvent));
           if (gap) await assert.rejects(appended, coded('sequence-gap'));
           else assert.equal(await appended, last);
         }
-        const recorded = await store.read(lease.experiment, entryId(1, 0), 100);
+        const recorded = await store.events.read(lease.experiment, entryId(1, 0), 100);
         const own = recorded.filter((entry) => parseEntryId(entry.id)?.fromAttempt);
         assert.deepEqual(
           own.map(({ id, at, event }) => ({ id, at, event })),
@@ -65,8 +65,8 @@ describe('append', { concurrency: false }, async () => {
         );
         const metrics: Record<string, unknown> = {};
         for (let n = 3; n <= last; n += 3) Object.assign(metrics, { last: n, [`m${n % 5}`]: n / 7 });
-        assert.deepEqual((await store.get(lease.experiment))?.progress.metrics, metrics);
-        assert.equal((await store.attempts(lease.experiment))[0]?.lastSequence, last);
+        assert.deepEqual((await store.experiments.get(lease.experiment))?.progress.metrics, metrics);
+        assert.equal((await store.attempts.list(lease.experiment))[0]?.lastSequence, last);
       }),
       { numRuns: 60 },
     );
@@ -79,16 +79,16 @@ describe('append', { concurrency: false }, async () => {
     const far = 2 ** 43 - 7;
     await redis.hset(keys.attempts(lease.experiment), '1:last', String(far));
     const events = [1, 2, 3].map((behind) => sourceEvent(far + behind));
-    assert.equal(await store.append(lease, events), far + 3);
+    assert.equal(await store.events.append(lease, events), far + 3);
     assert.deepEqual(
-      (await store.tail(lease.experiment, 3)).map((entry) => entry.id),
+      (await store.events.tail(lease.experiment, 3)).map((entry) => entry.id),
       [1, 2, 3].map((behind) => entryId(1, far + behind)),
     );
-    await store.cancel(lease.experiment, 'to add an entry of the controller');
-    const [added] = await store.tail(lease.experiment, 1);
+    await store.experiments.cancel(lease.experiment, 'to add an entry of the controller');
+    const [added] = await store.events.tail(lease.experiment, 1);
     assert.deepEqual(parseEntryId(added!.id), { attempt: 1, sequence: far + 3, fromAttempt: false });
     assert.equal(added!.id, `1-${(BigInt(far + 3) << 20n) + 1n}`);
-    assert.equal((await store.attempts(lease.experiment))[0]?.lastSequence, far + 3);
+    assert.equal((await store.attempts.list(lease.experiment))[0]?.lastSequence, far + 3);
   });
 
   /* Seen to fail where append.lua does not compare the token, the attempt, or the state. */
@@ -96,45 +96,45 @@ describe('append', { concurrency: false }, async () => {
     const first = await storeFor(t, { server });
     const second = await storeFor(t, { server });
     const frozen = await running(first.store, { leaseMs: 60_000 });
-    await first.store.append(frozen, [sourceEvent(1)]);
+    await first.store.events.append(frozen, [sourceEvent(1)]);
     await first.redis.zadd(keys.leases, 1, frozen.experiment); // its lease ran out long ago
-    const [taken] = await second.store.takeOver({ dispatcher: 'd2', leaseMs: 60_000, limit: 10 });
+    const [taken] = await second.store.attempts.takeOver({ dispatcher: 'd2', leaseMs: 60_000, limit: 10 });
     assert.equal(taken?.lease.attempt, 1);
     assert.equal(taken.confirmed, true);
     assert.equal(taken.lastSequence, 1);
 
-    const before = await first.store.read(frozen.experiment, undefined, 100);
-    await assert.rejects(first.store.append(frozen, [sourceEvent(2)]), coded('lease-lost'));
-    await assert.rejects(first.store.confirm(frozen), coded('lease-lost'));
-    await assert.rejects(first.store.end(frozen, { to: 'failed', reason: '' }), coded('lease-lost'));
-    assert.equal((await first.store.renew([frozen], 60_000))[0]?.status, 'lost');
-    await first.store.release([frozen]);
-    assert.deepEqual(await first.store.read(frozen.experiment, undefined, 100), before);
-    assert.equal((await second.store.renew([taken.lease], 60_000))[0]?.status, 'held');
-    assert.deepEqual(await second.store.takeOver({ dispatcher: 'd3', leaseMs: 1, limit: 10 }), []);
-    assert.equal(await second.store.append(taken.lease, [sourceEvent(2)]), 2);
+    const before = await first.store.events.read(frozen.experiment, undefined, 100);
+    await assert.rejects(first.store.events.append(frozen, [sourceEvent(2)]), coded('lease-lost'));
+    await assert.rejects(first.store.attempts.confirm(frozen), coded('lease-lost'));
+    await assert.rejects(first.store.attempts.end(frozen, { to: 'failed', reason: '' }), coded('lease-lost'));
+    assert.equal((await first.store.attempts.renew([frozen], 60_000))[0]?.status, 'lost');
+    await first.store.attempts.release([frozen]);
+    assert.deepEqual(await first.store.events.read(frozen.experiment, undefined, 100), before);
+    assert.equal((await second.store.attempts.renew([taken.lease], 60_000))[0]?.status, 'held');
+    assert.deepEqual(await second.store.attempts.takeOver({ dispatcher: 'd3', leaseMs: 1, limit: 10 }), []);
+    assert.equal(await second.store.events.append(taken.lease, [sourceEvent(2)]), 2);
 
     // The same token in another attempt is no lease either.
     const other = { ...taken.lease, attempt: 2 };
-    await assert.rejects(second.store.append(other, [sourceEvent(1)]), coded('lease-lost'));
+    await assert.rejects(second.store.events.append(other, [sourceEvent(1)]), coded('lease-lost'));
     // Neither is that of an attempt that is over, in the line or in the next attempt.
-    await second.store.end(taken.lease, { to: 'queued', reason: 'node lost' });
-    await assert.rejects(second.store.append(taken.lease, [sourceEvent(3)]), coded('lease-lost'));
+    await second.store.attempts.end(taken.lease, { to: 'queued', reason: 'node lost' });
+    await assert.rejects(second.store.events.append(taken.lease, [sourceEvent(3)]), coded('lease-lost'));
     const next = await claimed(second.store, frozen.experiment);
     assert.equal(next.attempt, 2);
-    await assert.rejects(second.store.append(taken.lease, [sourceEvent(3)]), coded('lease-lost'));
-    assert.equal(await second.store.append(next, [sourceEvent(1)]), 1);
+    await assert.rejects(second.store.events.append(taken.lease, [sourceEvent(3)]), coded('lease-lost'));
+    assert.equal(await second.store.events.append(next, [sourceEvent(1)]), 1);
   });
 
   test('keeps what arrived before a gap, and says what it expects', async (t) => {
     const { store } = await storeFor(t, { server });
     const lease = await running(store);
-    await assert.rejects(store.append(lease, [1, 2, 4].map(sourceEvent)), (error) => {
+    await assert.rejects(store.events.append(lease, [1, 2, 4].map(sourceEvent)), (error) => {
       assert.ok(error instanceof EchelonError && error.code === 'sequence-gap');
       assert.match(error.message, /^Event 3 .* before 4$/);
       return true;
     });
-    assert.equal(await store.append(lease, []), 2);
+    assert.equal(await store.events.append(lease, []), 2);
   });
 
   test('bounds the names of metrics in the progress, not in the events', async (t) => {
@@ -145,13 +145,13 @@ describe('append', { concurrency: false }, async () => {
       at: 0,
       event: { type: 'metrics', step: sequence, values },
     });
-    await store.append(lease, [metrics(1, { a: 1, b: 2 })]);
-    await store.append(lease, [metrics(2, { c: 3, d: 4, a: 5 }), metrics(3, { b: 6 })]);
-    const progress = (await store.get(lease.experiment))?.progress;
+    await store.events.append(lease, [metrics(1, { a: 1, b: 2 })]);
+    await store.events.append(lease, [metrics(2, { c: 3, d: 4, a: 5 }), metrics(3, { b: 6 })]);
+    const progress = (await store.experiments.get(lease.experiment))?.progress;
     assert.deepEqual(Object.keys(progress?.metrics ?? {}).length, 3);
     assert.equal(progress?.metrics.b, 6);
     assert.deepEqual(
-      (await store.tail(lease.experiment, 2))[0]?.event,
+      (await store.events.tail(lease.experiment, 2))[0]?.event,
       metrics(2, { c: 3, d: 4, a: 5 }).event,
     );
   });
@@ -160,8 +160,8 @@ describe('append', { concurrency: false }, async () => {
     const { store } = await storeFor(t, { server });
     const lease = await running(store);
     const values = JSON.parse('{"__proto__": 1, "constructor": 2}') as Record<string, number>;
-    await store.append(lease, [{ sequence: 1, at: 0, event: { type: 'metrics', step: 1, values } }]);
-    const metrics = (await store.get(lease.experiment))?.progress.metrics;
+    await store.events.append(lease, [{ sequence: 1, at: 0, event: { type: 'metrics', step: 1, values } }]);
+    const metrics = (await store.experiments.get(lease.experiment))?.progress.metrics;
     assert.deepEqual(Object.entries(metrics ?? {}).sort(), [
       ['__proto__', 1],
       ['constructor', 2],

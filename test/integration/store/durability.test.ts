@@ -58,49 +58,49 @@ test('kill -9 and restart of Redis under load: nothing acknowledged is lost, the
   await appending;
   t.diagnostic(`${work.acknowledged} events, ${work.failures} calls without an answer`);
 
-  const entries = await store.read(lease.experiment, entryId(1, 0), 1e6);
+  const entries = await store.events.read(lease.experiment, entryId(1, 0), 1e6);
   const own = entries.filter((entry) => parseEntryId(entry.id)?.fromAttempt);
   assert.ok(own.length >= work.acknowledged);
   own.forEach((entry, index) => {
     const expected = sourceEvent(index + 1);
     assert.deepEqual(entry, { id: entryId(1, index + 1), at: index + 1, event: expected.event });
   });
-  assert.equal((await store.attempts(lease.experiment))[0]?.lastSequence, own.length);
-  const batches = await store.batches(lease.experiment);
+  assert.equal((await store.attempts.list(lease.experiment))[0]?.lastSequence, own.length);
+  const batches = await store.batches.list(lease.experiment);
   assert.equal(batches.length, Math.floor(own.length / 5));
-  assert.equal(await store.backlog(), batches.length);
-  assert.equal((await store.get(lease.experiment))?.verification.rowsSeen, 2 * batches.length);
-  assert.deepEqual(Buffer.from(await store.batchBytes(batches.at(-1)!)), PART);
-  assert.equal((await store.renew([lease], 60_000))[0]?.status, 'held');
+  assert.equal(await store.batches.backlog(), batches.length);
+  assert.equal((await store.experiments.get(lease.experiment))?.verification.rowsSeen, 2 * batches.length);
+  assert.deepEqual(Buffer.from(await store.batches.bytes(batches.at(-1)!)), PART);
+  assert.equal((await store.attempts.renew([lease], 60_000))[0]?.status, 'held');
 });
 
 test('an accepted experiment survives kill -9 of Redis, and its key finds it again', async (t) => {
   const { store, server } = await storeFor(t);
-  const input = submitInput({ idempotency: { key: 'k', digest: 'd' } });
-  await store.submit(input);
+  const input = submitInput({ idempotency: { name: 'k', digest: 'd' } });
+  await store.experiments.submit(input);
   await server.restart('SIGKILL');
-  assert.equal((await store.get(input.id))?.state, 'queued');
-  const again = await store.submit({ ...submitInput(), idempotency: { key: 'k', digest: 'd' } });
+  assert.equal((await store.experiments.get(input.id))?.state, 'queued');
+  const again = await store.experiments.submit({ ...submitInput(), idempotency: { name: 'k', digest: 'd' } });
   assert.deepEqual(again, { id: input.id, created: false });
-  assert.deepEqual(await store.waitingIds(10), [input.id]);
+  assert.deepEqual(await store.queue.ids(10), [input.id]);
 });
 
 test('a Redis that is away or hangs is said to be unavailable, and is used again when it is back', async (t) => {
   const patient = await storeFor(t);
-  const { id } = await patient.store.submit(submitInput());
+  const { id } = await patient.store.experiments.submit(submitInput());
   const { store, server, redis } = await storeFor(t, {
     server: patient.server,
     redisOptions: { maxRetriesPerRequest: 0, commandTimeout: 500 },
   });
   server.freeze();
-  await assert.rejects(store.get(id), coded('store-unavailable'));
-  await assert.rejects(store.cancel(id, ''), coded('store-unavailable'));
+  await assert.rejects(store.experiments.get(id), coded('store-unavailable'));
+  await assert.rejects(store.experiments.cancel(id, ''), coded('store-unavailable'));
   server.thaw();
   await server.kill();
-  await assert.rejects(store.get(id), coded('store-unavailable'));
-  await assert.rejects(store.submit(submitInput()), coded('store-unavailable'));
+  await assert.rejects(store.experiments.get(id), coded('store-unavailable'));
+  await assert.rejects(store.experiments.submit(submitInput()), coded('store-unavailable'));
   await assert.rejects(
-    store.append({ experiment: id, attempt: 1, token: 'x' }, []),
+    store.events.append({ experiment: id, attempt: 1, token: 'x' }, []),
     coded('store-unavailable'),
   );
   // Not `once`: until the server is there each refused connection is an 'error', which would end the waiting.
@@ -108,7 +108,10 @@ test('a Redis that is away or hangs is said to be unavailable, and is used again
   await server.start();
   await ready;
   // The cancel that got no answer was carried out or not: both are allowed, and repeating it tells.
-  const cancelled = await until(() => store.cancel(id, '').catch(() => undefined), 'it is used again');
+  const cancelled = await until(
+    () => store.experiments.cancel(id, '').catch(() => undefined),
+    'it is used again',
+  );
   assert.ok(['cancelled', 'already-final'].includes(cancelled));
 });
 
@@ -120,7 +123,7 @@ async function keepAppending(
   while (!work.stopping) {
     const events = Array.from({ length: 40 }, (_v, at) => sourceEvent(work.acknowledged + 1 + at));
     try {
-      work.acknowledged = await store.append(lease, events);
+      work.acknowledged = await store.events.append(lease, events);
     } catch (error) {
       assert.ok(coded('store-unavailable')(error), String(error));
       work.failures++;

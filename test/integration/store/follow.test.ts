@@ -28,7 +28,7 @@ function collect(store: Store, id: string, after?: string) {
   const waiters: { count: number; resolve: () => void }[] = [];
   const done = (async () => {
     const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(GIVE_UP_MS)]);
-    for await (const entry of store.follow(id, after, signal)) {
+    for await (const entry of store.events.follow(id, after, signal)) {
       got.push(entry);
       for (const waiter of waiters) if (got.length >= waiter.count) waiter.resolve();
     }
@@ -55,18 +55,18 @@ describe('follow', () => {
     const followers = [collect(store, lease.experiment), collect(store, lease.experiment, '1-0')];
     const late: ReturnType<typeof collect>[] = [];
     for (let n = 1; n <= 300; n++) {
-      await store.append(lease, [log(n)]);
+      await store.events.append(lease, [log(n)]);
       if (n % 100 === 0) late.push(collect(store, lease.experiment, entryId(1, n - 50)));
     }
-    await store.append(lease, [
+    await store.events.append(lease, [
       {
         sequence: 301,
         at: 0,
         event: { type: 'ended', cause: 'succeeded', exitCode: 0, signal: 0, message: '', lastLines: [] },
       },
     ]);
-    await store.end(lease, { to: 'succeeded', reason: 'done' });
-    const all = await store.read(lease.experiment, undefined, 1e6);
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
+    const all = await store.events.read(lease.experiment, undefined, 1e6);
     for (const follower of [...followers, ...late]) {
       await follower.done;
       const from = all.findIndex((entry) => entry.id === follower.got[0]?.id);
@@ -90,7 +90,7 @@ describe('follow', () => {
     const followers = leases.flatMap((lease) => [1, 2, 3].map(() => collect(store, lease.experiment)));
     await Promise.all(followers.map((follower) => follower.reached(3)));
     for (let n = 1; n <= 5; n++) {
-      for (const lease of leases) await store.append(lease, [log(n)]);
+      for (const lease of leases) await store.events.append(lease, [log(n)]);
       await Promise.all(followers.map((follower) => follower.reached(3 + n)));
     }
     assert.equal(await clients(), before + 1);
@@ -105,12 +105,15 @@ describe('follow', () => {
     const lease = await running(store);
     const follower = collect(store, lease.experiment);
     for (let n = 1; n <= 5; n++) {
-      await store.append(lease, [log(n)]);
+      await store.events.append(lease, [log(n)]);
       await follower.reached(3 + n);
     }
     for (let n = 6; n <= 10; n++) {
       // One connection sends both, so nobody is subscribed when the event is published.
-      await Promise.all([redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'), store.append(lease, [log(n)])]);
+      await Promise.all([
+        redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'),
+        store.events.append(lease, [log(n)]),
+      ]);
       await follower.reached(3 + n);
     }
     follower.abort();
@@ -122,10 +125,10 @@ describe('follow', () => {
     const lease = await running(store);
     const follower = collect(store, lease.experiment);
     await follower.reached(3);
-    await store.append(lease, [log(1)]);
+    await store.events.append(lease, [log(1)]);
     await follower.reached(4);
     await server.restart();
-    await store.append(lease, [log(2), log(3)]);
+    await store.events.append(lease, [log(2), log(3)]);
     await follower.reached(6);
     follower.abort();
     await follower.done;
@@ -143,14 +146,14 @@ describe('follow', () => {
     let looks = 0;
     redis.hmget = (async (...args: unknown[]) => {
       if (++looks === 2) {
-        await store.append(lease, [log(1)]);
-        await store.end(lease, { to: 'failed', reason: 'over' });
+        await store.events.append(lease, [log(1)]);
+        await store.attempts.end(lease, { to: 'failed', reason: 'over' });
       }
       return await look(...args);
     }) as typeof redis.hmget;
     const follower = collect(store, lease.experiment);
     await follower.done;
-    assert.deepEqual(follower.got, await store.read(lease.experiment, undefined, 100));
+    assert.deepEqual(follower.got, await store.events.read(lease.experiment, undefined, 100));
     assert.equal(follower.got.length, 5);
   });
 
@@ -159,13 +162,13 @@ describe('follow', () => {
     const lease = await running(store);
     const digest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
     const part = { type: 'batch', step: 1, batch: 1, index: 0, count: 1, rows: 1, digest, bytes: 0 } as const;
-    await store.append(lease, [{ sequence: 1, at: 0, event: part, data: new Uint8Array() }]);
-    await store.end(lease, { to: 'succeeded', reason: '' });
+    await store.events.append(lease, [{ sequence: 1, at: 0, event: part, data: new Uint8Array() }]);
+    await store.attempts.end(lease, { to: 'succeeded', reason: '' });
     const follower = collect(store, lease.experiment);
     await follower.reached(5);
-    const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
-    assert.deepEqual(await store.batchBytes(record!), Buffer.alloc(0));
-    await store.report(
+    const [record] = await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
+    assert.deepEqual(await store.batches.bytes(record!), Buffer.alloc(0));
+    await store.batches.report(
       record!,
       {
         type: 'verification',
@@ -190,11 +193,11 @@ describe('follow', () => {
     const { store } = await storeFor(t, { limits });
     const { signal } = new AbortController();
     const first = (id: string, after?: string) =>
-      store.follow(id, after, signal)[Symbol.asyncIterator]().next();
+      store.events.follow(id, after, signal)[Symbol.asyncIterator]().next();
     await assert.rejects(first('exp-00000000000000000000'), coded('not-found'));
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     await assert.rejects(async () => first(id, 'x'), coded('invalid-cursor'));
-    await assert.rejects(store.read(id, '1-1 COUNT 5', 5), coded('invalid-cursor'));
+    await assert.rejects(store.events.read(id, '1-1 COUNT 5', 5), coded('invalid-cursor'));
     const aborted = collect(store, id);
     const closed = collect(store, id);
     await Promise.all([aborted.reached(1), closed.reached(1)]);

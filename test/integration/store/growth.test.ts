@@ -10,7 +10,7 @@ import { claimed, storeFor, submitInput, type TestStore } from '../../support/st
 
 /*
  * Redis refuses writes when it is full, so nothing in it may grow with the number of experiments that ever ran, once
- * retention has done its work. What bounds each family of keys is said in docs/redis-keys.md.
+ * retention has done its work. What bounds each family of keys is said in docs/reference/redis-keys.md.
  */
 
 const EXPERIMENTS = 500;
@@ -22,7 +22,7 @@ async function families(redis: TestStore['redis']): Promise<Map<KeyFamily, numbe
   const found = new Map<KeyFamily, number>();
   for (const key of await everyKey(redis)) {
     const family = familyOf(FAMILIES, key);
-    assert.ok(family, `${key} is not in docs/redis-keys.md`);
+    assert.ok(family, `${key} is not in docs/reference/redis-keys.md`);
     found.set(family, (found.get(family) ?? 0) + 1);
   }
   return found;
@@ -57,23 +57,23 @@ const EVENTS: NumberedEvent[] = [
 /** One experiment from its submission to its last report; every seventh is cancelled while it waits. */
 async function live(store: Store, number: number): Promise<void> {
   const project = number % 2 === 0 ? 'default' : 'other';
-  const idempotency = { key: `key ${number}`, digest: 'd' };
-  const { id } = await store.submit(submitInput({ project, idempotency }));
-  if (number % 7 === 0) return void (await store.cancel(id, 'not needed'));
+  const idempotency = { name: number.toString(16).padStart(64, '0'), digest: 'd' };
+  const { id } = await store.experiments.submit(submitInput({ project, idempotency }));
+  if (number % 7 === 0) return void (await store.experiments.cancel(id, 'not needed'));
   const lease = await claimed(store, id);
-  await store.confirm(lease);
-  await store.append(lease, EVENTS);
-  await store.end(lease, { to: number % 3 === 0 ? 'failed' : 'succeeded', reason: 'exit code' });
+  await store.attempts.confirm(lease);
+  await store.events.append(lease, EVENTS);
+  await store.attempts.end(lease, { to: number % 3 === 0 ? 'failed' : 'succeeded', reason: 'exit code' });
 }
 
 async function reportAll(store: Store): Promise<void> {
   for (;;) {
-    const records = await store.takePending(100, { holder: 'verifier-1', leaseMs: 60_000 });
+    const records = await store.batches.takePending(100, { holder: 'verifier-1', leaseMs: 60_000 });
     if (records.length === 0) return;
     for (const { attempt, batch, step, ...record } of records) {
       const counts = { rows: 3, exact: 3, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true };
       const event = { type: 'verification', attempt, batch, step, ...counts } as const;
-      await store.report({ attempt, batch, step, ...record }, event, { ok: true });
+      await store.batches.report({ attempt, batch, step, ...record }, event, { ok: true });
     }
   }
 }
@@ -81,17 +81,17 @@ async function reportAll(store: Store): Promise<void> {
 /** As the dispatcher's rules do once they have seen everything. */
 async function dropSignals(store: Store): Promise<void> {
   for (;;) {
-    const { ids } = await store.takeSignals(200, 60_000);
+    const { ids } = await store.rules.takeSignals(200, 60_000);
     if (ids.length === 0) return;
-    for (const id of ids) await store.dropSignals(id);
+    for (const id of ids) await store.rules.dropSignals(id);
   }
 }
 
 async function archiveAll(store: Store): Promise<void> {
   for (;;) {
-    const ids = await store.takeArchiving({ limit: 100, leaseMs: 600_000, afterMs: 0 });
+    const ids = await store.archive.take({ limit: 100, leaseMs: 600_000, afterMs: 0 });
     if (ids.length === 0) return;
-    for (const id of ids) assert.equal(await store.archiveStream(id), 'archived');
+    for (const id of ids) assert.equal(await store.archive.archiveStream(id), 'archived');
   }
 }
 
@@ -99,13 +99,13 @@ async function expireAll(store: Store, stages: readonly (typeof RETENTION_STAGES
   for (const stage of stages) {
     for (const project of ['default', 'other']) {
       for (;;) {
-        const ids = await store.due(stage, project, { endedBefore: LATER, limit: 100 });
+        const ids = await store.retention.due(stage, project, { endedBefore: LATER, limit: 100 });
         if (ids.length === 0) break;
-        for (const id of ids) assert.equal(await store.expire(stage, id), 'expired');
+        for (const id of ids) assert.equal(await store.retention.expire(stage, id), 'expired');
       }
     }
   }
-  while ((await store.collectGarbage(100)) > 0);
+  while ((await store.retention.collectGarbage(100)) > 0);
 }
 
 const server = await redisFor({ after }, { appendfsync: 'no' });
@@ -129,7 +129,7 @@ describe('what stays in Redis', () => {
     for (const key of await redis.keys('*:events')) {
       if (key.includes(':x:')) assert.equal(await redis.xlen(key), 0);
     }
-    assert.equal((await store.takeArchiving({ limit: 1, leaseMs: 1, afterMs: -1e12 })).length, 0);
+    assert.equal((await store.archive.take({ limit: 1, leaseMs: 1, afterMs: -1e12 })).length, 0);
   });
 
   test('after batches and streams have gone: records alone', async () => {
@@ -145,15 +145,15 @@ describe('what stays in Redis', () => {
     const { redis, store } = all;
     await expireAll(store, RETENTION_STAGES);
     for (let more = true; more; ) {
-      const taken = await store.takeForgetting({ limit: 100, leaseMs: 60_000, afterMs: 0 });
-      await store.forgotten(taken.map(({ id }) => id));
+      const taken = await store.retention.takeForgetting({ limit: 100, leaseMs: 60_000, afterMs: 0 });
+      await store.retention.forgotten(taken.map(({ id }) => id));
       more = taken.length > 0;
     }
     for (const [{ name, goes }, count] of await families(redis)) {
       assert.ok(!goes.startsWith('with') && goes !== 'empties', `${name} is left`);
       if (goes !== 'expires') assert.ok(count < 20, name);
     }
-    for (const key of await redis.keys('*:idempotency:*')) assert.ok((await redis.ttl(key)) > 0, key);
+    for (const key of await redis.keys('*:answer:*')) assert.ok((await redis.ttl(key)) > 0, key);
     for (const key of await redis.keys('*:feed:*')) assert.ok((await redis.xlen(key)) < 25_000, key);
   });
 });

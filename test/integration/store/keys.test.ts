@@ -34,153 +34,169 @@ const CLUSTER = {
 
 /** Everything that people set up beside experiments. Returns the id of the command. */
 async function setUp(store: Store): Promise<string> {
-  await store.adoptProjects(1);
-  await store.createProject(newProject({ name: PROJECT }, 1));
+  await store.projects.create(newProject({ name: PROJECT }, 1));
   const { id: key } = await makeKey(store, { project: PROJECT });
-  await store.keyUsed(key, 2);
+  await store.access.keyUsed(key, 2);
   const said = { action: 'a', target: null, status: 200, outcome: 'done', code: null, note: null } as const;
-  await store.signOut(key, Date.now(), 1000);
-  await store.audit(
+  await store.access.signOut(key, Date.now(), 1000);
+  await store.audit.record(
     { caller: key, name: 'n', project: null, requestId: 'r', address: '::1', ...said },
     { administrative: true },
   );
-  await store.audit({ caller: key, name: 'n', project: PROJECT, requestId: 'r', address: '::1', ...said });
-  const claim = await store.claimAnswer({ name: DIGEST, digest: DIGEST, leaseMs: 60_000 });
+  await store.audit.record({
+    caller: key,
+    name: 'n',
+    project: PROJECT,
+    requestId: 'r',
+    address: '::1',
+    ...said,
+  });
+  const claim = await store.answers.claim({ name: DIGEST, digest: DIGEST, leaseMs: 60_000 });
   assert.ok(claim.outcome === 'claimed');
   const answer = { status: 202, headers: {}, body: '{}' };
-  await store.keepAnswer({ name: DIGEST, token: claim.token, caller: key, answer, keepMs: 60_000 });
-  await store.putCluster(CLUSTER);
+  await store.answers.keep({ name: DIGEST, token: claim.token, caller: key, answer, keepMs: 60_000 });
+  await store.clusters.put(CLUSTER);
   const nodes = [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }];
-  await store.seeCluster('local', { address: 'a:1', generation: 'g', nodes });
-  await store.setCluster('local', { labels: { zone: 'a' }, backfill: true });
+  await store.clusters.see('local', { address: 'a:1', generation: 'g', nodes });
+  await store.clusters.set('local', { labels: { zone: 'a' }, backfill: true });
   const pause = { by: 'ann', at: 5, reason: null };
-  await store.setPaused({ kind: 'project', name: PROJECT }, pause);
-  await store.setPaused({ kind: 'project', name: PROJECT }, null);
-  await store.setPaused({ kind: 'project', name: 'other' }, pause);
-  assert.ok(await store.holdRetention('dispatcher', 600_000));
+  await store.queue.setPaused({ kind: 'project', name: PROJECT }, pause);
+  await store.queue.setPaused({ kind: 'project', name: PROJECT }, null);
+  await store.queue.setPaused({ kind: 'project', name: 'other' }, pause);
+  assert.ok(await store.retention.hold('dispatcher', 600_000));
   await store.claimArchiveId('the-archive');
-  return await store.createCommand({
+  return await store.commands.create({
     ...{ id: newCommandId(), cluster: 'local', kind: 'preflight' },
     ...{ request: {}, secret: null, project: PROJECT },
   });
 }
 
 async function carryOut(store: Store, id: string): Promise<void> {
-  const claim = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 1_000 });
+  const claim = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 1_000 });
   assert.ok(claim.outcome === 'claimed');
-  await store.reportCommand(claim.claimed.lease, 'a line');
-  await store.endCommand(claim.claimed.lease, { state: 'succeeded', problems: [] });
+  await store.commands.report(claim.claimed.lease, 'a line');
+  await store.commands.end(claim.claimed.lease, { state: 'succeeded', problems: [] });
 }
 
 async function report(store: Store, record: BatchRecord): Promise<void> {
   const found = { rows: 3, exact: 3, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true };
   const { attempt, batch, step } = record;
-  await store.report(record, { type: 'verification', attempt, batch, step, ...found }, { ok: true });
+  await store.batches.report(record, { type: 'verification', attempt, batch, step, ...found }, { ok: true });
 }
 
 /** Two dispatchers are lost with the attempt, the second one as it takes it over. */
 async function takeOverTwice(store: Store, id: string, look: Look): Promise<Lease> {
   const takeOver = async (dispatcher: string) => {
     await look.lose(id);
-    const [taken] = await store.takeOver({ dispatcher, leaseMs: 60_000, limit: 1, suspects: true });
+    const [taken] = await store.attempts.takeOver({ dispatcher, leaseMs: 60_000, limit: 1, suspects: true });
     await look();
     return taken!.lease;
   };
   await takeOver('d2');
   const lease = await takeOver('d3');
-  await store.settle(lease);
+  await store.attempts.settle(lease);
   return lease;
 }
 
 /** An experiment that reports everything, and at whose second batch a rule fires. */
 async function train(store: Store, key: string, look: Look): Promise<string> {
   const resolved = { engine: 'replay', deadline: new Date(LATER).toISOString(), rules: [{ name: 'r' }] };
-  const idempotency = { key, digest: 'd' };
-  const { id } = await store.submit(submitInput({ project: PROJECT, resolved, idempotency }));
+  const idempotency = { name: key, digest: DIGEST };
+  const { id } = await store.experiments.submit(submitInput({ project: PROJECT, resolved, idempotency }));
   await look();
-  await store.confirm(await claimed(store, id));
+  const start = { experiment: id, cluster: 'local', node: 'node-1', gpus: 0, cpus: 1 };
+  const { version: reservationVersion } = await store.clusters.allocations('local');
+  await store.attempts.allocate([{ ...start, reservationVersion }]);
+  await look();
+  await store.attempts.confirm(await claimed(store, id));
   const lease = await takeOverTwice(store, id, look);
   const events = EVENTS.map((event, at) => ({ sequence: at + 1, at: 1, event }));
-  await store.append(lease, events);
+  await store.events.append(lease, events);
   for (const batch of [1, 2]) {
     const event = { ...BATCH, batch, digest: DIGEST };
-    await store.append(lease, [{ sequence: events.length + batch, at: 1, event, data: BYTES }]);
+    await store.events.append(lease, [{ sequence: events.length + batch, at: 1, event, data: BYTES }]);
   }
   const hold = { holder: 'verifier-1', leaseMs: 60_000 };
-  for (const record of await store.takePending(10, hold)) await store.beginPending(record, hold);
+  for (const record of await store.batches.takePending(10, hold))
+    await store.batches.beginPending(record, hold);
   await look();
-  await report(store, (await store.batches(id))[0]!);
+  await report(store, (await store.batches.list(id))[0]!);
   const fired = {
     ...{ type: 'rule', rule: 'r', do: 'mark', attempt: 1, step: 1, at: 5, batch: 2, reason: 'why' },
     evidence: { condition: 'x', values: [] },
   } as RuleEvent;
-  const page = await store.readSignals(id, 100);
+  const page = await store.rules.readSignals(id, 100);
   const moved = { ...page, experiment: id, memory: {}, due: LATER, stop: null };
-  assert.equal((await store.advanceRules({ ...moved, fired: [fired] })).outcome, 'ok');
-  await store.append(lease, [
+  assert.equal((await store.rules.advance({ ...moved, fired: [fired] })).outcome, 'ok');
+  await store.events.append(lease, [
     { sequence: 7, at: 1, event: { type: 'metrics', step: 2, values: { loss: 1 } } },
   ]);
   await look();
-  await store.end(lease, { to: 'failed', reason: 'exit code 1' });
+  await store.attempts.end(lease, { to: 'failed', reason: 'exit code 1' });
   return id;
 }
 
 /** A sweep whose evaluation waits for a training that has to run twice. Returns it and its experiments. */
 async function sweep(store: Store, look: () => Promise<void>): Promise<{ id: string; children: string[] }> {
-  const { id } = await store.createSweep(chainInput([undefined, 0, 0], { project: PROJECT }));
+  const { id } = await store.sweeps.create(chainInput([undefined, 0, 0], { project: PROJECT }));
   await look();
   const run = async (experiment: string, to: 'succeeded' | 'failed') => {
     const lease = await claimed(store, experiment);
-    await store.confirm(lease);
-    await store.end(lease, { to, reason: 'exit code' });
+    await store.attempts.confirm(lease);
+    await store.attempts.end(lease, { to, reason: 'exit code' });
   };
   const [first] = await expandAll(store, id);
-  await store.recordAverage({ sweep: id, index: 0, step: 5, average: 1 });
+  await store.sweeps.recordAverage({ sweep: id, index: 0, step: 5, average: 1 });
   await run(first!, 'failed');
-  await store.releaseSweep(id, makeChild);
-  const record = (await store.sweep(id))!;
-  const [again] = await store.rerunSweepChildren(record, await store.sweepChildren(record, 0, 3), makeChild);
+  await store.sweeps.release(id, makeChild);
+  const record = (await store.sweeps.get(id))!;
+  const [again] = await store.sweeps.rerunChildren(
+    record,
+    await store.sweeps.children(record, 0, 3),
+    makeChild,
+  );
   await run(again!.experiment, 'succeeded');
-  const evaluations = await store.releaseSweep(id, makeChild);
+  const evaluations = await store.sweeps.release(id, makeChild);
   for (const { experiment } of evaluations) await run(experiment, 'succeeded');
   const children = [first!, ...[again!, ...evaluations].map(({ experiment }) => experiment)];
-  assert.equal((await store.sweep(id))?.state, 'done');
+  assert.equal((await store.sweeps.get(id))?.state, 'done');
   return { id, children };
 }
 
 /** Archives all but one. */
 async function archiveAll(store: Store, pending: string): Promise<void> {
-  const { ids } = await store.takeSignals(100, 60_000);
-  for (const id of ids) if (id !== pending) await store.dropSignals(id);
-  for (const id of await store.takeArchiving({ limit: 100, leaseMs: 1, afterMs: -60_000 }))
-    if (id !== pending) assert.equal(await store.archiveStream(id), 'archived');
+  const { ids } = await store.rules.takeSignals(100, 60_000);
+  for (const id of ids) if (id !== pending) await store.rules.dropSignals(id);
+  for (const id of await store.archive.take({ limit: 100, leaseMs: 1, afterMs: -60_000 }))
+    if (id !== pending) assert.equal(await store.archive.archiveStream(id), 'archived');
 }
 
 /** Deletes experiments of which retention has taken nothing yet, their batches, and their streams. */
 async function deleteOnTheWay(store: Store, ids: readonly string[]): Promise<void> {
   for (const [gone, id] of ids.entries()) {
     for (const stage of RETENTION_STAGES.slice(0, gone))
-      assert.equal(await store.expire(stage, id), 'expired');
-    assert.equal(await store.deleteExperiment(id), 'deleted');
+      assert.equal(await store.retention.expire(stage, id), 'expired');
+    assert.equal(await store.experiments.delete(id), 'deleted');
   }
 }
 
 async function expireAll(store: Store): Promise<void> {
   for (const stage of RETENTION_STAGES)
-    for (const id of await store.due(stage, PROJECT, { endedBefore: LATER, limit: 100 }))
-      assert.equal(await store.expire(stage, id), 'expired');
+    for (const id of await store.retention.due(stage, PROJECT, { endedBefore: LATER, limit: 100 }))
+      assert.equal(await store.retention.expire(stage, id), 'expired');
 }
 
 async function cleanUp(store: Store): Promise<void> {
-  await store.expireSweeps(PROJECT, { endedBefore: LATER, limit: 10, cursor: null });
-  const forgotten = await store.takeForgetting({ limit: 100, leaseMs: 1, afterMs: -60_000 });
-  await store.forgotten(forgotten.map(({ id }) => id));
-  while ((await store.collectGarbage(10)) > 0);
-  for (const { id } of await store.keys()) await store.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
+  await store.retention.expireSweeps(PROJECT, { endedBefore: LATER, limit: 10, cursor: null });
+  const forgotten = await store.retention.takeForgetting({ limit: 100, leaseMs: 1, afterMs: -60_000 });
+  await store.retention.forgotten(forgotten.map(({ id }) => id));
+  while ((await store.retention.collectGarbage(10)) > 0);
+  for (const { id } of await store.access.keys())
+    await store.access.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
   await makeKey(store, { createdAt: LATER });
-  await store.setPaused({ kind: 'project', name: 'other' }, null);
-  assert.equal(await store.removeProject(PROJECT, LATER), 'removed');
-  assert.equal(await store.removeCluster('local'), 'removed');
+  await store.queue.setPaused({ kind: 'project', name: 'other' }, null);
+  assert.equal(await store.projects.remove(PROJECT, LATER), 'removed');
+  assert.equal(await store.clusters.remove('local'), 'removed');
 }
 
 /** Everything from the first key to the last deletion. Returns the ids of all that was deleted. */
@@ -192,15 +208,15 @@ async function liveThroughAll(
   const command = await setUp(store);
   await look();
   await carryOut(store, command);
-  const pending = await train(store, 'first', look);
+  const pending = await train(store, '1'.repeat(64), look);
   const { id: swept, children } = await sweep(store, look);
   await look();
-  const kept = await train(store, 'second', look);
-  await report(store, (await store.batches(kept))[1]!);
+  const kept = await train(store, '2'.repeat(64), look);
+  await report(store, (await store.batches.list(kept))[1]!);
   const inputs = RETENTION_STAGES.map(() => submitInput({ project: PROJECT }));
   const cancelled = inputs.map(({ id }) => id);
-  for (const input of inputs) await store.submit(input);
-  for (const id of cancelled) await store.cancel(id, '');
+  for (const input of inputs) await store.experiments.submit(input);
+  for (const id of cancelled) await store.experiments.cancel(id, '');
   await archiveAll(store, pending);
   await look();
   await deleteOnTheWay(store, cancelled);
@@ -208,14 +224,14 @@ async function liveThroughAll(
   await look();
   await isStreamGone(kept);
   // One of which batches are pending, and one of which a batch is kept: a person deletes both.
-  for (const id of [pending, kept]) assert.equal(await store.deleteExperiment(id), 'deleted');
+  for (const id of [pending, kept]) assert.equal(await store.experiments.delete(id), 'deleted');
   await look();
   await cleanUp(store);
   await look();
   return [pending, kept, ...cancelled, swept, ...children];
 }
 
-// Fails where a key is not in docs/redis-keys.md, is of another type, is none any more, or outlives what it belongs to.
+// Fails where a key is not in docs/reference/redis-keys.md, is of another type, is none any more, or outlives what it belongs to.
 test('every key is listed, and nothing is left of what was deleted', async (t) => {
   const { store, redis } = await storeFor(t);
   const families = documentedKeys();
@@ -223,7 +239,7 @@ test('every key is listed, and nothing is left of what was deleted', async (t) =
   const lookAround = async () => {
     for (const key of await everyKey(redis)) {
       const family = familyOf(families, key);
-      assert.ok(family, `${key} is not in docs/redis-keys.md`);
+      assert.ok(family, `${key} is not in docs/reference/redis-keys.md`);
       assert.equal(await redis.type(`{echelon}:${key}`), family.type, key);
       seen.add(family.name);
     }

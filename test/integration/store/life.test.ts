@@ -10,17 +10,17 @@ describe('the life of an experiment', () => {
     const { store } = await storeFor(t);
     await store.checkFitness();
     const input = submitInput({ gpus: 1, cpus: 2.5, fingerprint: 'hgpo' });
-    assert.deepEqual(await store.submit(input), { id: input.id, created: true });
-    assert.deepEqual(await store.position(input.id), { rank: 1, length: 1 });
-    await store.noteWaiting(new Map([[input.id, { reason: 'no cluster yet' }]]));
-    assert.equal((await store.waiting(10))[0]?.reason, 'no cluster yet');
-    assert.equal((await store.waiting(10))[0]?.cpus, 2.5);
+    assert.deepEqual(await store.experiments.submit(input), { id: input.id, created: true });
+    assert.deepEqual(await store.queue.position(input.id), { rank: 1, length: 1 });
+    await store.queue.note(new Map([[input.id, { reason: 'no cluster yet' }]]));
+    assert.equal((await store.queue.first(10))[0]?.reason, 'no cluster yet');
+    assert.equal((await store.queue.first(10))[0]?.cpus, 2.5);
 
     const lease = await claimed(store, input.id);
-    assert.deepEqual((await store.reservations('local')).items, [
+    assert.deepEqual((await store.clusters.allocations('local')).items, [
       { experiment: input.id, node: 'node-1', gpus: 0, cpus: 1 },
     ]);
-    assert.equal(await store.confirm(lease), 'running');
+    assert.equal(await store.attempts.confirm(lease), 'running');
 
     const batch = Buffer.from([0, 255, 10, 13, 128]);
     const digest = createHash('sha256').update(batch).digest('hex');
@@ -34,9 +34,9 @@ describe('the life of an experiment', () => {
       { sequence: 6, at: 6, event: { type: 'metrics', step: 3, values: { loss: 0.1 + 0.2, kl: 'NaN' } } },
       { sequence: 7, at: 7, event: { type: 'checkpoint', step: 3, path: 'c/3' } },
     ];
-    assert.equal(await store.append(lease, events), 7);
-    assert.equal(await store.backlog(), 1);
-    const [pending] = await store.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 });
+    assert.equal(await store.events.append(lease, events), 7);
+    assert.equal(await store.batches.backlog(), 1);
+    const [pending] = await store.batches.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 });
     assert.deepEqual(pending, {
       experiment: input.id,
       attempt: 1,
@@ -50,8 +50,8 @@ describe('the life of an experiment', () => {
       report: null,
       deaths: 0,
     });
-    assert.deepEqual(await store.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 }), []);
-    assert.deepEqual(Buffer.from(await store.batchBytes(pending)), batch);
+    assert.deepEqual(await store.batches.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 }), []);
+    assert.deepEqual(Buffer.from(await store.batches.bytes(pending)), batch);
 
     const ended: Ended = {
       type: 'ended',
@@ -61,9 +61,9 @@ describe('the life of an experiment', () => {
       message: '',
       lastLines: [],
     };
-    assert.equal(await store.append(lease, [{ sequence: 8, at: 8, event: ended }]), 8);
-    assert.equal(await store.end(lease, { to: 'succeeded', reason: 'exit code 0' }), 'succeeded');
-    assert.equal((await store.get(input.id))?.verification.status, 'pending');
+    assert.equal(await store.events.append(lease, [{ sequence: 8, at: 8, event: ended }]), 8);
+    assert.equal(await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' }), 'succeeded');
+    assert.equal((await store.experiments.get(input.id))?.verification.status, 'pending');
 
     const verdict: Extract<ControllerEvent, { type: 'verification' }> = {
       type: 'verification',
@@ -78,12 +78,12 @@ describe('the life of an experiment', () => {
       errors: ['x'],
       ok: false,
     };
-    assert.equal(await store.report(pending, verdict, { a: 1 }), 'stored');
-    assert.equal(await store.report(pending, verdict, { a: 2 }), 'known');
-    assert.deepEqual((await store.batch(input.id, 1, 1))?.report, { a: 1 });
-    assert.equal(await store.backlog(), 0);
+    assert.equal(await store.batches.report(pending, verdict, { a: 1 }), 'stored');
+    assert.equal(await store.batches.report(pending, verdict, { a: 2 }), 'known');
+    assert.deepEqual((await store.batches.get(input.id, 1, 1))?.report, { a: 1 });
+    assert.equal(await store.batches.backlog(), 0);
 
-    const record = await store.get(input.id);
+    const record = await store.experiments.get(input.id);
     assert.deepEqual(record?.verification, {
       status: 'complete',
       batches: 1,
@@ -104,10 +104,10 @@ describe('the life of an experiment', () => {
       metrics: { loss: 0.1 + 0.2, kl: 'NaN' },
     });
     assert.deepEqual(record?.checkpoint, { step: 3, path: 'c/3', attempt: 1 });
-    assert.deepEqual((await store.attempts(input.id))[0]?.ended, ended);
-    assert.deepEqual((await store.reservations('local')).items, []);
+    assert.deepEqual((await store.attempts.list(input.id))[0]?.ended, ended);
+    assert.deepEqual((await store.clusters.allocations('local')).items, []);
 
-    const ids = (await store.read(input.id, undefined, 100)).map((entry) => entry.id);
+    const ids = (await store.events.read(input.id, undefined, 100)).map((entry) => entry.id);
     const own = (n: number, behind = 0) => `1-${n * 2 ** 20 + behind}`;
     const expected = [
       '0-1',
@@ -119,11 +119,11 @@ describe('the life of an experiment', () => {
     ];
     assert.deepEqual(ids, expected);
     assert.deepEqual(
-      (await store.tail(input.id, 2)).map((entry) => entry.event.type),
+      (await store.events.tail(input.id, 2)).map((entry) => entry.event.type),
       ['state', 'verification'],
     );
     const followed: string[] = [];
-    for await (const entry of store.follow(input.id, '1-1', AbortSignal.timeout(20_000))) {
+    for await (const entry of store.events.follow(input.id, '1-1', AbortSignal.timeout(20_000))) {
       followed.push(entry.id);
     }
     assert.deepEqual(followed, expected.slice(3));
@@ -132,26 +132,26 @@ describe('the life of an experiment', () => {
   test('a cancel that came first turns any end into cancelled', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
-    assert.equal(await store.cancel(lease.experiment, 'enough'), 'cancelling');
-    assert.equal(await store.cancel(lease.experiment, 'enough'), 'cancelling');
-    assert.equal(await store.end(lease, { to: 'queued', reason: 'node lost' }), 'cancelled');
-    assert.equal(await store.cancel(lease.experiment, 'enough'), 'already-final');
-    await assert.rejects(store.end(lease, { to: 'failed', reason: '' }), coded('lease-lost'));
-    await assert.rejects(store.append(lease, []), coded('lease-lost'));
-    await assert.rejects(store.confirm(lease), coded('lease-lost'));
+    assert.equal(await store.experiments.cancel(lease.experiment, 'enough'), 'cancelling');
+    assert.equal(await store.experiments.cancel(lease.experiment, 'enough'), 'cancelling');
+    assert.equal(await store.attempts.end(lease, { to: 'queued', reason: 'node lost' }), 'cancelled');
+    assert.equal(await store.experiments.cancel(lease.experiment, 'enough'), 'already-final');
+    await assert.rejects(store.attempts.end(lease, { to: 'failed', reason: '' }), coded('lease-lost'));
+    await assert.rejects(store.events.append(lease, []), coded('lease-lost'));
+    await assert.rejects(store.attempts.confirm(lease), coded('lease-lost'));
   });
 
   test('an experiment that is taken back keeps its place in the line', async (t) => {
     const { store } = await storeFor(t, { server: await redisFor(t) });
     const first = submitInput();
-    await store.submit(first);
+    await store.experiments.submit(first);
     const lease = await claimed(store, first.id);
     const second = submitInput();
-    await store.submit(second);
+    await store.experiments.submit(second);
     const urgent = submitInput({ priority: 5 });
-    await store.submit(urgent);
-    assert.equal(await store.end(lease, { to: 'queued', reason: 'the node was lost' }), 'queued');
-    assert.deepEqual(await store.waitingIds(10), [urgent.id, first.id, second.id]);
-    assert.equal((await store.get(first.id))?.attempt, 1);
+    await store.experiments.submit(urgent);
+    assert.equal(await store.attempts.end(lease, { to: 'queued', reason: 'the node was lost' }), 'queued');
+    assert.deepEqual(await store.queue.ids(10), [urgent.id, first.id, second.id]);
+    assert.equal((await store.experiments.get(first.id))?.attempt, 1);
   });
 });

@@ -20,24 +20,24 @@ describe('memory', () => {
   test('new work is refused above 70 %, while what was accepted goes on', async (t) => {
     const all = await storeFor(t, { limits: { pressureMaxAgeMs: 0 } });
     const { store } = all;
-    const early = submitInput({ idempotency: { key: 'k', digest: 'd' } });
-    await store.submit(early);
+    const early = submitInput({ idempotency: { name: 'k', digest: 'd' } });
+    await store.experiments.submit(early);
     assert.equal((await store.pressure()).accepting, true);
     await fill(all, 0.75);
     const pressure = await store.pressure();
     assert.equal(pressure.maxBytes, MAX_BYTES);
     assert.equal(pressure.accepting, false);
-    await assert.rejects(store.submit(submitInput()), coded('store-full'));
+    await assert.rejects(store.experiments.submit(submitInput()), coded('store-full'));
     assert.deepEqual(
-      await store.submit({ ...submitInput(), idempotency: { key: 'k', digest: 'd' } }),
+      await store.experiments.submit({ ...submitInput(), idempotency: { name: 'k', digest: 'd' } }),
       { id: early.id, created: false },
       'what was accepted is found by its key',
     );
     const lease = await claimed(store, early.id);
-    await store.confirm(lease);
+    await store.attempts.confirm(lease);
     const event = { type: 'stage', name: 's', step: 1, steps: 2 } as const;
-    assert.equal(await store.append(lease, [{ sequence: 1, at: 0, event }]), 1);
-    assert.equal(await store.end(lease, { to: 'succeeded', reason: '' }), 'succeeded');
+    assert.equal(await store.events.append(lease, [{ sequence: 1, at: 0, event }]), 1);
+    assert.equal(await store.attempts.end(lease, { to: 'succeeded', reason: '' }), 'succeeded');
   });
 
   /*
@@ -49,17 +49,17 @@ describe('memory', () => {
     const { store, redis } = all;
     const lease = await running(store);
     const inputs = [submitInput(), submitInput()];
-    for (const input of inputs) await store.submit(input);
+    for (const input of inputs) await store.experiments.submit(input);
     await fill(all, 0.6);
     await redis.config('SET', 'maxmemory', '1mb');
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines: ['x'], cutBytes: 0 };
-    await assert.rejects(store.append(lease, [{ sequence: 1, at: 0, event }]), coded('store-full'));
+    await assert.rejects(store.events.append(lease, [{ sequence: 1, at: 0, event }]), coded('store-full'));
 
     const next = await claimed(store, inputs[0]!.id);
-    assert.equal(await store.confirm(next), 'running');
-    assert.equal((await store.renew([next], 60_000))[0]?.status, 'held');
-    assert.equal(await store.cancel(inputs[1]!.id, ''), 'cancelled');
-    await store.putCluster({
+    assert.equal(await store.attempts.confirm(next), 'running');
+    assert.equal((await store.attempts.renew([next], 60_000))[0]?.status, 'held');
+    assert.equal(await store.experiments.cancel(inputs[1]!.id, ''), 'cancelled');
+    await store.clusters.put({
       name: 'local',
       address: '127.0.0.1:1',
       token: 't',
@@ -69,50 +69,47 @@ describe('memory', () => {
       lastSeenAt: 1,
       nodes: [],
     });
-    await store.noteWaiting(new Map([[inputs[1]!.id, { reason: 'no room' }]]));
-    assert.equal((await store.waiting(5)).length, 0);
-    assert.equal((await store.counts()).running, 2);
-    await store.release([next]);
-    const [taken] = await store.takeOver({ dispatcher: 'd', leaseMs: 60_000, limit: 5 });
-    assert.equal(await store.end(taken!.lease, { to: 'failed', reason: '' }), 'failed');
+    await store.queue.note(new Map([[inputs[1]!.id, { reason: 'no room' }]]));
+    assert.equal((await store.queue.first(5)).length, 0);
+    assert.equal((await store.experiments.counts()).running, 2);
+    await store.attempts.release([next]);
+    const [taken] = await store.attempts.takeOver({ dispatcher: 'd', leaseMs: 60_000, limit: 5 });
+    assert.equal(await store.attempts.end(taken!.lease, { to: 'failed', reason: '' }), 'failed');
 
     await redis.config('SET', 'maxmemory', '0');
-    assert.equal(await store.append(lease, [{ sequence: 1, at: 0, event }]), 1);
+    assert.equal(await store.events.append(lease, [{ sequence: 1, at: 0, event }]), 1);
   });
 
   /*
-   * Seen to fail where experiments of an earlier version are put among those to be archived, or a look at what clusters
-   * keep is put off, by a command that a full server refuses: nothing was deleted any more, and it stayed full.
+   * Seen to fail where a look at what clusters keep is put off by a command that a full server refuses: nothing was deleted any more, and it stayed full.
    */
   test('at the limit everything that gives memory back goes on', async (t) => {
     const all = await storeFor(t);
     const { store, redis } = all;
-    const ended = await Promise.all(['a', 'b', 'c'].map(() => store.submit(submitInput())));
-    for (const { id } of ended) await store.cancel(id, '');
+    const ended = await Promise.all(['a', 'b', 'c'].map(() => store.experiments.submit(submitInput())));
+    for (const { id } of ended) await store.experiments.cancel(id, '');
     const [first, second, third] = ended.map(({ id }) => id) as [string, string, string];
-    await store.archiveStream(first);
-    await redis.zrem('{echelon}:archiving', second);
+    await store.archive.archiveStream(first);
     await redis.config('SET', 'maxmemory', '1mb');
-    await assert.rejects(store.submit(submitInput()), coded('store-full'));
+    await assert.rejects(store.experiments.submit(submitInput()), coded('store-full'));
 
-    assert.equal((await store.seedArchiving(null, 10)).added, 1);
     assert.deepEqual(
-      (await store.takeArchiving({ limit: 5, leaseMs: 60_000, afterMs: -60_000 })).sort(),
+      (await store.archive.take({ limit: 5, leaseMs: 60_000, afterMs: -60_000 })).sort(),
       [second, third].sort(),
     );
-    assert.equal(await store.archiveStream(second), 'archived');
+    assert.equal(await store.archive.archiveStream(second), 'archived');
     const forgetting = { limit: 5, leaseMs: 60_000, afterMs: -60_000 };
-    assert.equal((await store.takeForgetting(forgetting)).length, 2);
-    await store.forgetLater([first, second], { laterMs: 60_000, afterMs: 0 });
-    await store.forgotten([first]);
-    assert.equal(await store.holdRetention('dispatcher', 60_000), true);
-    for (const stage of RETENTION_STAGES) assert.equal(await store.expire(stage, first), 'expired');
+    assert.equal((await store.retention.takeForgetting(forgetting)).length, 2);
+    await store.retention.forgetLater([first, second], { laterMs: 60_000, afterMs: 0 });
+    await store.retention.forgotten([first]);
+    assert.equal(await store.retention.hold('dispatcher', 60_000), true);
+    for (const stage of RETENTION_STAGES) assert.equal(await store.retention.expire(stage, first), 'expired');
     assert.equal(
-      (await store.expireSweeps('default', { endedBefore: 1, limit: 5, cursor: null })).deleted,
+      (await store.retention.expireSweeps('default', { endedBefore: 1, limit: 5, cursor: null })).deleted,
       0,
     );
-    assert.equal(await store.deleteExperiment(third), 'deleted');
-    assert.equal(await store.collectGarbage(5), 2);
-    assert.equal(await store.get(first), undefined);
+    assert.equal(await store.experiments.delete(third), 'deleted');
+    assert.equal(await store.retention.collectGarbage(5), 2);
+    assert.equal(await store.experiments.get(first), undefined);
   });
 });

@@ -7,6 +7,7 @@ import { isFinal, isHeld, STATES, type State, TRANSITIONS } from '../../../src/c
 import type { Lease } from '../../../src/store/attempts/contract.ts';
 import { createKeys } from '../../../src/store/redis/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { claim as claimOn } from '../../support/claim.ts';
 import { redisFor } from '../../support/redis.ts';
 import { storeFor, submitInput } from '../../support/store.ts';
 
@@ -42,10 +43,10 @@ test('claims, cancels, takeovers and ends race to legal outcomes only', async (t
   const history: Outcome[] = [];
 
   for (let round = 0; round < ROUNDS; round++) {
-    while ((await stores[0]!.waitingIds(100)).length < EXPERIMENTS / 2) {
+    while ((await stores[0]!.queue.ids(100)).length < EXPERIMENTS / 2) {
       const input = submitInput({ priority: Math.floor(random() * 3) });
       ids.push(input.id);
-      await stores[0]!.submit(input);
+      await stores[0]!.experiments.submit(input);
     }
     // Some leases run out, by the server's clock; others have not.
     for (const id of await redis.zrange(keys.leases, '0', '-1')) {
@@ -58,7 +59,10 @@ test('claims, cancels, takeovers and ends race to legal outcomes only', async (t
       history.push(outcome);
       if (outcome.did === 'claim' || outcome.did === 'take') leases.push(outcome.lease);
     }
-    assert.ok((await stores[0]!.reservations('local')).items.length <= 2, 'more was reserved than there is');
+    assert.ok(
+      (await stores[0]!.clusters.allocations('local')).items.length <= 2,
+      'more was reserved than there is',
+    );
   }
 
   assert.equal(history.length, ROUNDS * RACERS);
@@ -85,7 +89,7 @@ async function race(racer: Racer): Promise<Outcome> {
   try {
     if (dice < 0.3 || !lease) return await claimAny(racer);
     if (dice < 0.45) {
-      const [taken] = await store.takeOver({
+      const [taken] = await store.attempts.takeOver({
         dispatcher: `d${racer.racer}`,
         leaseMs: 60_000,
         limit: 1,
@@ -93,20 +97,25 @@ async function race(racer: Racer): Promise<Outcome> {
       });
       return taken ? { did: 'take', lease: taken.lease } : { did: 'nothing' };
     }
-    if (dice < 0.6) return { did: 'confirm', lease, state: await store.confirm(lease) };
+    if (dice < 0.6) return { did: 'confirm', lease, state: await store.attempts.confirm(lease) };
     if (dice < 0.75) {
-      const sequence = (await store.append(lease, [])) + 1;
+      const sequence = (await store.events.append(lease, [])) + 1;
       const event = { type: 'stage', name: lease.token, step: sequence, steps: 9 } as const;
-      await store.append(lease, [{ sequence, at: 0, event }]);
+      await store.events.append(lease, [{ sequence, at: 0, event }]);
       return { did: 'append', lease, sequence };
     }
     if (dice < 0.9) {
       const asked = (['queued', 'succeeded', 'failed', 'cancelled'] as const)[Math.floor(random() * 4)]!;
-      return { did: 'end', lease, asked, state: await store.end(lease, { to: asked, reason: 'over' }) };
+      return {
+        did: 'end',
+        lease,
+        asked,
+        state: await store.attempts.end(lease, { to: asked, reason: 'over' }),
+      };
     }
-    const head = random() < 0.6 ? await store.waitingIds(3) : ids;
+    const head = random() < 0.6 ? await store.queue.ids(3) : ids;
     const experiment = head[Math.floor(head.length * random())] ?? ids[0]!;
-    return { did: 'cancel', experiment, answer: await store.cancel(experiment, 'a race') };
+    return { did: 'cancel', experiment, answer: await store.experiments.cancel(experiment, 'a race') };
   } catch (error) {
     assert.ok(error instanceof EchelonError, String(error));
     const illegal = error.code === 'internal' && error.message.includes('cannot become');
@@ -116,13 +125,13 @@ async function race(racer: Racer): Promise<Outcome> {
 }
 
 async function claimAny({ store, random, racer }: Racer): Promise<Outcome> {
-  const waiting = await store.waitingIds(3);
+  const waiting = await store.queue.ids(3);
   const experiment = waiting[Math.floor(random() * waiting.length)];
   if (!experiment) return { did: 'nothing' };
-  const { version, items } = await store.reservations('local');
+  const { version, items } = await store.clusters.allocations('local');
   // Two GPUs in all: the model of the choice, which relies on the version being that of what was read.
   if (items.length >= 2) return { did: 'nothing' };
-  const claim = await store.claim({
+  const claim = await claimOn(store, {
     experiment,
     cluster: 'local',
     node: 'n',
@@ -148,9 +157,9 @@ function checkGrants(history: readonly Outcome[]): void {
 
 /** The stream folds to the record along the table, and holds exactly what was acknowledged. */
 async function checkExperiment(store: Store, history: readonly Outcome[], id: string): Promise<void> {
-  const record = await store.get(id);
+  const record = await store.experiments.get(id);
   assert.ok(record);
-  const entries = await store.read(id, undefined, 10_000);
+  const entries = await store.events.read(id, undefined, 10_000);
   let state: State | null = null;
   let attempt = 0;
   let finals = 0;
@@ -193,18 +202,21 @@ function stageOf(event: Extract<ExperimentEvent, { type: 'stage' }>): string {
 
 /** Line, leases, reservations and counts say the same as the records. */
 async function checkIndexes(store: Store, redis: Redis, ids: readonly string[]): Promise<void> {
-  const records = await Promise.all(ids.map(async (id) => (await store.get(id))!));
+  const records = await Promise.all(ids.map(async (id) => (await store.experiments.get(id))!));
   const sorted = (list: readonly string[]) => [...list].sort();
   const held = sorted(records.filter((r) => isHeld(r.state)).map((r) => r.id));
   assert.deepEqual(sorted(await redis.zrange(keys.leases, '0', '-1')), held);
-  assert.deepEqual(sorted((await store.reservations('local')).items.map((item) => item.experiment)), held);
+  assert.deepEqual(
+    sorted((await store.clusters.allocations('local')).items.map((item) => item.experiment)),
+    held,
+  );
   const queued = records.filter((r) => r.state === 'queued');
   queued.sort((a, b) => b.priority - a.priority || ids.indexOf(a.id) - ids.indexOf(b.id));
   assert.deepEqual(
-    await store.waitingIds(1000),
+    await store.queue.ids(1000),
     queued.map((r) => r.id),
   );
-  const counts = await store.counts();
+  const counts = await store.experiments.counts();
   for (const state of STATES) assert.equal(counts[state], records.filter((r) => r.state === state).length);
 }
 

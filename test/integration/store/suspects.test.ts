@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { Redis } from 'ioredis';
 import type { Lease, TakenOver } from '../../../src/store/attempts/contract.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { claim as claimOn } from '../../support/claim.ts';
 import { claimed, lost, running, storeFor, submitInput } from '../../support/store.ts';
 
 const ROOT = '{echelon}';
@@ -10,7 +11,7 @@ const taker = (dispatcher: string, suspects = true) => ({ dispatcher, leaseMs: 6
 
 /** An attempt whose launch is under way, held by `dispatcher-1`. */
 async function launching(store: Store): Promise<Lease> {
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   return await claimed(store, id);
 }
 
@@ -21,7 +22,7 @@ async function takeOverLost(
   dispatcher: string,
 ): Promise<TakenOver> {
   await lost(redis, experiment);
-  const [taken, ...others] = await store.takeOver(taker(dispatcher));
+  const [taken, ...others] = await store.attempts.takeOver(taker(dispatcher));
   assert.equal(taken?.lease.experiment, experiment);
   assert.deepEqual(others, []);
   return taken;
@@ -44,14 +45,14 @@ describe('suspects', () => {
       const [seconds] = (await redis.time()) as [number, number];
       assert.ok(Math.abs(at - Number(seconds) * 1000) < 60_000);
       assert.equal(lease.attempt, count + 1);
-      assert.equal((await store.get(experiment))?.quarantined, false);
+      assert.equal((await store.experiments.get(experiment))?.quarantined, false);
     }
     const third = await takeOverLost(bench, experiment, 'd4');
     assert.equal(third.crashes.length, 3);
     assert.equal(third.lease.attempt, 3, 'it is to be stopped, not launched');
-    assert.equal((await store.get(experiment))?.quarantined, true);
+    assert.equal((await store.experiments.get(experiment))?.quarantined, true);
     // What happens from then on happens to a takeover, and the evidence stays.
-    await store.settle(third.lease);
+    await store.attempts.settle(third.lease);
     const fourth = await takeOverLost(bench, experiment, 'd5');
     assert.equal(fourth.crashes.length, 3);
     const fifth = await takeOverLost(bench, experiment, 'd6');
@@ -64,14 +65,14 @@ describe('suspects', () => {
     const { store, redis } = await storeFor(t);
     const leases = [await launching(store), await launching(store), await launching(store)];
     await lost(redis, ...leases.map(({ experiment }) => experiment));
-    assert.deepEqual(await store.takeOver(taker('young', false)), []);
-    const waiting = await store.submit(submitInput());
+    assert.deepEqual(await store.attempts.takeOver(taker('young', false)), []);
+    const waiting = await store.experiments.submit(submitInput());
     const left = new Set(leases.map(({ experiment }) => experiment));
     for (let count = 0; count < leases.length; count += 1) {
-      const [taken, ...others] = await store.takeOver(taker('d2'));
+      const [taken, ...others] = await store.attempts.takeOver(taker('d2'));
       assert.ok(taken && left.delete(taken.lease.experiment));
       assert.deepEqual([taken.crashes, others], [[], []]);
-      assert.deepEqual(await store.takeOver(taker('d2')), []);
+      assert.deepEqual(await store.attempts.takeOver(taker('d2')), []);
       const claim = {
         experiment: waiting.id,
         cluster: 'local',
@@ -80,11 +81,11 @@ describe('suspects', () => {
         cpus: 1,
         leaseMs: 60_000,
       };
-      const { version: reservationVersion } = await store.reservations('local');
-      assert.deepEqual(await store.claim({ ...claim, reservationVersion, dispatcher: 'd2' }), {
+      const { version: reservationVersion } = await store.clusters.allocations('local');
+      assert.deepEqual(await claimOn(store, { ...claim, reservationVersion, dispatcher: 'd2' }), {
         outcome: 'busy',
       });
-      await store.confirm(taken.lease);
+      await store.attempts.confirm(taken.lease);
     }
     assert.equal((await claimed(store, waiting.id)).attempt, 1);
     assert.equal(await redis.exists(`${ROOT}:suspects`, `${ROOT}:alone:d2`, `${ROOT}:unsettled:d2`), 0);
@@ -94,7 +95,10 @@ describe('suspects', () => {
     const { store, redis } = await storeFor(t);
     const leases = [await launching(store), await launching(store)];
     await lost(redis, ...leases.map(({ experiment }) => experiment));
-    const taken = [...(await store.takeOver(taker('d2'))), ...(await store.takeOver(taker('d3')))];
+    const taken = [
+      ...(await store.attempts.takeOver(taker('d2'))),
+      ...(await store.attempts.takeOver(taker('d3'))),
+    ];
     assert.equal(new Set(taken.map(({ lease }) => lease.experiment)).size, 2);
   });
 
@@ -103,19 +107,19 @@ describe('suspects', () => {
     const { store, redis } = await storeFor(t);
     const suspect = await launching(store);
     await lost(redis, suspect.experiment);
-    const { id } = await store.submit(submitInput());
-    const { version } = await store.reservations('local');
-    const own = await store.claim({
+    const { id } = await store.experiments.submit(submitInput());
+    const { version } = await store.clusters.allocations('local');
+    const own = await claimOn(store, {
       ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1, leaseMs: 60_000 },
       ...{ reservationVersion: version, dispatcher: 'd2' },
     });
     assert.ok(own.outcome === 'claimed');
-    assert.deepEqual(await store.takeOver(taker('d2')), []);
+    assert.deepEqual(await store.attempts.takeOver(taker('d2')), []);
     const woken = Promise.withResolvers<void>();
     t.after(await store.onWake((topic) => topic === 'lease' && woken.resolve()));
-    await store.settle(own.lease);
+    await store.attempts.settle(own.lease);
     await woken.promise;
-    assert.equal((await store.takeOver(taker('d2'))).length, 1);
+    assert.equal((await store.attempts.takeOver(taker('d2'))).length, 1);
   });
 
   /* Fails where a lease that runs out is the same as a crash: quiet trainings are condemned with their dispatcher. */
@@ -126,7 +130,7 @@ describe('suspects', () => {
     const ids = leases.map(({ experiment }) => experiment);
     for (const dispatcher of ['d2', 'd3', 'd4', 'd5']) {
       await lost(redis, ...ids);
-      const taken = await store.takeOver(taker(dispatcher, false));
+      const taken = await store.attempts.takeOver(taker(dispatcher, false));
       assert.deepEqual(
         taken.map(({ crashes, lease }) => [crashes, lease.attempt]),
         [
@@ -134,7 +138,7 @@ describe('suspects', () => {
           [[], 1],
         ],
       );
-      for (const { lease } of taken) await store.settle(lease);
+      for (const { lease } of taken) await store.attempts.settle(lease);
     }
   });
 
@@ -143,14 +147,14 @@ describe('suspects', () => {
     const { store, redis } = bench;
     const { experiment } = await running(store);
     await lost(redis, experiment);
-    assert.deepEqual((await store.takeOver(taker('d2')))[0]?.crashes, []);
+    assert.deepEqual((await store.attempts.takeOver(taker('d2')))[0]?.crashes, []);
     assert.equal((await takeOverLost(bench, experiment, 'd3')).crashes[0]?.during, 'takeover');
     const { lease, crashes } = await takeOverLost(bench, experiment, 'd4');
     assert.equal(crashes.length, 2);
-    await store.settle(lease);
+    await store.attempts.settle(lease);
     const next = await takeOverLost(bench, experiment, 'd5');
     assert.deepEqual(next.crashes, []);
-    await store.end((await takeOverLost(bench, experiment, 'd6')).lease, {
+    await store.attempts.end((await takeOverLost(bench, experiment, 'd6')).lease, {
       to: 'queued',
       reason: 'it was killed',
     });
@@ -164,10 +168,10 @@ describe('suspects', () => {
     const { store, redis } = bench;
     const { experiment } = await running(store);
     await lost(redis, experiment);
-    await store.takeOver(taker('d1'));
+    await store.attempts.takeOver(taker('d1'));
     for (const dispatcher of ['d2', 'd3', 'd4']) await takeOverLost(bench, experiment, dispatcher);
     await lost(redis, experiment);
-    const [taken] = await store.takeOver(taker('young', false));
+    const [taken] = await store.attempts.takeOver(taker('young', false));
     assert.deepEqual([taken?.crashes.length, taken?.state, taken?.confirmed], [3, 'running', true]);
     assert.equal(await redis.exists(`${ROOT}:unsettled:young`), 0);
   });
@@ -176,8 +180,8 @@ describe('suspects', () => {
     test('that was let go in good order', async (t) => {
       const { store, redis } = await storeFor(t);
       const lease = await launching(store);
-      await store.release([lease]);
-      assert.deepEqual((await store.takeOver(taker('d2', false)))[0]?.crashes, []);
+      await store.attempts.release([lease]);
+      assert.deepEqual((await store.attempts.takeOver(taker('d2', false)))[0]?.crashes, []);
       assert.equal(await redis.exists(`${ROOT}:suspects`), 0);
     });
 
@@ -186,9 +190,9 @@ describe('suspects', () => {
       const { store, redis } = await storeFor(t);
       const lease = await launching(store);
       await redis.zadd(`${ROOT}:leases`, 1, lease.experiment);
-      assert.deepEqual(await store.takeOver(taker('d2')), []);
-      assert.deepEqual(await store.takeOver(taker('d3')), []);
-      assert.equal((await store.renew([lease], 60_000))[0]?.status, 'held');
+      assert.deepEqual(await store.attempts.takeOver(taker('d2')), []);
+      assert.deepEqual(await store.attempts.takeOver(taker('d3')), []);
+      assert.equal((await store.attempts.renew([lease], 60_000))[0]?.status, 'held');
       assert.equal(await redis.exists(`${ROOT}:suspects`), 0);
     });
 
@@ -198,14 +202,14 @@ describe('suspects', () => {
       await lost(redis, lease.experiment);
       const [seconds] = (await redis.time()) as [number, number];
       await redis.zadd(`${ROOT}:leases`, Number(seconds) * 1000 - 5_000, lease.experiment);
-      assert.deepEqual(await store.takeOver(taker('d2')), []);
+      assert.deepEqual(await store.attempts.takeOver(taker('d2')), []);
     });
 
     test('that comes back to its own dispatcher', async (t) => {
       const { store, redis } = await storeFor(t);
       const { experiment } = await launching(store);
       await redis.zadd(`${ROOT}:leases`, 1, experiment);
-      const [taken] = await store.takeOver(taker('dispatcher-1', false));
+      const [taken] = await store.attempts.takeOver(taker('dispatcher-1', false));
       assert.deepEqual([taken?.lease.attempt, taken?.crashes], [2, []]);
     });
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKeys } from '../../../src/store/redis/keys.ts';
+import { claim as claimOn } from '../../support/claim.ts';
 import { claimed, coded, lost, running, storeFor, submitInput } from '../../support/store.ts';
 
 const keys = createKeys('echelon');
@@ -20,12 +21,12 @@ describe('leases', () => {
     for (const skewMs of [3_600_000, -3_600_000]) {
       Date.now = () => trueNow() + skewMs;
       const lease = await running(store, { leaseMs: 5000 });
-      assert.deepEqual(await store.takeOver(TAKER), []);
+      assert.deepEqual(await store.attempts.takeOver(TAKER), []);
       const [seconds] = (await redis.time()) as [number, number];
       const expiry = Number(await redis.zscore(keys.leases, lease.experiment));
       assert.ok(Math.abs(expiry - Number(seconds) * 1000 - 5000) < 4000, 'the lease does not end in 5 s');
       await redis.zadd(keys.leases, Number(seconds) * 1000 - 1, lease.experiment);
-      assert.equal((await store.takeOver(TAKER)).length, 1);
+      assert.equal((await store.attempts.takeOver(TAKER)).length, 1);
     }
   });
 
@@ -33,7 +34,7 @@ describe('leases', () => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
     await redis.zadd(keys.leases, 1, lease.experiment);
-    const [taken] = await store.takeOver(TAKER);
+    const [taken] = await store.attempts.takeOver(TAKER);
     assert.ok(taken && taken.lease.token !== lease.token);
     assert.deepEqual(taken, {
       lease: { ...lease, token: taken.lease.token },
@@ -43,23 +44,23 @@ describe('leases', () => {
       lastSequence: 0,
       crashes: taken.crashes,
     });
-    const types = (await store.read(lease.experiment, undefined, 10)).length;
+    const types = (await store.events.read(lease.experiment, undefined, 10)).length;
     assert.equal(types, 3, 'nothing has changed that a watcher should see');
   });
 
   /* Seen to fail where take-over.lua keeps the number of an attempt whose launch may still be under way. */
   test('one that was never confirmed becomes a new attempt, with its reservation', async (t) => {
     const { store, redis } = await storeFor(t);
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     const lease = await claimed(store, id);
-    const before = await store.reservations('local');
+    const before = await store.clusters.allocations('local');
     await lost(redis, id);
-    const [taken] = await store.takeOver(TAKER);
+    const [taken] = await store.attempts.takeOver(TAKER);
     assert.equal(taken?.lease.attempt, 2);
     assert.equal(taken.confirmed, false);
     assert.equal(taken.state, 'launching');
-    assert.deepEqual(await store.reservations('local'), before);
-    const states = (await store.read(id, '1-0', 10)).map(({ id: at, event }) =>
+    assert.deepEqual(await store.clusters.allocations('local'), before);
+    const states = (await store.events.read(id, '1-0', 10)).map(({ id: at, event }) =>
       event.type === 'state' ? [at, event.from, event.to, event.attempt] : [],
     );
     assert.deepEqual(states, [
@@ -67,7 +68,7 @@ describe('leases', () => {
       ['2-0', 'queued', 'launching', 2],
     ]);
     assert.deepEqual(
-      (await store.attempts(id)).map(({ attempt, cluster, confirmedAt, claimedAt, givenUpAt }) => ({
+      (await store.attempts.list(id)).map(({ attempt, cluster, confirmedAt, claimedAt, givenUpAt }) => ({
         attempt,
         cluster,
         confirmedAt,
@@ -78,28 +79,28 @@ describe('leases', () => {
         { attempt: 2, cluster: 'local', confirmedAt: null, givenUpAt: false },
       ],
     );
-    await assert.rejects(store.confirm(lease), coded('lease-lost'));
-    assert.equal(await store.confirm(taken.lease), 'running');
-    assert.deepEqual(await store.waitingIds(10), []);
+    await assert.rejects(store.attempts.confirm(lease), coded('lease-lost'));
+    assert.equal(await store.attempts.confirm(taken.lease), 'running');
+    assert.deepEqual(await store.queue.ids(10), []);
   });
 
   test('one that is cancelling and was never confirmed is to be stopped, not launched', async (t) => {
     const { store, redis } = await storeFor(t);
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     await claimed(store, id);
-    assert.equal(await store.cancel(id, 'enough'), 'cancelling');
+    assert.equal(await store.experiments.cancel(id, 'enough'), 'cancelling');
     await lost(redis, id);
-    const [taken] = await store.takeOver(TAKER);
+    const [taken] = await store.attempts.takeOver(TAKER);
     assert.deepEqual([taken?.lease.attempt, taken?.state, taken?.confirmed], [1, 'cancelling', false]);
-    assert.equal(await store.end(taken!.lease, { to: 'cancelled', reason: 'fenced' }), 'cancelled');
+    assert.equal(await store.attempts.end(taken!.lease, { to: 'cancelled', reason: 'fenced' }), 'cancelled');
   });
 
   test('one that was released is taken at once', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
-    assert.deepEqual(await store.takeOver(TAKER), []);
-    await store.release([lease]);
-    assert.equal((await store.takeOver(TAKER)).length, 1);
+    assert.deepEqual(await store.attempts.takeOver(TAKER), []);
+    await store.attempts.release([lease]);
+    assert.equal((await store.attempts.takeOver(TAKER)).length, 1);
   });
 
   /* Seen to fail without the look at the server's run in take-over.lua, and without the mark that claim.lua sets. */
@@ -107,46 +108,55 @@ describe('leases', () => {
     const { store, redis, server } = await storeFor(t);
     const held = [await running(store), await running(store)];
     const released = await running(store);
-    await store.release([released]);
+    await store.attempts.release([released]);
     for (const lease of held) await redis.zadd(keys.leases, 1, lease.experiment);
     await server.restart();
-    const first = await store.takeOver(TAKER);
+    const first = await store.attempts.takeOver(TAKER);
     assert.deepEqual(
       first.map((taken) => taken.lease.experiment),
       [released.experiment],
     );
     assert.deepEqual(
-      (await store.renew(held, 60_000)).map((renewal) => renewal.status),
+      (await store.attempts.renew(held, 60_000)).map((renewal) => renewal.status),
       ['held', 'held'],
     );
     for (const lease of held) await redis.zadd(keys.leases, 1, lease.experiment);
-    assert.equal((await store.takeOver(TAKER)).length, 2, 'no second grace without a second restart');
+    assert.equal(
+      (await store.attempts.takeOver(TAKER)).length,
+      2,
+      'no second grace without a second restart',
+    );
   });
 
-  /* A claim whose answer was lost is sent again by the client. Seen to fail without the look at the token. */
-  test('a claim that is carried out twice is one claim', async (t) => {
+  /* A step whose answer was lost is sent again by the client. Seen to fail without the allocation's id, and the token. */
+  test('an allocation and an acquisition that are carried out twice count once', async (t) => {
     const { store, redis } = await storeFor(t);
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     const original = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    const claim = original['echelon:claim']!.bind(redis);
-    original['echelon:claim'] = async (...args) => {
-      await claim(...args);
-      return await claim(...args);
-    };
+    for (const name of ['echelon:allocate', 'echelon:acquire']) {
+      const step = original[name]!.bind(redis);
+      original[name] = async (...args) => {
+        await step(...args);
+        return await step(...args);
+      };
+    }
     const lease = await claimed(store, id);
     assert.equal(lease.attempt, 1);
-    assert.equal((await store.reservations('local')).version, 1);
-    assert.equal(await store.confirm(lease), 'running');
+    assert.equal((await store.clusters.allocations('local')).version, 1);
+    assert.equal(await store.attempts.confirm(lease), 'running');
   });
 
   // Fails where giving back counts: while many attempts end, most claims would be refused.
   test('a claim that was decided before something was given back is carried out', async (t) => {
     const { store } = await storeFor(t);
-    const [first, second] = [await store.submit(submitInput()), await store.submit(submitInput())];
+    const [first, second] = [
+      await store.experiments.submit(submitInput()),
+      await store.experiments.submit(submitInput()),
+    ];
     const lease = await claimed(store, first.id);
-    const { version } = await store.reservations('local');
-    await store.end(lease, { to: 'failed', reason: 'for its reservation' });
-    const claim = await store.claim({
+    const { version } = await store.clusters.allocations('local');
+    await store.attempts.end(lease, { to: 'failed', reason: 'for its reservation' });
+    const claim = await claimOn(store, {
       ...{ experiment: second.id, cluster: 'local', node: 'n', gpus: 1, cpus: 1 },
       ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 60_000 },
     });
@@ -156,11 +166,11 @@ describe('leases', () => {
   test('a claim against reservations that have changed is refused', async (t) => {
     const { store } = await storeFor(t);
     const inputs = [submitInput(), submitInput()];
-    for (const input of inputs) await store.submit(input);
-    const { version } = await store.reservations('local');
+    for (const input of inputs) await store.experiments.submit(input);
+    const { version } = await store.clusters.allocations('local');
     const claims = await Promise.all(
       inputs.map((input) =>
-        store.claim({
+        claimOn(store, {
           experiment: input.id,
           cluster: 'local',
           node: 'n',
@@ -176,14 +186,14 @@ describe('leases', () => {
       claims.map((claim) => claim.outcome),
       ['claimed', 'changed'],
     );
-    assert.equal(await store.removeCluster('local'), 'busy');
+    assert.equal(await store.clusters.remove('local'), 'busy');
     const [claim] = claims;
     assert.ok(claim?.outcome === 'claimed');
-    await store.end(claim.lease, { to: 'failed', reason: 'for its reservation' });
-    const ended = (await store.reservations('local')).version;
+    await store.attempts.end(claim.lease, { to: 'failed', reason: 'for its reservation' });
+    const ended = (await store.clusters.allocations('local')).version;
     assert.equal(ended, version + 1);
     // A choice made before the removal is refused after it.
-    await store.removeCluster('local');
-    assert.ok((await store.reservations('local')).version > ended);
+    await store.clusters.remove('local');
+    assert.ok((await store.clusters.allocations('local')).version > ended);
   });
 });

@@ -57,34 +57,37 @@ function batch(): NumberedEvent {
 
 test('what an experiment goes through wakes whoever goes on with it', async (t) => {
   const { store, woken } = await listening(t);
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   assert.deepEqual(await woken(), ['line'], 'submit');
   const lease = await claimed(store, id);
   assert.deepEqual(await woken(), [], 'claim');
-  await store.confirm(lease);
-  await store.append(lease, [batch()]);
+  await store.attempts.confirm(lease);
+  await store.events.append(lease, [batch()]);
   assert.deepEqual(await woken(), ['batch'], 'append');
-  await store.release([{ ...lease, token: 'of another' }]);
+  await store.attempts.release([{ ...lease, token: 'of another' }]);
   assert.deepEqual(await woken(), [], 'release of what is not held');
-  await store.release([lease]);
-  assert.deepEqual(await woken(), ['lease', 'line'], 'release');
-  await store.cancel(id, 'enough');
+  await store.attempts.release([lease]);
+  assert.deepEqual(await woken(), ['lease'], 'release');
+  await store.experiments.cancel(id, 'enough');
   assert.deepEqual(await woken(), ['cancel'], 'cancel of what runs');
-  await store.end(lease, { to: 'cancelled', reason: 'done' });
+  await store.attempts.end(lease, { to: 'cancelled', reason: 'done' });
   assert.deepEqual(await woken(), ['line'], 'end');
 });
 
 test('what happens to one that waits wakes the line', async (t) => {
   const { store, woken } = await listening(t);
-  const [first, second] = [await store.submit(submitInput()), await store.submit(submitInput())];
+  const [first, second] = [
+    await store.experiments.submit(submitInput()),
+    await store.experiments.submit(submitInput()),
+  ];
   const deadline = new Date(Date.now() - 1000).toISOString();
-  await store.submit(submitInput({ resolved: { engine: 'replay', priority: 0, deadline } }));
+  await store.experiments.submit(submitInput({ resolved: { engine: 'replay', priority: 0, deadline } }));
   await woken();
-  await store.setPriority(first.id, 5);
+  await store.queue.setPriority(first.id, 5);
   assert.deepEqual(await woken(), ['line'], 'a change of priority');
-  await store.cancel(second.id, 'not needed');
+  await store.experiments.cancel(second.id, 'not needed');
   assert.deepEqual(await woken(), ['line'], 'cancel of what waits');
-  assert.equal(await store.failOverdue(10), 1);
+  assert.equal((await store.experiments.failOverdue(10)).failed.length, 1);
   assert.deepEqual(await woken(), ['line'], 'a deadline');
 });
 
@@ -92,65 +95,73 @@ test('what a rule stops is carried out at once', async (t) => {
   const { store, woken } = await listening(t);
   const { experiment } = await running(store);
   await woken();
-  const { cursor, last } = await store.readSignals(experiment, 100);
+  const { cursor, last } = await store.rules.readSignals(experiment, 100);
   const stop = { rule: 'r', reason: 'rule r' };
-  const done = await store.advanceRules({ experiment, cursor, last, memory: {}, due: null, fired: [], stop });
+  const done = await store.rules.advance({
+    experiment,
+    cursor,
+    last,
+    memory: {},
+    due: null,
+    fired: [],
+    stop,
+  });
   assert.ok(done.outcome === 'ok' && done.stopped);
   assert.deepEqual(await woken(), ['cancel']);
 });
 
 test('what people change of a cluster wakes the line', async (t) => {
   const { store, woken } = await listening(t);
-  await store.putCluster(CLUSTER);
+  await store.clusters.put(CLUSTER);
   await woken();
-  await store.setDraining('local', true);
+  await store.clusters.setDraining('local', true);
   assert.deepEqual(await woken(), ['line'], 'draining');
-  await store.setCluster('local', { backfill: true });
+  await store.clusters.set('local', { backfill: true });
   assert.deepEqual(await woken(), ['line'], 'backfill');
-  await store.setPaused({ kind: 'line' }, PAUSE);
+  await store.queue.setPaused({ kind: 'line' }, PAUSE);
   assert.deepEqual(await woken(), ['line'], 'a pause');
 });
 
 test('a command wakes who carries it out, and the next one when it is over or let go', async (t) => {
   const { store, woken } = await listening(t);
   const id = newCommandId();
-  await store.createCommand({ id, cluster: 'local', kind: 'drain', request: {}, secret: null });
+  await store.commands.create({ id, cluster: 'local', kind: 'drain', request: {}, secret: null });
   assert.deepEqual(await woken(), ['command'], 'a new one');
   for (const last of [false, true]) {
-    const answer = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 60_000 });
+    const answer = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 60_000 });
     assert.ok(answer.outcome === 'claimed');
     await woken();
-    if (last) await store.endCommand(answer.claimed.lease, { state: 'succeeded', problems: [] });
-    else await store.renewCommand(answer.claimed.lease, 0);
+    if (last) await store.commands.end(answer.claimed.lease, { state: 'succeeded', problems: [] });
+    else await store.commands.renew(answer.claimed.lease, 0);
     assert.deepEqual(await woken(), ['command'], last ? 'the end' : 'let go');
   }
 });
 
 test('a sweep wakes who makes its children, and each child the line', async (t) => {
   const { store, woken } = await listening(t);
-  const { id } = await store.createSweep(sweepInput(sweepRequest(1)));
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(1)));
   assert.deepEqual(await woken(), ['sweep'], 'a new one');
   const [child] = await expandAll(store, id);
   assert.deepEqual(await woken(), ['line'], 'its children');
-  await store.end(await claimed(store, child!), { to: 'failed', reason: '' });
+  await store.attempts.end(await claimed(store, child!), { to: 'failed', reason: '' });
   await woken();
-  const record = await store.sweep(id);
-  const children = await store.sweepChildren(record!, 0, 10);
-  assert.equal((await store.rerunSweepChildren(record!, children, makeChild)).length, 1);
+  const record = await store.sweeps.get(id);
+  const children = await store.sweeps.children(record!, 0, 10);
+  assert.equal((await store.sweeps.rerunChildren(record!, children, makeChild)).length, 1);
   assert.deepEqual(await woken(), ['line'], 'a child that runs again');
-  await store.cancelSweep(id, 'enough');
+  await store.sweeps.cancel(id, 'enough');
   assert.deepEqual(await woken(), ['sweep'], 'the end of it');
 });
 
 test('the end of a child wakes who makes those that wait for it', async (t) => {
   const { store, woken } = await listening(t);
-  const { id } = await store.createSweep(chainInput([undefined, 0]));
+  const { id } = await store.sweeps.create(chainInput([undefined, 0]));
   const [child] = await expandAll(store, id);
   const lease = await claimed(store, child!);
-  await store.confirm(lease);
+  await store.attempts.confirm(lease);
   await woken();
-  await store.end(lease, { to: 'succeeded', reason: '' });
+  await store.attempts.end(lease, { to: 'succeeded', reason: '' });
   assert.deepEqual(await woken(), ['line', 'sweep'], 'the end');
-  assert.equal((await store.releaseSweep(id, makeChild)).length, 1);
+  assert.equal((await store.sweeps.release(id, makeChild)).length, 1);
   assert.deepEqual(await woken(), ['line'], 'the child that waited');
 });

@@ -1,8 +1,10 @@
 /** Pieces from which planted bugs are made. */
 
 import { clusterLevels } from '../../../src/kernel/clusters.ts';
-import { type EstimatorOverrides, estimate } from '../../../src/verify/explain/estimate.ts';
+import type { HgpoParameters } from '../../../src/kernel/index.ts';
+import { estimate } from '../../../src/verify/explain/estimate.ts';
 import type { Batch, BatchProvenance } from '../../../src/verify/format/batch.ts';
+import { overridesOf, parametersOf, type Stated } from '../stated.ts';
 
 /** A bug as it would really occur: what the trainer would have sent instead of the clean batch. */
 export interface Mutant {
@@ -21,8 +23,8 @@ export function report(batch: Batch, advantage: ArrayLike<number>): Batch {
 }
 
 /** The batch as its own estimator, with changes, would report it. */
-export function reportBy(batch: Batch, overrides: EstimatorOverrides = {}): Batch {
-  return report(batch, estimate(batch, overrides).advantage);
+export function reportBy(batch: Batch, overrides: Stated = {}): Batch {
+  return report(batch, estimate(batch, overridesOf(overrides)).advantage);
 }
 
 /** Replaces the reported step returns (rounded to float32), and lets the estimator run on them. */
@@ -91,7 +93,7 @@ export function groupwise(
 ): Batch {
   const value = bug.value ?? batch.tokenLevelRewardSum!;
   const advantage = new Float64Array(batch.rows);
-  const { normalizeByStd, epsilon } = batch.estimator;
+  const { normalizeByStd, epsilon = 0 } = parametersOf(batch.estimator);
   for (const rows of rowsBy(bug.group ?? batch.group)) {
     const values = rows.map((row) => value[row]!);
     const { mean, deviation } = (bug.statistics ?? sampleStatistics)(values, rows);
@@ -114,7 +116,7 @@ export function levelwise(
   batch: Batch,
   statistics: (values: readonly number[], rows: readonly number[]) => { mean: number; deviation: number },
 ): Batch {
-  const { historyLength, mode, epsilon, lengthWeightAlpha } = batch.estimator;
+  const { historyLength, mode, epsilon, lengthWeightAlpha } = batch.estimator.params as HgpoParameters;
   const steps = {
     rows: batch.rows,
     group: batch.group,

@@ -21,7 +21,7 @@ test('estimates by another estimator, as JSON with every advantage', async () =>
 
 test('in words: how the advantages lie, for all batches', async () => {
   const streams = captured();
-  assert.equal(await estimateFile(FILE, { overrides: { historyLength: 1 } }, streams.io), 0);
+  assert.equal(await estimateFile(FILE, { params: { historyLength: 1 } }, streams.io), 0);
   assert.match(streams.out(), /late-n7 +238 +0\.0000 +0\.0000 +0\.0000 +100\.0 %/);
   assert.match(streams.out(), /by hgpo\(K=1,/);
 });
@@ -34,7 +34,7 @@ test('what is rounded to nothing has no sign', async () => {
 
 test('a parameter that the estimator does not have is refused, not passed over', async () => {
   const streams = captured();
-  const options = { estimator: 'grpo', overrides: { historyLength: 3 } } as const;
+  const options = { estimator: 'grpo', params: { historyLength: 3 } } as const;
   assert.equal(await estimateFile(FILE, options, streams.io), 2);
   assert.equal(streams.out(), '');
   assert.match(streams.err(), /--history-length goes with hgpo; this is estimated by grpo/);

@@ -12,7 +12,7 @@ const fails = (exitCode: number, pattern: RegExp) => (error: unknown) =>
   error instanceof CliError && error.exitCode === exitCode && pattern.test(error.message);
 
 async function submitted(id: string, name: string): Promise<string> {
-  await store.submit(submitInput({ id, name }));
+  await store.experiments.submit(submitInput({ id, name }));
   return id;
 }
 

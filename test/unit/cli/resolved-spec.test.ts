@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { resolvedYaml } from '../../../src/cli/resolved-spec.ts';
+import { validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 test('a resolved spec is told with what was filled in marked, and nothing else', () => {
   const submitted = {

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import {
-  ApiError,
-  ClientError,
-  cancelExperiment,
-  connect,
-  events,
-  getExperiment,
-  listExperiments,
-  submitExperiment,
-} from '../../../src/client/index.ts';
+import { ApiError, ClientError, connect, events } from '../../../src/client/index.ts';
 import { appFor, LOCAL, TOKEN } from '../../support/http-app.ts';
 import { storeFor } from '../../support/store.ts';
 
@@ -20,43 +13,41 @@ const address = app.server.address() as { port: number };
 const url = `http://127.0.0.1:${address.port}/`;
 const client = connect({ url, token: TOKEN });
 
-test('the generated functions submit, read, list and cancel over a real connection', async () => {
-  const headers = { 'idempotency-key': 'once' };
-  const first = await submitExperiment({ client, body: LOCAL, headers, throwOnError: true });
-  const again = await submitExperiment({ client, body: LOCAL, headers, throwOnError: true });
+test('the client submits, reads, lists and cancels over a real connection', async () => {
+  const request = { body: LOCAL, headers: { 'idempotency-key': 'once' } };
+  const first = await client.request('post', '/v1/experiments', request);
+  const again = await client.post('/v1/experiments', request);
   assert.equal(first.response.status, 202);
-  assert.deepEqual(again.data, first.data);
+  assert.deepEqual(again, first.data);
   const path = { id: first.data.id };
-  const { data } = await getExperiment({ client, path, throwOnError: true });
-  assert.equal(data.state, 'queued');
-  const listed = await listExperiments({ client, query: { state: 'queued' } as never, throwOnError: true });
-  assert.ok(listed.data.items.some(({ id }) => id === path.id));
-  await cancelExperiment({ client, path, body: { reason: 'enough' }, throwOnError: true });
+  const { state } = await client.get('/v1/experiments/{id}', { path });
+  assert.equal(state, 'queued');
+  const listed = await client.get('/v1/experiments', {
+    query: { state: ['queued', 'running'], limit: undefined },
+  });
+  assert.ok(listed.items.some(({ id }) => id === path.id));
+  await client.post('/v1/experiments/{id}/cancel', { path, body: { reason: 'enough' } });
+  assert.equal(await client.delete('/v1/experiments/{id}', { path }), undefined);
 });
 
 test('the events of an experiment come in order, and end with it', async () => {
-  const { data } = await submitExperiment({ client, body: LOCAL, throwOnError: true });
-  await cancelExperiment({ client, path: { id: data.id }, throwOnError: true });
+  const { id } = await client.post('/v1/experiments', { body: LOCAL });
+  await client.post('/v1/experiments/{id}/cancel', { path: { id } });
   const seen: string[] = [];
-  for await (const { data: message } of events(client, data.id))
+  for await (const { data: message } of events(client, id))
     if (message.event.type === 'state') seen.push(message.event.to);
   assert.deepEqual(seen, ['queued', 'cancelled']);
 });
 
-test('a refusal is an ApiError with the problem document, returned or thrown; no answer is a ClientError', async () => {
-  const { error, response } = await getExperiment({ client, path: { id: 'none' } });
-  assert.equal(response?.status, 404);
-  assert.equal(error?.code, 'not-found');
-  assert.ok(error instanceof ApiError, String(error));
+test('a refusal is an ApiError with the problem document; no answer is a ClientError', async () => {
+  const absent = client.get('/v1/experiments/{id}', { path: { id: 'none' } });
+  await assert.rejects(absent, (error) => error instanceof ApiError && error.response?.status === 404);
+  await assert.rejects(absent, { code: 'not-found', status: 404, retry: false });
   const nowhere = connect({ url: 'http://127.0.0.1:1', token: TOKEN });
   await assert.rejects(
-    listExperiments({ client: nowhere, throwOnError: true }),
+    nowhere.get('/v1/experiments'),
     (thrown: unknown) => thrown instanceof ClientError && thrown.code === 'unreachable',
   );
-  await assert.rejects(getExperiment({ client, path: { id: 'none' }, throwOnError: true }), {
-    code: 'not-found',
-    retry: false,
-  });
   // Fails where a refused stream would be opened again until the server's time is over.
   await assert.rejects(
     async () => {
@@ -65,5 +56,41 @@ test('a refusal is an ApiError with the problem document, returned or thrown; no
     (thrown: unknown) => thrown instanceof ApiError && thrown.code === 'not-found',
   );
   const stranger = connect({ url, token: 'nobody' });
-  assert.equal((await listExperiments({ client: stranger })).error?.code, 'unauthenticated');
+  await assert.rejects(stranger.get('/v1/experiments'), { code: 'unauthenticated' });
+});
+
+test('an aborted request throws the reason of its caller', async () => {
+  const reason = new Error('enough');
+  const aborted = client.get('/v1/experiments', { signal: AbortSignal.abort(reason) });
+  await assert.rejects(aborted, (error) => error === reason);
+});
+
+test('a server that is silent for longer than the timeout is unreachable', async (t) => {
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  t.after(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  await once(silent, 'listening');
+  const { port } = silent.address() as { port: number };
+  const waiting = connect({ url: `http://127.0.0.1:${port}`, token: TOKEN, timeoutMs: 20 });
+  await assert.rejects(waiting.get('/v1/experiments'), { code: 'unreachable' });
+});
+
+test('a file is opened unread, a caller may send requests itself and change the errors', async () => {
+  const asked: string[] = [];
+  const own = connect({
+    ...{ url, token: TOKEN },
+    fetch: (address, init) => {
+      asked.push(`${init.method} ${new URL(address).pathname}`);
+      return fetch(address, init);
+    },
+    toError: (error, path) => new Error(`${path}: ${error.code}`),
+  });
+  const { id } = await own.post('/v1/experiments', { body: LOCAL });
+  const log = await own.open('/v1/experiments/{id}/logs/download', { path: { id } });
+  assert.equal(await log.text(), '');
+  assert.deepEqual(asked, ['POST /v1/experiments', `GET /v1/experiments/${id}/logs/download`]);
+  const absent = own.get('/v1/experiments/{id}', { path: { id: 'a b' } });
+  await assert.rejects(absent, /^Error: \/v1\/experiments\/a%20b: not-found$/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError, ClientError, toClientError } from '../../../src/client/errors.ts';
+import { ApiError, ClientError, refusal, unanswered } from '../../../src/client/errors.ts';
 
 const PROBLEM = {
   ...{
@@ -12,29 +12,28 @@ const PROBLEM = {
   ...{ code: 'invalid-spec', retry: false, problems: [{ field: '/engine', message: 'is missing' }] },
 };
 
-test('a problem document becomes an ApiError that says all of it', () => {
-  const error = toClientError(PROBLEM, new Response(null, { status: 400 }));
+test('a problem document becomes an ApiError that says all of it', async () => {
+  const response = Response.json(PROBLEM, { status: 400 });
+  const error = await refusal(response);
   assert.ok(error instanceof ApiError && error instanceof ClientError && error instanceof Error);
   assert.equal(error.message, 'It has one problem.\n  /engine: is missing');
   const { type, title, status, detail, code, retry, problems } = error;
   assert.deepEqual({ type, title, status, detail, code, retry, problems }, PROBLEM);
+  assert.equal(error.response, response);
 });
 
-test('no answer, and an answer of something else, are ClientErrors with a code', () => {
+test('no answer, and an answer of something else, are ClientErrors with a code', async () => {
   const cause = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
-  const none = toClientError(cause, undefined) as ClientError;
+  const none = unanswered(cause);
   assert.deepEqual(
-    [none.code, none.message, none.cause],
-    ['unreachable', 'No answer: connect ECONNREFUSED', cause],
+    [none.code, none.message, none.cause, none.response],
+    ['unreachable', 'No answer: connect ECONNREFUSED', cause, undefined],
   );
-  for (const body of ['<html>', { error: 'x' }, undefined]) {
-    const other = toClientError(body, new Response(null, { status: 502, statusText: 'Bad Gateway' }));
-    assert.ok(other instanceof ClientError && other.code === 'unexpected-answer', String(body));
+  for (const body of ['<html>', '{"error":"x"}', null]) {
+    const response = new Response(body, { status: 502, statusText: 'Bad Gateway' });
+    const other = await refusal(response);
+    assert.ok(other.code === 'unexpected-answer' && !(other instanceof ApiError), String(body));
     assert.match(other.message, /502 Bad Gateway/);
+    assert.equal(other.response, response);
   }
-});
-
-test('an aborted request throws the reason of its caller', () => {
-  const reason = new DOMException('enough', 'AbortError');
-  assert.equal(toClientError(reason, undefined), reason);
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-test('docs/attacks.md names tests that exist, one for each attack', () => {
-  const rows = readFileSync('docs/attacks.md', 'utf8')
+test('docs/evidence/attacks.md names tests that exist, one for each attack', () => {
+  const rows = readFileSync('docs/evidence/attacks.md', 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| ') && !line.startsWith('| attack') && !line.startsWith('| ---'));
   assert.ok(rows.length > 30);

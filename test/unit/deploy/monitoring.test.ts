@@ -45,12 +45,12 @@ test('rules and board ask only for what is measured', async () => {
 });
 
 test('every alert has a severity and a runbook that says what it means, what to look at and what to do', () => {
-  const operating = readFileSync('docs/operating.md', 'utf8');
+  const operating = readFileSync('docs/guides/operating.md', 'utf8');
   const alerts = rules.filter((rule) => rule.alert);
   assert.ok(alerts.length >= 10);
   for (const { alert, labels, annotations } of alerts) {
     assert.match(labels?.severity ?? '', /^(warning|critical)$/);
-    assert.equal(annotations?.runbook, `docs/operating.md#${alert!.toLowerCase()}`);
+    assert.equal(annotations?.runbook, `docs/guides/operating.md#${alert!.toLowerCase()}`);
     const start = operating.indexOf(`### ${alert}\n`);
     assert.ok(start >= 0, `no runbook for ${alert}`);
     const text = operating.slice(start + 5).split('\n### ')[0]!;

@@ -20,11 +20,11 @@ describe('createDispatcher', () => {
     // Somebody else's token: what a takeover leaves behind.
     await bench.redis.hset(`{echelon}:x:${id}`, 'token', 'another');
     await until(() => dispatcher.stats().attempts === 0, 'it lets go');
-    assert.equal((await bench.store.get(id))?.state, 'running');
+    assert.equal((await bench.store.experiments.get(id))?.state, 'running');
     // The other never renews: the lease runs out, and the attempt is taken over and kept.
     await until(() => dispatcher.stats().attempts === 1, 'it takes over');
-    assert.equal((await bench.store.get(id))?.attempt, 1);
-    await bench.store.cancel(id, 'test');
+    assert.equal((await bench.store.experiments.get(id))?.attempt, 1);
+    await bench.store.experiments.cancel(id, 'test');
     await bench.reaches(id, 'cancelled');
     await dispatcher.stop({ handOver: true });
   });
@@ -39,7 +39,7 @@ describe('createDispatcher', () => {
     const next = await bench.dispatcher(TEST_TIMES);
     await until(() => next.stats().attempts > 0, 'the next one takes over');
     await bench.reaches(late, 'succeeded');
-    await bench.store.cancel(id, 'test');
+    await bench.store.experiments.cancel(id, 'test');
     await bench.reaches(id, 'cancelled');
     assert.equal(bench.rayWorker.launches().filter((line) => line.experiment === id).length, 1);
   });

@@ -16,41 +16,46 @@ function entry(target: string): AuditInput {
   return { ...did, ...by, code: null, note: null };
 }
 
-/** Accepts through a line that notes who joins it. */
+/** Accepts through a queue that records what is enqueued. */
 function accepting() {
-  const joined: string[] = [];
-  const line = { join: async (id: string) => void joined.push(id), queues: [] };
-  const deps = { store, line, log: { warn() {} } } as unknown as RouteDeps;
-  const accept = (submission: Partial<Submission> & Pick<Submission, 'key'>) =>
-    acceptExperiment(deps, { caller, spec: REPLAY, audit: entry, ...submission });
-  return { accept, joined };
+  const enqueued: string[] = [];
+  const queue = { enqueue: async (ids: readonly string[]) => void enqueued.push(...ids), queues: [] };
+  const deps = { store, queue, log: { warn() {} } } as unknown as RouteDeps;
+  const accept = (submission: Partial<Submission>) =>
+    acceptExperiment(deps, { caller, spec: REPLAY, idempotency: undefined, audit: entry, ...submission });
+  return { accept, enqueued };
 }
 
-test('one key of one caller is one experiment with one job, run again or not', async () => {
-  const { accept, joined } = accepting();
-  const { accepted, created } = await accept({ key: 'k' });
+test('a request with an Idempotency-Key makes one experiment with one job', async () => {
+  const { accept, enqueued } = accepting();
+  const idempotency = { name: 'k', digest: 'd' };
+  const { accepted, created } = await accept({ idempotency });
   assert.equal(created, true);
-  assert.deepEqual(await accept({ key: 'k' }), { accepted, created: false });
-  assert.deepEqual(joined, [accepted.id]);
-  const { accepted: other } = await accept({ key: 'k', caller: { ...caller, id: 'd' } });
-  assert.notEqual(other.id, accepted.id);
-  await assert.rejects(accept({ key: 'k', rerunOf: accepted.id }), coded('idempotency-conflict'));
-  const { accepted: rerun } = await accept({ key: 'k2', rerunOf: accepted.id });
-  assert.equal((await store.get(rerun.id))?.rerunOf, accepted.id);
+  assert.deepEqual(await accept({ idempotency }), { accepted, created: false });
+  assert.deepEqual(enqueued, [accepted.id]);
+  const other = { idempotency: { name: 'k', digest: 'e' }, rerunOf: accepted.id };
+  await assert.rejects(accept(other), coded('idempotency-conflict'));
+  const { accepted: rerun } = await accept({
+    idempotency: { name: 'k2', digest: 'd' },
+    rerunOf: accepted.id,
+  });
+  assert.equal((await store.experiments.get(rerun.id))?.rerunOf, accepted.id);
 });
 
 test('what is made is in the audit log with it, once; what is refused or repeated is not', async () => {
   const { accept } = accepting();
-  const before = (await store.auditLog(1000, undefined)).length;
-  const { accepted } = await accept({ key: 'audited' });
-  await accept({ key: 'audited' });
-  await assert.rejects(accept({ key: 'audited', rerunOf: accepted.id }), coded('idempotency-conflict'));
+  const before = (await store.audit.page(1000, undefined)).length;
+  const idempotency = { name: 'audited', digest: 'd' };
+  const { accepted } = await accept({ idempotency });
+  await accept({ idempotency });
+  const other = { idempotency: { ...idempotency, digest: 'e' }, rerunOf: accepted.id };
+  await assert.rejects(accept(other), coded('idempotency-conflict'));
   const unknown = { ...REPLAY, cluster: 'none' };
-  await assert.rejects(accept({ key: undefined, spec: unknown }), coded('invalid-spec'));
-  const entries = await store.auditLog(1000, undefined);
+  await assert.rejects(accept({ spec: unknown }), coded('invalid-spec'));
+  const entries = await store.audit.page(1000, undefined);
   assert.equal(entries.length, before + 1);
   const { id: _id, at, ...written } = entries[0]!;
   assert.deepEqual(written, entry(accepted.id));
   // Redis reads its clock twice in the step.
-  assert.ok(Math.abs(at - (await store.get(accepted.id))!.submittedAt) < 1_000);
+  assert.ok(Math.abs(at - (await store.experiments.get(accepted.id))!.submittedAt) < 1_000);
 });

@@ -16,7 +16,7 @@ test('a command is recorded, and the dispatchers are woken', async (t) => {
 
 test('an unknown cluster is answered with the nearest name', async (t) => {
   const { store } = await storeFor(t);
-  await store.putCluster({
+  await store.clusters.put({
     ...{ name: 'fleet', address: 'h:1', token: 't', ca: null, backfill: false },
     ...{ generation: null, lastSeenAt: null, nodes: [] },
   });

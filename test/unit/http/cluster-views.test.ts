@@ -17,10 +17,12 @@ const SILENT: Cluster = { ...CLUSTER, answering: false };
 const NEVER: Cluster = { ...SILENT, lastSeenAt: null };
 const of = (...clusters: Cluster[]) => ({
   store: {
-    clusters: async (names?: readonly string[]) =>
-      clusters.filter(({ name }) => names === undefined || names.includes(name)),
-    reservations: async () => ({ version: 0, items: [] }),
-    pauses: async () => PAUSES,
+    clusters: {
+      list: async (names?: readonly string[]) =>
+        clusters.filter(({ name }) => names === undefined || names.includes(name)),
+      allocations: async () => ({ version: 0, items: [] }),
+    },
+    queue: { pauses: async () => PAUSES },
   },
 });
 const RUNNING = { state: 'running', cluster: 'b', reason: 'launched' } as const;
@@ -58,16 +60,20 @@ test('of all clusters only those are read on which something runs', async () => 
   const { store } = of(CLUSTER);
   const clusters = async (names?: readonly string[]) => {
     asked.push(names);
-    return store.clusters(names);
+    return store.clusters.list(names);
   };
   const ended = { ...RUNNING, state: 'failed', cluster: 'a' } as const;
-  await withSilence({ store: { ...store, clusters } }, [RUNNING, ended, RUNNING]);
+  await withSilence({ store: { ...store, clusters: { ...store.clusters, list: clusters } } }, [
+    RUNNING,
+    ended,
+    RUNNING,
+  ]);
   assert.deepEqual(asked, [['b']]);
 });
 
 test('where nothing runs, clusters are not asked for', async () => {
   const fail = () => assert.fail();
-  const store = { clusters: fail, reservations: fail, pauses: fail };
+  const store = { clusters: { list: fail, allocations: fail }, queue: { pauses: fail } };
   const ended = { ...RUNNING, state: 'failed' } as const;
   assert.deepEqual(await withSilence({ store }, [ended]), [ended]);
 });

@@ -5,11 +5,11 @@ import { storeFor, submitInput } from '../../support/store.ts';
 
 test('one that waits is shown with its place, its reason and when it is expected to start', async (t) => {
   const { store } = await storeFor(t);
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   const shown = async () => {
     const { position, waitReason, estimate, noEstimate } = await experimentDetail(
       { store },
-      (await store.get(id))!,
+      (await store.experiments.get(id))!,
       { project: null },
     );
     return { position, waitReason, estimate, noEstimate };
@@ -20,8 +20,8 @@ test('one that waits is shown with its place, its reason and when it is expected
     noEstimate: 'no choice has looked at it yet',
   });
   const estimate = { startAt: 30, earliest: 20, latest: 40 };
-  await store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs', rank: 1, estimate }]]));
+  await store.queue.note(new Map([[id, { reason: 'needs 4 GPUs', rank: 1, estimate }]]));
   assert.deepEqual(await shown(), { position, waitReason: 'needs 4 GPUs', estimate, noEstimate: null });
-  await store.cancel(id, '');
+  await store.experiments.cancel(id, '');
   assert.deepEqual(await shown(), { position: null, waitReason: null, estimate: null, noEstimate: null });
 });

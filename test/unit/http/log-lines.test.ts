@@ -32,7 +32,7 @@ test('a page ends where it is large, and one entry more is not lost', async () =
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [text], cutBytes: 0 };
     return { sequence: index + 1, at: 0, event };
   });
-  await store.append(lease, events);
+  await store.events.append(lease, events);
   const page = await readLines(store, { id: lease.experiment, filter: {} });
   assert.equal(page.more, true);
   assert.ok(page.lines.length * text.length < 2.2 * 1024 * 1024);
@@ -46,7 +46,7 @@ test('what was recorded before lines were counted is read all the same', async (
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [`${index}`], cutBytes: 0 };
     return { sequence: index + 1, at: 0, event };
   });
-  await store.append(lease, events);
+  await store.events.append(lease, events);
   await redis.del(`{echelon}:x:${lease.experiment}:lines`, `{echelon}:x:${lease.experiment}:lines:sums`);
   const id = lease.experiment;
   const all = await readLines(store, { id, filter: {} });
@@ -71,7 +71,7 @@ test('a download ends with what was recorded when it began', async () => {
   let sequence = 0;
   const append = async (text: string) => {
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [text], cutBytes: 0 };
-    await store.append(lease, [{ sequence: ++sequence, at: 0, event }]);
+    await store.events.append(lease, [{ sequence: ++sequence, at: 0, event }]);
   };
   for (let line = 0; line < 300; line++) await append(`line ${line}`);
   let text = '';
@@ -97,21 +97,23 @@ test('the last lines are found by a bounded reading, whatever lies between them'
   log('line 3001');
   log('line 3002');
   silence(2000);
-  await store.append(
+  await store.events.append(
     lease,
     events.map((event, index) => ({ sequence: index + 1, at: 0, event })),
   );
   let longest = 0;
   const observed = {
-    logPlace: store.logPlace,
-    read: store.read,
+    logPosition: store.events.logPosition,
+    read: store.events.read,
     tail: (of: string, limit: number) => {
       longest = Math.max(longest, limit);
-      return store.tail(of, limit);
+      return store.events.tail(of, limit);
     },
   };
   const last = async (tail: number, filter = {}) =>
-    (await readLastLines(observed, { id, tail, filter })).lines.map(({ line, text }) => `${line} ${text}`);
+    (await readLastLines({ events: observed }, { id, tail, filter })).lines.map(
+      ({ line, text }) => `${line} ${text}`,
+    );
   assert.deepEqual(await last(1), ['3002 line 3002']);
   assert.deepEqual(await last(2), ['3001 line 3001', '3002 line 3002']);
   // What lies 11,000 events before is too far.
@@ -127,7 +129,7 @@ test('the last lines are not more than an answer may have', async () => {
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines: ['y'.repeat(16_000)], cutBytes: 0 };
     return { sequence: index + 1, at: 0, event };
   });
-  await store.append(lease, events);
+  await store.events.append(lease, events);
   const { lines } = await readLastLines(store, { id: lease.experiment, tail: 10_000, filter: {} });
   assert.ok(lines.length < 140 && lines.length > 100, `${lines.length}`);
   assert.equal(lines.at(-1)?.line, 400);

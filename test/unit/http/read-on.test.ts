@@ -13,9 +13,11 @@ function streamOf(count: number) {
   return {
     all,
     store: {
-      read: async (_id: string, after: string | undefined, limit: number) => {
-        const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-        return all.slice(start, start + limit);
+      events: {
+        read: async (_id: string, after: string | undefined, limit: number) => {
+          const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+          return all.slice(start, start + limit);
+        },
       },
     },
   };

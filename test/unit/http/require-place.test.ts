@@ -8,8 +8,10 @@ const cluster = (name: string, labels: Record<string, string> = {}) =>
   ({ name, labels }) as unknown as Cluster;
 const all = [cluster('fleet', { gpu: 'h100' }), cluster('spare')];
 const store = {
-  clusters: async (names?: readonly string[]) =>
-    all.filter(({ name }) => names === undefined || names.includes(name)),
+  clusters: {
+    list: async (names?: readonly string[]) =>
+      all.filter(({ name }) => names === undefined || names.includes(name)),
+  },
 };
 
 const problemOf = async (refused: Promise<void>) => {
@@ -28,7 +30,7 @@ test('a place that is there is accepted, and so is none', async () => {
 });
 
 test('where nothing was asked for, nothing is read', async () => {
-  await requirePlace({ clusters: () => assert.fail() }, { cluster: null, clusterLabels: {} });
+  await requirePlace({ clusters: { list: () => assert.fail() } }, { cluster: null, clusterLabels: {} });
 });
 
 test('an unknown cluster, and labels that it does not have, are refused with the nearest', async () => {

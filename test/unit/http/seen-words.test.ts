@@ -10,8 +10,8 @@ await makeProjects(store, 'mine', 'other');
 /* Fails where the words are passed on as they are. */
 test('a bound caller reads of its own experiments by name, and of others that they are there', async () => {
   const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
-  await store.submit(own);
-  await store.submit(foreign);
+  await store.experiments.submit(own);
+  await store.experiments.submit(foreign);
   const words = `waits behind ${foreign.id}, which is ahead in the line of c; ${foreign.id} waits behind ${own.id}`;
   const bound = seenWords(store, { project: 'mine' });
   assert.equal(

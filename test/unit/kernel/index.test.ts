@@ -6,12 +6,11 @@ import {
   gigpo,
   grpo,
   hgpo,
-  internTexts,
   rloo,
   stepReturns,
 } from '../../../src/kernel/index.ts';
 
 test('the package export has what its users are told of', () => {
-  const functions = { clusterLevels, fingerprint, gigpo, grpo, hgpo, internTexts, rloo, stepReturns };
+  const functions = { clusterLevels, fingerprint, gigpo, grpo, hgpo, rloo, stepReturns };
   for (const [name, value] of Object.entries(functions)) assert.equal(typeof value, 'function', name);
 });

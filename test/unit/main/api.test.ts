@@ -20,11 +20,10 @@ async function benchFor(scope: Scope) {
       startApi({
         settings: loadSettings({ ECHELON_STATE_DIR: stateDir, ECHELON_PORT: '0', ...environment }),
         version: '1.2.3',
-        line: { join: async () => {}, move: async () => {}, queues: [] },
+        queue: { enqueue: async () => {}, remove: async () => {}, queues: [] },
 
         verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
         log: createLog({ level: 'silent', name: 'test' }),
-        patience: (step) => step(),
         ...{ store, hidden, resources },
       }),
   };

@@ -14,19 +14,19 @@ const RAY = { name: 'a', rayAddress: 'ray://a:10001', rayToken: 'the-token', sha
 test('a known cluster gets its new address and token, and keeps what else is known of it', async (t) => {
   const { store } = await storeFor(t);
   await makeKnown(store, [{ name: 'a', address: 'a:1', token: 'first' }]);
-  const [made] = await store.clusters();
-  await store.putCluster({ ...made!, backfill: true });
+  const [made] = await store.clusters.list();
+  await store.clusters.put({ ...made!, backfill: true });
   await makeKnown(store, [{ name: 'a', address: 'a:2', token: 'second' }]);
-  const [cluster] = await store.clusters();
+  const [cluster] = await store.clusters.list();
   assert.deepEqual([cluster?.address, cluster?.token, cluster?.backfill], ['a:2', 'second', true]);
 });
 
 /** Ends the one command that waits, as a dispatcher would. Gives what it was asked. */
-async function endCommand(store: Store, end: Parameters<Store['endCommand']>[1]) {
-  const { id } = await until(async () => (await store.openCommands())[0], 'a command waits');
-  const found = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 60_000 });
+async function endCommand(store: Store, end: Parameters<Store['commands']['end']>[1]) {
+  const { id } = await until(async () => (await store.commands.open())[0], 'a command waits');
+  const found = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 60_000 });
   assert.ok(found.outcome === 'claimed');
-  await store.endCommand(found.claimed.lease, end);
+  await store.commands.end(found.claimed.lease, end);
   return found.claimed;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCommandId } from '../../../src/core/ids.ts';
 import { startDispatcher } from '../../../src/main/dispatcher.ts';
-import { createLine } from '../../../src/queue/line.ts';
+import { createExperimentsQueue } from '../../../src/queue/experiments-queue.ts';
 import { isCommandOver } from '../../../src/schemas/clusters.ts';
 import { AGREEING, QUIET, until } from '../../support/dispatch.ts';
 import { storeFor } from '../../support/store.ts';
@@ -10,11 +10,14 @@ import { storeFor } from '../../support/store.ts';
 test('it carries out what waits, until its resources are released', async (t) => {
   const { store, redis } = await storeFor(t);
   await using queues = new AsyncDisposableStack();
-  const line = createLine({ redis, prefix: '{echelon}', onError: () => {} });
-  queues.defer(() => line.close());
+  const queue = createExperimentsQueue({
+    ...{ redis, prefix: '{echelon}', onError: () => {} },
+    statesOf: store.queue.states,
+  });
+  queues.defer(() => queue.close());
   await using resources = new AsyncDisposableStack();
   const stats = await startDispatcher({
-    ...{ store, line, resources },
+    ...{ store, queue, resources },
     log: QUIET,
     verifier: AGREEING as never,
     metrics: { verified: () => {} },
@@ -22,9 +25,9 @@ test('it carries out what waits, until its resources are released', async (t) =>
   });
   assert.deepEqual(stats(), { attempts: 0, verifying: 0, commands: 0 });
   const id = newCommandId();
-  await store.createCommand({ id, cluster: 'absent', kind: 'drain', request: {}, secret: null });
+  await store.commands.create({ id, cluster: 'absent', kind: 'drain', request: {}, secret: null });
   const command = await until(async () => {
-    const found = await store.command(id);
+    const found = await store.commands.get(id);
     return found && isCommandOver(found) && found;
   }, 'the command is over');
   assert.equal(command.state, 'failed');

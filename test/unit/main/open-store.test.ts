@@ -40,7 +40,7 @@ test('a Redis that keeps what it accepts is taken, by its address and by its soc
   await checkStore(settings);
   await using resources = new AsyncDisposableStack();
   const store = await openStore({ place: { path: server.socket }, settings, log: LOG, resources }, PATIENCE);
-  assert.deepEqual(await store.clusters(), []);
+  assert.deepEqual(await store.clusters.list(), []);
 });
 
 test('one that may lose it is refused, unless it was said to be wanted', async (t) => {

@@ -9,7 +9,7 @@ import { running, storeFor, submitInput } from '../../support/store.ts';
 
 test('the figures are those of the store', async (t) => {
   const { store } = await storeFor(t);
-  await store.submit(submitInput());
+  await store.experiments.submit(submitInput());
   await makeKnown(store, [{ name: 'a', address: 'a:1', token: 'first' }]);
   const figures = await readFigures(store);
   assert.equal(figures.experiments.queued, 1);
@@ -26,13 +26,13 @@ test('experiments whose rules have something to look at are counted', async (t) 
   const { store } = await storeFor(t);
   const lease = await running(store);
   const metrics = { type: 'metrics', step: 1, values: { x: 1 } } as const;
-  await store.append(lease, [{ sequence: 1, at: 1, event: metrics }]);
+  await store.events.append(lease, [{ sequence: 1, at: 1, event: metrics }]);
   assert.equal((await readFigures(store)).rulesBacklog, 1);
 });
 
 test('they are served where a port is set, until the end', async (t) => {
   const { store } = await storeFor(t);
-  await store.submit(submitInput());
+  await store.experiments.submit(submitInput());
   const metrics = createMetrics({ role: 'api', version: '1', readStore: () => readFigures(store) });
   const port = await freePort();
   const get = () => fetch(`http://127.0.0.1:${port}/metrics`);

@@ -2,18 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { observeStore } from '../../../src/observe/observe-store.ts';
 
-function counted(changes: object = {}) {
+function counted(changes: Record<string, object> = {}) {
   const seen: unknown[][] = [];
   const note = (name: string) => (value?: unknown) => void seen.push([name, value]);
   const store = {
     other: () => 'kept',
-    claim: async () => ({ outcome: 'claimed' }),
-    takeOver: async () => [1, 2],
-    append: async (_lease: unknown, events: readonly { event: { type: string } }[]) => events.length,
-    end: async () => 'failed',
-    report: async (_record: unknown, _event: unknown, _report: unknown) => 'stored',
-    advanceRules: async (_advance: unknown) => ({ outcome: 'ok', recorded: ['a'], stopped: true }),
-    ...changes,
+    attempts: {
+      acquire: async () => ({ outcome: 'acquired' }),
+      takeOver: async () => [1, 2],
+      end: async () => 'failed',
+    },
+    events: {
+      append: async (_lease: unknown, events: readonly { event: { type: string } }[]) => events.length,
+    },
+    batches: { report: async (_record: unknown, _event: unknown, _report: unknown) => 'stored' },
+    rules: { advance: async (_advance: unknown) => ({ outcome: 'ok', recorded: ['a'], stopped: true }) },
   };
   const metrics = {
     claimed: note('claimed'),
@@ -24,21 +27,22 @@ function counted(changes: object = {}) {
     spent: note('spent'),
     ruled: note('ruled'),
   };
+  for (const [part, methods] of Object.entries(changes)) Object.assign(store[part as 'rules'], methods);
   return { seen, store: observeStore(store, metrics as Parameters<typeof observeStore>[1]) };
 }
 
 test('answers as the store does and counts it', async () => {
   const { seen, store } = counted();
   assert.equal(store.other(), 'kept');
-  assert.deepEqual(await store.claim(), { outcome: 'claimed' });
-  assert.deepEqual(await store.takeOver(), [1, 2]);
-  assert.equal(await store.end(), 'failed');
-  await store.report({ gpuMs: 1500 }, { ok: true }, { rows: 4, unverifiable: 4 });
+  assert.deepEqual(await store.attempts.acquire(), { outcome: 'acquired' });
+  assert.deepEqual(await store.attempts.takeOver(), [1, 2]);
+  assert.equal(await store.attempts.end(), 'failed');
+  await store.batches.report({ gpuMs: 1500 }, { ok: true }, { rows: 4, unverifiable: 4 });
   const fired = [
     { rule: 'a', do: 'stop' },
     { rule: 'b', do: 'mark' },
   ];
-  await store.advanceRules({ fired });
+  await store.rules.advance({ fired });
   assert.deepEqual(seen, [
     ['claimed', undefined],
     ['takenOver', 2],
@@ -52,7 +56,11 @@ test('answers as the store does and counts it', async () => {
 test('a batch has signal where a true advantage is not 0', async () => {
   const signalOf = async (unverifiable: number, zero: number) => {
     const { seen, store } = counted();
-    await store.report({ gpuMs: 0 }, {}, { rows: 4, unverifiable, diagnosis: { zero: { rows: zero } } });
+    await store.batches.report(
+      { gpuMs: 0 },
+      {},
+      { rows: 4, unverifiable, diagnosis: { zero: { rows: zero } } },
+    );
     return (seen[1]![1] as { signal: string }).signal;
   };
   assert.deepEqual(await Promise.all([signalOf(0, 3), signalOf(0, 4), signalOf(2, 1), signalOf(2, 2)]), [
@@ -66,26 +74,26 @@ test('a batch has signal where a true advantage is not 0', async () => {
 test('rows of dropped batches are counted, dropped lines are not', async () => {
   const { seen, store } = counted();
   const gap = (what: string) => ({ event: { type: 'gap', what, rows: 8 } });
-  assert.equal(await store.append({}, [gap('batch'), gap('logs'), { event: { type: 'log' } }]), 3);
+  assert.equal(await store.events.append({}, [gap('batch'), gap('logs'), { event: { type: 'log' } }]), 3);
   const { events, droppedRows, ok } = seen[0]![1] as Record<string, unknown>;
   assert.deepEqual([events, droppedRows, ok], [3, 8, true]);
 });
 
-test('a failure is counted and passed on; a claim that was refused and a second report are not counted', async () => {
+test('a failure is counted and passed on; an attempt that is not acquired and a second report are not counted', async () => {
   const { seen, store } = counted({
-    append: () => Promise.reject(new Error('away')),
-    claim: async () => ({ outcome: 'changed' }),
-    report: async () => 'known',
+    events: { append: () => Promise.reject(new Error('away')) },
+    attempts: { acquire: async () => ({ outcome: 'over' }) },
+    batches: { report: async () => 'known' },
   });
-  await assert.rejects(store.append({}, []), /away/);
-  await store.claim();
-  await store.report({}, {}, {});
+  await assert.rejects(store.events.append({}, []), /away/);
+  await store.attempts.acquire();
+  await store.batches.report({}, {}, {});
   assert.equal(seen.length, 1);
   assert.equal((seen[0]![1] as { ok: boolean }).ok, false);
 });
 
 test('a report that replaces another one is counted, the GPU time of its batch is not counted again', async () => {
-  const { seen, store } = counted({ report: async () => 'replaced' });
-  await store.report({ gpuMs: 1500 }, { ok: true }, { rows: 4, unverifiable: 0 });
+  const { seen, store } = counted({ batches: { report: async () => 'replaced' } });
+  await store.batches.report({ gpuMs: 1500 }, { ok: true }, { rows: 4, unverifiable: 0 });
   assert.deepEqual(seen, [['reported', { ok: true }]]);
 });

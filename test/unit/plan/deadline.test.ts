@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { specProblems } from '../../../src/engines/validate-spec.ts';
 import { deadlineProblems, resolveDeadline } from '../../../src/plan/deadline.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { specProblems } from '../../../src/schemas/validate-spec.ts';
 
 test('a deadline is kept in UTC with milliseconds', () => {
   assert.equal(resolveDeadline(undefined), null);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { compileVerlAgent } from '../../../src/engines/verl-agent/compile.ts';
+import { PRESETS } from '../../../src/engines/verl-agent/presets.ts';
+import { resolveVerlAgent } from '../../../src/engines/verl-agent/resolve.ts';
+import type { VerlAgentSpec } from '../../../src/engines/verl-agent/spec.ts';
 import { childReference, draftChain, draftPreset, referenceMetrics } from '../../../src/plan/preset-sweep.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { childSpec, childValues } from '../../../src/plan/sweep.ts';
-import { compileVerlAgent } from '../../../src/plan/verl-agent/compile.ts';
-import { PRESETS } from '../../../src/plan/verl-agent/presets.ts';
-import { resolveVerlAgent } from '../../../src/plan/verl-agent/resolve.ts';
-import type { VerlAgentSpec } from '../../../src/schemas/verl-agent-spec.ts';
 
 const specOf = (draft: ReturnType<typeof draftPreset>, index: number) =>
   childSpec(draft, draft.entries[index]!) as unknown as VerlAgentSpec;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ExperimentSpec } from '../../../src/engines/registry.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import type { ExperimentSpec } from '../../../src/schemas/spec.ts';
 
 const LOCAL: ExperimentSpec = { engine: 'local', name: 'x', estimator: { name: 'hgpo' } };
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { conditionInWords, resolveRules, ruleProblems } from '../../../src/plan/rules.ts';
 import { draftSweep } from '../../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../../src/schemas/sweep.ts';
-import { specProblems, validateSpec } from '../../../src/schemas/validate-spec.ts';
 
 describe('rules of a spec', () => {
   test('a spec without rules marks wrong rows and losses that are not finite, shown as defaults', () => {
@@ -88,8 +88,8 @@ describe('rules of a spec', () => {
   });
 });
 
-test('the examples of docs/rules.md are valid', () => {
-  const text = readFileSync(new URL('../../../docs/rules.md', import.meta.url), 'utf8');
+test('the examples of docs/guides/rules.md are valid', () => {
+  const text = readFileSync(new URL('../../../docs/guides/rules.md', import.meta.url), 'utf8');
   const [spec, sweep] = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => parse(yaml!) as unknown);
   assert.equal(resolveSpec(validateSpec(spec)).spec.rules.length, 3);
   const request = sweep as SweepRequest;

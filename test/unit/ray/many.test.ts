@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { functionRef } from '../../../src/ray/code.ts';
-import { connect, type RayConnection } from '../../../src/ray/connect.ts';
+import { connect } from '../../../src/ray/connect.ts';
+import type { RayConnection } from '../../../src/ray/connection.ts';
 import { RayClosedError, RayPickleError, RayTimeoutError } from '../../../src/ray/errors.ts';
 import { PyCall, PyGlobal } from '../../../src/ray/pickle/values.ts';
 import { writePickle } from '../../../src/ray/pickle/writer.ts';
@@ -86,7 +87,7 @@ describe('get of many', () => {
 
 test('a reference carries the type that its maker expects to whoever gets it', async () => {
   await withRay({}, async (ray) => {
-    const started: Promise<ObjectRef<number>> = ray.task<number>(fn);
+    const started: Promise<ObjectRef<number>> = ray.task(functionRef<() => number>('m:f'));
     assert.ok((await started).hex);
     const stored = (await ray.put('text')) as ObjectRef<string>;
     const text: string = await ray.get(stored);

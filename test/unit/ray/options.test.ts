@@ -43,7 +43,7 @@ test('options become the keyword arguments of Python', () => {
 });
 
 test('a node is a hard affinity', () => {
-  const strategy = read({ nodeId: 'ab12' }).get('scheduling_strategy') as PyObject;
+  const strategy = read({ schedulingStrategy: { nodeId: 'ab12' } }).get('scheduling_strategy') as PyObject;
   assert.deepEqual(
     strategy.callable,
     new PyGlobal('ray.util.scheduling_strategies', 'NodeAffinitySchedulingStrategy'),

@@ -30,6 +30,16 @@ test('releases go out together', async () => {
   assert.deepEqual(sent, [['01', '02', '03']]);
 });
 
+test('releases that are awaited in one moment share a message', async () => {
+  const { references, sent, hold } = table();
+  const released = [1, 2, 3].map(hold).map((ref) => {
+    references.release(ref);
+    return references.flush();
+  });
+  await Promise.all(released);
+  assert.deepEqual(sent, [['01', '02', '03']]);
+});
+
 test('many releases do not wait', () => {
   const { references, sent, hold } = table();
   for (let byte = 0; byte < 64; byte++) references.release(hold(byte));

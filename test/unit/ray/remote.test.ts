@@ -7,6 +7,7 @@ import { readPickle } from '../../../src/ray/pickle/reader.ts';
 import { writePickle } from '../../../src/ray/pickle/writer.ts';
 import { Remote } from '../../../src/ray/remote.ts';
 import { startSession } from '../../../src/ray/session.ts';
+import { readCall } from '../../../src/ray/signatures.ts';
 import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
 
 const OPTIONS = { namespace: 'n', graceMs: 10_000, timeoutMs: 10_000, runtimeEnv: undefined, packages: [] };
@@ -43,7 +44,7 @@ describe('tasks and objects', () => {
 
   test('code is put once per session, and again after a failure', async () => {
     await withRemote({ run: () => writePickle(1) }, async (remote, ray) => {
-      await Promise.all([remote.task(fn, [], {}, {}), remote.task(fn, [], {}, {})]);
+      await Promise.all([remote.task(fn, readCall([])), remote.task(fn, readCall([]))]);
       assert.equal(ray.received.filter((message) => message.put).length, 1);
     });
   });
@@ -56,7 +57,7 @@ describe('tasks and objects', () => {
     };
     await withRemote({ run }, async (remote) => {
       const ref = await remote.put(1);
-      await remote.task(fn, [5, ref], {}, {});
+      await remote.task(fn, readCall([[5, ref]]));
       assert.equal(seen[0], 5);
       assert.equal((seen[1] as object).constructor.name, 'PyPersistentId');
     });
@@ -66,7 +67,7 @@ describe('tasks and objects', () => {
     await withRemote({}, async (one) => {
       const ref = await one.put(1);
       await withRemote({}, async (other, ray) => {
-        await assert.rejects(other.task(fn, [ref], {}, {}), RayPickleError);
+        await assert.rejects(other.task(fn, readCall([[ref]])), RayPickleError);
         assert.equal(ray.ran(), 0);
       });
     });
@@ -83,7 +84,7 @@ describe('tasks and objects', () => {
   test('a call lets go of its result', async () => {
     await withRemote({ run: () => writePickle(3) }, async (remote) => {
       const actor = await remote.getActor('a', 'n');
-      assert.equal(await remote.call(actor, 'm', { args: [], kwargs: {} }), 3);
+      assert.equal(await remote.call(actor, 'm', readCall([])), 3);
       assert.equal(remote.references.size, 1, 'the actor alone');
     });
   });
@@ -93,9 +94,9 @@ describe('tasks and objects', () => {
       { run: (task) => (task.name === 'slow' ? undefined : writePickle(1)) },
       async (remote) => {
         const actor = await remote.getActor('a', 'n');
-        const slow = remote.call(actor, 'slow', { args: [], kwargs: {}, timeoutMs: 20 });
+        const slow = remote.call(actor, 'slow', readCall([{ timeoutMs: 20 }]));
         await assert.rejects(slow, RayTimeoutError);
-        assert.equal(await remote.call(actor, 'quick', { args: [], kwargs: {} }), 1);
+        assert.equal(await remote.call(actor, 'quick', readCall([])), 1);
       },
     );
   });
@@ -109,9 +110,7 @@ test('calls of one handle go out in the order made', async () => {
   };
   await withRemote({ run }, async (remote) => {
     const actor = await remote.getActor('a', 'n');
-    const calls = Array.from({ length: 50 }, (_, index) =>
-      remote.call(actor, 'm', { args: [index], kwargs: {} }),
-    );
+    const calls = Array.from({ length: 50 }, (_, index) => remote.call(actor, 'm', readCall([[index]])));
     await Promise.all(calls);
     assert.deepEqual(
       order,

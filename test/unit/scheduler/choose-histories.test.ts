@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Span } from '../../../src/scheduler/choose-nodes.ts';
 import type { ProjectPolicy } from '../../../src/scheduler/choose-quotas.ts';
-import type { Waiting } from '../../../src/store/queue/line-contract.ts';
+import type { Waiting } from '../../../src/store/queue/contract.ts';
 import { type Arrival, cluster, node, play, type Running, type Step, waits } from '../../support/line.ts';
 
 /* Random histories in virtual time: arrivals, true lengths, clusters, weights and quotas. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Amount, openClusters } from '../../../src/scheduler/choose-nodes.ts';
 import { capacityOf, createOrder, dominantShare, holdings } from '../../../src/scheduler/choose-order.ts';
-import type { Waiting } from '../../../src/store/queue/line-contract.ts';
+import type { Waiting } from '../../../src/store/queue/contract.ts';
 import { cluster, node, waits } from '../../support/line.ts';
 
 function orderOf(waiting: Waiting[], more: Partial<Parameters<typeof createOrder>[0]> = {}): string[] {

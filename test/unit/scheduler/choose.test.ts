@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { choose, plus } from '../../../src/scheduler/choose.ts';
 import { type ChoiceCluster, freeOn } from '../../../src/scheduler/choose-nodes.ts';
 import type { Reservation } from '../../../src/store/clusters/contract.ts';
-import type { Waiting } from '../../../src/store/queue/line-contract.ts';
+import type { Waiting } from '../../../src/store/queue/contract.ts';
 import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 const none = new Map<string, Reservation[]>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { specProblems } from '../../../src/engines/validate-spec.ts';
 import { plainSecretProblems } from '../../../src/schemas/secrets.ts';
-import { specProblems } from '../../../src/schemas/validate-spec.ts';
 import { PLAIN, SECRETS } from '../../support/secrets.ts';
 
 const local = (changes: object = {}) => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OWNED_KEYS } from '../../../src/plan/verl-agent/fields.ts';
-import { MERGED_CONFIG } from '../../../src/plan/verl-agent/merged-config.ts';
+import { OWNED_KEYS } from '../../../src/engines/verl-agent/fields.ts';
+import { MERGED_CONFIG } from '../../../src/engines/verl-agent/merged-config.ts';
 import {
   ALLOWED_OVERRIDES,
   CODE_OVERRIDES,

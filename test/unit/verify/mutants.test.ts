@@ -36,10 +36,10 @@ describe('planted bugs', () => {
 
   for (const [name, page] of [
     ['mutants', mutantsPage],
-    ['sharpness', sharpnessPage],
+    ['detection-power', sharpnessPage],
   ] as const) {
-    test(`docs/${name}.md is current`, () => {
-      const written = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
+    test(`docs/evidence/${name}.md is current`, () => {
+      const written = readFileSync(new URL(`../../../docs/evidence/${name}.md`, import.meta.url), 'utf8');
       assert.equal(written, page(), 'run: npm run bench -- mutants --write');
     });
   }

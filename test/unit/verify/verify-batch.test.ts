@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { explainRow } from '../../../src/verify/explain/explain.ts';
+import { formatExplanation } from '../../../src/verify/explain/explain-text.ts';
 import { type BatchReport, MAX_LISTED_ROWS } from '../../../src/verify/report.ts';
 import { unverifiedReport, verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../../support/golden-batches.ts';
@@ -55,6 +57,17 @@ describe('verifyBatch', () => {
       uneven.findings.find((f) => f.code === 'inputs-missing')!.message,
       /for all rows of a trajectory/,
     );
+  });
+
+  test('a formula without error bounds makes every row unverifiable, and the finding and the explanation name it', () => {
+    const rows = [1, 0, 0].map((score, i) => ({ trajectory: `t${i}`, score, advantage: 5 }));
+    const batch = handBatch(rows, { estimator: { name: 'grpo', epsilonPlace: 'floor' } });
+    const report = verifyBatch(batch);
+    assert.deepEqual([report.ok, report.unverifiable, report.wrong], [false, 3, 0]);
+    assert.match(report.fingerprint, /eps-place=floor/);
+    const found = report.findings.find((f) => f.code === 'bounds-missing');
+    assert.match(found!.message, /There are no error bounds for grpo with epsilon floor\./);
+    assert.match(formatExplanation(explainRow(batch, 0)), /there are no error bounds for epsilon floor/);
   });
 
   test('what only a one-pass deviation gives is rounding where no form is stated, and wrong where the recipe’s is', () => {

@@ -1,1 +1,1 @@
-"""Engines that a ray-worker can launch: `local` trains a small policy on the CPU, `replay` streams recorded batches."""
+"""Engines that a ray-worker can launch, one package each; `registry` finds them."""

@@ -1,6 +1,7 @@
 """Answers of an engine's preflight program: what was looked at, whether all is well, and what to do where it is not.
 
 A preflight program is `python -m <engine>.preflight shared_root=DIR ray=BOOL argument…`, with the arguments of a launch.
+An engine may have none.
 It prints a JSON list of answers and exits with 1 where an error is among them.
 """
 

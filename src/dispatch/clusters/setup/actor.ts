@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ActorHandle } from '../../../ray/actor.ts';
 import { actorClass } from '../../../ray/code.ts';
-import type { RayConnection } from '../../../ray/connect.ts';
+import type { RayConnection } from '../../../ray/connection.ts';
 import { RayActorDiedError, RayPythonError } from '../../../ray/errors.ts';
 import { packageUri } from '../../../ray/packages.ts';
 import type { RayWorkerPackage } from './package.ts';
@@ -13,7 +13,7 @@ import { SetupError } from './problems.ts';
 export const ACTOR = { name: 'echelon-ray-worker', namespace: 'echelon' } as const;
 
 /** How the ray-worker of an actor is reached. */
-export interface Connection {
+export interface RayWorkerConnection {
   address: string;
   version: string;
   generation: string;
@@ -35,7 +35,7 @@ const CONNECTION_MS = 90_000;
 const END_MS = 20_000;
 
 /** What the actor's class is made with. */
-export interface ActorOptions {
+export interface RayWorkerActorOptions {
   stateDir: string;
   sharedRoot: string;
   host: string;
@@ -50,8 +50,8 @@ export async function startActor(
   ray: RayConnection,
   { zip }: Pick<RayWorkerPackage, 'zip'>,
   nodeId: string,
-  { stateDir, sharedRoot, host, port, reachedAs }: ActorOptions,
-): Promise<Connection> {
+  { stateDir, sharedRoot, host, port, reachedAs }: RayWorkerActorOptions,
+): Promise<RayWorkerConnection> {
   const options = {
     state_dir: stateDir,
     shared_root: sharedRoot,
@@ -60,24 +60,19 @@ export async function startActor(
     encrypt: true,
     reached_as: reachedAs,
   };
-  const actor = await ray.createActor(
-    RAY_WORKER,
-    [options],
-    {},
-    {
-      ...ACTOR,
-      lifetime: 'detached',
-      // Somebody may have started one by hand in between; then there is one, and that will do.
-      getIfExists: true,
-      numCpus: 0,
-      maxRestarts: -1,
-      maxTaskRetries: -1,
-      maxConcurrency: MAX_CONCURRENCY,
-      nodeId,
-      runtimeEnv: { py_modules: [packageUri(zip)], env_vars: { RAY_USAGE_STATS_ENABLED: '0' } },
-    },
-  );
-  return parseConnection(await actor.call('connection', [], {}, { timeoutMs: CONNECTION_MS }));
+  const actor = await ray.createActor(RAY_WORKER, [options], {
+    ...ACTOR,
+    lifetime: 'detached',
+    // Somebody may have started one by hand in between; then there is one, and that will do.
+    getIfExists: true,
+    numCpus: 0,
+    maxRestarts: -1,
+    maxTaskRetries: -1,
+    maxConcurrency: MAX_CONCURRENCY,
+    schedulingStrategy: { nodeId },
+    runtimeEnv: { py_modules: [packageUri(zip)], env_vars: { RAY_USAGE_STATS_ENABLED: '0' } },
+  });
+  return parseConnection(await actor.call('connection', { timeoutMs: CONNECTION_MS }));
 }
 
 /** The actor, where there is one; it may be dead. */
@@ -91,9 +86,9 @@ export async function findActor(ray: RayConnection): Promise<ActorHandle | undef
 }
 
 /** How it is reached, as it says itself. */
-export async function connectionOf(actor: ActorHandle): Promise<Connection | 'dead'> {
+export async function connectionOf(actor: ActorHandle): Promise<RayWorkerConnection | 'dead'> {
   try {
-    return parseConnection(await actor.call('connection', [], {}, { timeoutMs: CONNECTION_MS }));
+    return parseConnection(await actor.call('connection', { timeoutMs: CONNECTION_MS }));
   } catch (error) {
     if (error instanceof RayActorDiedError) return 'dead';
     if (error instanceof RayPythonError && error.pythonType === 'AttributeError')
@@ -119,11 +114,11 @@ export async function endActor(ray: RayConnection, actor: ActorHandle): Promise<
   }
 }
 
-function parseConnection(answer: unknown): Connection {
+function parseConnection(answer: unknown): RayWorkerConnection {
   if (!(answer instanceof Uint8Array))
     throw new SetupError(
       'The ray-worker there answered with something else.',
       'End it and add the cluster again.',
     );
-  return JSON.parse(Buffer.from(answer).toString('utf8')) as Connection;
+  return JSON.parse(Buffer.from(answer).toString('utf8')) as RayWorkerConnection;
 }

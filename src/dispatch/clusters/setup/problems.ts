@@ -16,7 +16,7 @@ const MISSING_MODULE = /No module named '(grpc|google|numpy|echelon_rayworker)[\
 const WHAT_INSTALLS: Record<string, string> = { grpc: 'grpcio', google: 'protobuf', numpy: 'numpy' };
 
 /** What a failure means to the person who adds a cluster, and what to do about it. */
-export function toProblem(error: unknown, address: string): CommandProblem {
+export function toCommandProblem(error: unknown, address: string): CommandProblem {
   const { message, mend } = toSetupError(error, address);
   return { severity: 'error', message, mend };
 }

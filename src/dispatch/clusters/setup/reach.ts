@@ -3,7 +3,7 @@ import { createRayWorkerClient } from '../../../rpc/client.ts';
 import { checkHealth } from '../../../rpc/health.ts';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';
 import type { RayPlace } from '../../../store/clusters/contract.ts';
-import type { Connection } from './actor.ts';
+import type { RayWorkerConnection } from './actor.ts';
 import { SetupError } from './problems.ts';
 
 const REACH_MS = 8_000;
@@ -24,7 +24,7 @@ export function listeningHost(
 /** Sees that this very ray-worker answers at `address` to this process. */
 export async function reach(
   address: string,
-  { token, ca, generation }: Connection,
+  { token, ca, generation }: RayWorkerConnection,
   { signal, reachMs = REACH_MS }: { signal: AbortSignal; reachMs?: number | undefined },
 ): Promise<RayWorkerDescription> {
   try {

@@ -1,9 +1,10 @@
 import type { RayNode } from '../../../ray/cluster.ts';
-import { answersWithoutToken, connect, type RayConnection } from '../../../ray/connect.ts';
+import { answersWithoutToken, connect } from '../../../ray/connect.ts';
+import type { RayConnection } from '../../../ray/connection.ts';
 import { packageUri } from '../../../ray/packages.ts';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';
 import type { RayPlace } from '../../../store/clusters/contract.ts';
-import { ACTOR, type Connection, connectionOf, endActor, findActor, startActor } from './actor.ts';
+import { ACTOR, connectionOf, endActor, findActor, type RayWorkerConnection, startActor } from './actor.ts';
 import { findNode, headOf, sizeInWords } from './nodes.ts';
 import { compareVersions, type RayWorkerPackage } from './package.ts';
 import { SetupError } from './problems.ts';
@@ -136,7 +137,7 @@ interface Ensure {
   deps: SetUpDeps;
 }
 
-async function ensureRayWorker(input: Ensure): Promise<Connection> {
+async function ensureRayWorker(input: Ensure): Promise<RayWorkerConnection> {
   const { name, ray, nodes, place, pack, deps } = input;
   const wanted = place.node === null ? undefined : findNode(nodes, place.node);
   const fresh = {
@@ -173,7 +174,7 @@ async function ensureRayWorker(input: Ensure): Promise<Connection> {
 }
 
 function whyReplace(
-  found: Connection,
+  found: RayWorkerConnection,
   { place, pack, wanted }: { place: RayPlace; pack: RayWorkerPackage; wanted: RayNode | undefined },
 ): string | undefined {
   if (compareVersions(found.version, pack.version) < 0) return `version ${pack.version} is here`;
@@ -187,8 +188,8 @@ function whyReplace(
 async function start(
   { ray, nodes, place, pack, deps }: Ensure,
   node: RayNode,
-  { stateDir, sharedRoot }: Pick<Connection, 'stateDir' | 'sharedRoot'>,
-): Promise<Connection> {
+  { stateDir, sharedRoot }: Pick<RayWorkerConnection, 'stateDir' | 'sharedRoot'>,
+): Promise<RayWorkerConnection> {
   await deps.say(`starting the ray-worker ${pack.version} on node ${node.id.slice(0, 12)} (${node.address})`);
   return await startActor(ray, pack, node.id, {
     stateDir,

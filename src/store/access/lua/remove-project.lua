@@ -3,15 +3,15 @@
 -- what was decided before ({root}:projects:removed).
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, 2 now (ms), 3 the version that it must have, or '',
+-- ARGV      1 name, 2 now (ms), 3 the revision that it must have, or '',
 --           4 the project that is always there: of it only what was set goes
 -- Returns   'removed' | 'absent' | 'changed-since' | 'experiments' | 'sweeps' | 'keys': what belongs to it still
 -- include access
--- include version
+-- include revision
 
 local root, name, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 if redis.call('HEXISTS', root .. ':projects', name) == 0 then return 'absent' end
-if not hasVersion(root, 'project', name, ARGV[3]) then return 'changed-since' end
+if not hasRevision(root, 'project', name, ARGV[3]) then return 'changed-since' end
 if redis.call('ZCARD', root .. ':project:' .. name) > 0 then return 'experiments' end
 if redis.call('ZCARD', root .. ':sweeps:' .. name) > 0 then return 'sweeps' end
 -- A key that outlived its project would see a later one of the same name.
@@ -24,5 +24,6 @@ redis.call('HDEL', root .. ':projects', name)
 if name ~= ARGV[4] then redis.call('SADD', root .. ':projects:removed', name) end
 redis.call('HDEL', root .. ':paused', 'project:' .. name, 'drain:' .. name)
 redis.call('UNLINK', root .. ':feed:p:' .. name)
+raiseRevision(root, 'project', name)
 accessChanged(root)
 return 'removed'

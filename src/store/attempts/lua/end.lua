@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Records the end of an attempt and gives back its lease and reservation: a final state, or back into the line at
--- the old place. While cancelling, whatever the holder decided is recorded as cancelled: the driver's end is known,
+-- Records the end of an attempt and gives back its lease and reservation: a final state, or back into the queue at
+-- the old position. While cancelling, whatever the holder decided is recorded as cancelled: the driver's end is known,
 -- and a cancel was promised.
 --
 -- KEYS[1]   root of all keys
@@ -19,7 +19,7 @@
 local root, id, to = KEYS[1], ARGV[1], ARGV[4]
 local x = root .. ':x:' .. id
 if not holds(x, ARGV[2], ARGV[3]) then return { 'lost' } end
-local record = redis.call('HMGET', x, 'state', 'cluster', 'priority', 'seq', 'limitReached')
+local record = redis.call('HMGET', x, 'state', 'cluster', 'limitReached')
 local from, decided = record[1], ARGV[5]
 if from == 'cancelling' then
   if tonumber(ARGV[7]) > 0 then return { 'ok', from } end
@@ -29,8 +29,8 @@ elseif not string.find(',' .. ARGV[6] .. ',', ',' .. from .. ',', 1, true) then
 end
 -- Stopped for a limit, whoever recorded it and whatever they knew of it: there is no next attempt. Where a higher one
 -- may run, that one has to be met first.
-if to == 'queued' and record[5] and tonumber(ARGV[7]) == 0 then
-  to, decided = 'failed', record[5] .. '; ' .. decided
+if to == 'queued' and record[3] and tonumber(ARGV[7]) == 0 then
+  to, decided = 'failed', record[3] .. '; ' .. decided
 end
 
 local now = nowMs()
@@ -41,7 +41,6 @@ redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')
 if to == 'queued' then
   if tonumber(ARGV[7]) > tonumber(ARGV[2]) then redis.call('HSET', x, 'attempt', ARGV[7]) end
   if tonumber(ARGV[8]) > 0 then redis.call('HSET', x, 'notBefore', int(now + ARGV[8])) end
-  redis.call('ZADD', root .. ':line', int(record[4] - record[3] * 4398046511104), id)
 else
   if to == 'failed' and ARGV[9] == '1' then redis.call('HSET', x, 'quarantined', '1') end
   redis.call('HSET', x, 'endedAt', int(now))

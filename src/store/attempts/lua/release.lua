@@ -4,7 +4,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      for each lease: experiment, attempt, token
 -- Returns   how many were held
--- Events    PUBLISH wake 'lease', so that another dispatcher takes over at once ('line' tells those of an older version)
+-- Events    PUBLISH wake 'lease', so that another dispatcher takes over at once
 -- include time
 -- include state
 -- include suspects
@@ -18,8 +18,5 @@ for i = 1, #ARGV, 3 do
     released = released + 1
   end
 end
-if released > 0 then
-  redis.call('PUBLISH', root .. ':wake', 'lease')
-  redis.call('PUBLISH', root .. ':wake', 'line')
-end
+if released > 0 then redis.call('PUBLISH', root .. ':wake', 'lease') end
 return released

@@ -4,11 +4,11 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 cluster, 3 kind, 4 request (JSON), 5 secret (may be empty), 6 project (may be empty),
---           7 the version that the cluster must have, or ''
+--           7 the revision that the cluster must have, or ''
 -- Returns   the command's id, or that of the removal which is not over, or 'changed-since': nothing was recorded
 -- Events    PUBLISH wake 'command'
 -- include time
--- include version
+-- include revision
 
 local root, id = KEYS[1], ARGV[1]
 local command = root .. ':command:' .. id
@@ -22,7 +22,7 @@ local function openRemoval(cluster)
 end
 
 if redis.call('EXISTS', command) == 1 then return id end
-if not hasVersion(root, 'cluster', ARGV[2], ARGV[7]) then return 'changed-since' end
+if not hasRevision(root, 'cluster', ARGV[2], ARGV[7]) then return 'changed-since' end
 local removal = ARGV[3] == 'remove' and openRemoval(ARGV[2])
 if removal then return removal end
 local now = nowMs()

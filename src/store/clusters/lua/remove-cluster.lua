@@ -5,6 +5,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 name
 -- Returns   1 where there was such a cluster, 0 where there was none, -1 where something is reserved there
+-- include revision
 
 local root, name = KEYS[1], ARGV[1]
 if redis.call('HLEN', root .. ':reserved:' .. name) > 0 then return -1 end
@@ -14,5 +15,8 @@ redis.call('HDEL', root .. ':clusters:set', 'labels:' .. name, 'backfill:' .. na
   'codePaths:' .. name)
 redis.call('HDEL', root .. ':paused', 'cluster:' .. name)
 local removed = redis.call('HDEL', root .. ':clusters', name)
-if removed == 1 then redis.call('SADD', root .. ':clusters:draining', name) end
+if removed == 1 then
+  redis.call('SADD', root .. ':clusters:draining', name)
+  raiseRevision(root, 'cluster', name)
+end
 return removed

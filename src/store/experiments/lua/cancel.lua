@@ -1,14 +1,16 @@
 #!lua flags=allow-oom
--- Cancels an experiment: at once where it waits, else by asking the holder of its attempt to stop the driver.
+-- Cancels an experiment: at once if no dispatcher has acquired an attempt of it, else by asking the holder of its
+-- attempt to stop the driver.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 reason
 -- Returns   'cancelled' | 'cancelling' | 'already-final' | 'not-found'
--- Events    state: queued -> cancelled (PUBLISH wake 'line'), or launching | running -> cancelling (wake 'cancel')
+-- Events    state: queued | launching -> cancelled (PUBLISH wake 'line'), or launching | running -> cancelling (wake
+--           'cancel')
 -- include time
 -- include state
--- include cancel-waiting
--- include version
+-- include allocation
+-- include revision
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -17,13 +19,13 @@ local from = record[1]
 if not from then return 'not-found' end
 if from == 'cancelling' then return 'cancelling' end
 local now = nowMs()
-if from == 'queued' then
-  raiseRevision(x)
-  cancelWaiting(root, id, { attempt = record[2], reason = ARGV[2], now = now })
+if isUnacquired(root, id, from) then
+  raiseRevision(root, 'experiment', id)
+  endUnacquired(root, id, { from = from, to = 'cancelled', attempt = record[2], reason = ARGV[2], now = now })
   return 'cancelled'
 end
 if not HELD[from] then return 'already-final' end
-raiseRevision(x)
+raiseRevision(root, 'experiment', id)
 moveState(root, id, { from = from, to = 'cancelling', attempt = record[2], reason = ARGV[2], now = now })
 redis.call('PUBLISH', root .. ':wake', 'cancel')
 return 'cancelling'

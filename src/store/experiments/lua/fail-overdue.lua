@@ -1,28 +1,29 @@
 #!lua flags=allow-oom
--- Ends the experiments that wait although their deadline has passed. One that is held is ended by who holds it.
+-- Fails the experiments whose deadline passed before a dispatcher acquired an attempt of them. The holder of an attempt
+-- ends a held experiment.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 at most so many are looked at
--- Returns   {how many were looked at, how many were ended}
--- Events    state: queued -> failed; PUBLISH wake 'line'
+-- ARGV      1 at most so many are checked
+-- Returns   how many were checked, then the experiments that failed
+-- Events    state: queued | launching -> failed; PUBLISH wake 'line'
 -- include time
 -- include state
--- include limits
+-- include allocation
 
 local root = KEYS[1]
 local now = nowMs()
 local due = redis.call('ZRANGEBYSCORE', root .. ':deadlines', '-inf', int(now), 'LIMIT', 0, ARGV[1])
-local ended = 0
+local answer = { #due }
 for _, id in ipairs(due) do
   local record = redis.call('HMGET', root .. ':x:' .. id, 'state', 'attempt')
-  if record[1] == 'queued' then
-    failWaiting(root, id, record[2], now)
-    ended = ended + 1
+  if record[1] and isUnacquired(root, id, record[1]) then
+    failPastDeadline(root, id, { state = record[1], attempt = record[2] }, now)
+    answer[#answer + 1] = id
   elseif record[1] and HELD[record[1]] then
-    -- Looked at again later: its attempt may end without it.
+    -- Checked again later: its attempt may end without it.
     redis.call('ZADD', root .. ':deadlines', int(now + 5000), id)
   else
     redis.call('ZREM', root .. ':deadlines', id)
   end
 end
-return { #due, ended }
+return answer

@@ -2,8 +2,8 @@
 -- Accepts an experiment: record, place in the line, indexes, first event and entry of the audit log in one step.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1-10 its arguments (see redis/lua/create.lua), 11 project, 12 names of the idempotency key or '',
---           13 digest of the request, 14 '1' where new work is accepted, 15 experiments of a project that may wait,
+-- ARGV      1-10 its arguments (see redis/lua/create.lua), 11 project, 12 name of caller and Idempotency-Key or
+--           '', 13 digest of the request, 14 '1' where new work is accepted, 15 experiments of a project that may wait,
 --           16 version of the record's layout, 17 experiment that it runs again, or '', 18 its entry of the audit
 --           log (JSON) or '', 19 the caller that it counts for, 20 entries that are kept at most, 21 of one caller,
 --           22 how long they are kept (ms)
@@ -23,11 +23,8 @@
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
-local digest, earlier = earlierRequest(root, ARGV[12])
-if digest then
-  if digest ~= ARGV[13] then return { 'conflict' } end
-  return { 'ok', earlier, earlier == id and '1' or '0' }
-end
+local before = madeBefore(root, ARGV[12], ARGV[13], id)
+if before then return before end
 if redis.call('EXISTS', x) == 1 then return { 'ok', id, '1' } end
 local refusal = refused(root, { project = ARGV[11], count = 1, accepting = ARGV[14], most = ARGV[15] })
 if refusal then return refusal end
@@ -36,7 +33,7 @@ local now = nowMs()
 local again = ARGV[17] ~= ''
 createWaiting(root, childAt(1, { project = ARGV[11], version = ARGV[16], rerunOf = again and ARGV[17] or nil,
   reason = again and 'run again' or 'submitted', now = now }))
-rememberRequest(root, ARGV[12], ARGV[13], id)
+rememberMade(root, ARGV[12], ARGV[13], id)
 if ARGV[18] ~= '' then
   recordAudit(root, { entry = ARGV[18], ring = ARGV[19], most = ARGV[20], mostOfCaller = ARGV[21], keptMs = ARGV[22] }, now)
 end

@@ -7,6 +7,7 @@
 --           3 the cluster that must be known, or ''
 -- Returns   1, or 0 where there is no such cluster
 -- Events    PUBLISH wake 'line'
+-- include revision
 
 local root = KEYS[1]
 if ARGV[3] ~= '' and redis.call('HEXISTS', root .. ':clusters', ARGV[3]) == 0 then return 0 end
@@ -15,5 +16,6 @@ if ARGV[2] == '' then
 else
   redis.call('HSET', root .. ':paused', ARGV[1], ARGV[2])
 end
+if ARGV[3] ~= '' then raiseRevision(root, 'cluster', ARGV[3]) end
 redis.call('PUBLISH', root .. ':wake', 'line')
 return 1

@@ -8,7 +8,7 @@
 
 local root, noted = KEYS[1], 0
 for i = 1, #ARGV, 4 do
-  if redis.call('ZSCORE', root .. ':line', ARGV[i]) then
+  if redis.call('ZSCORE', root .. ':queue', ARGV[i]) then
     redis.call('HSET', root .. ':x:' .. ARGV[i], 'waitReason', ARGV[i + 1], 'waitRank', ARGV[i + 2], 'waitEstimate',
       ARGV[i + 3])
     noted = noted + 1

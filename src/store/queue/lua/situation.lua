@@ -23,10 +23,10 @@ for i = 1, #clusters, 2 do
 end
 
 local truncated, places, length = {}, {}, 0
-for _, project in ipairs(redis.call('SMEMBERS', root .. ':lines')) do
-  local line = root .. ':line:' .. project
-  local found = redis.call('ZRANGE', line, 0, limit - 1, 'WITHSCORES')
-  local count = 2 * limit > #found and #found / 2 or redis.call('ZCARD', line)
+for _, project in ipairs(redis.call('SMEMBERS', root .. ':queues')) do
+  local queue = root .. ':queue:' .. project
+  local found = redis.call('ZRANGE', queue, 0, limit - 1, 'WITHSCORES')
+  local count = 2 * limit > #found and #found / 2 or redis.call('ZCARD', queue)
   if 2 * count > #found then truncated[#truncated + 1] = project end
   places[#places + 1] = found
   length = length + #found / 2

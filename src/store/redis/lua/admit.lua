@@ -6,7 +6,7 @@ end
 
 -- Whether so many more experiments of a project may wait, beside those in the line and those that its sweeps will make.
 local function hasRoom(root, project, count, most)
-  local waiting = redis.call('ZCARD', root .. ':line:' .. project)
+  local waiting = redis.call('ZCARD', root .. ':queue:' .. project)
   local toCome = redis.call('HGET', root .. ':to-come', project) or 0
   return waiting + toCome + count <= tonumber(most)
 end

@@ -1,4 +1,4 @@
--- Creates an experiment that waits: record, indexes, place in the line, limits, first event. Needs time and state.
+-- Creates a queued experiment: record, indexes, queue, limits, first event. Needs time and state.
 -- include limits
 -- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, version, reason,
 --      now (ms); of a sweep also: sweep, index; of a rerun: rerunOf
@@ -17,15 +17,10 @@ local function createWaiting(root, new)
   if new.rerunOf then redis.call('HSET', x, 'rerunOf', new.rerunOf) end
   if new.sweep then
     redis.call('HSET', x, 'sweep', new.sweep, 'sweepIndex', new.index)
-    -- All of them or none: a sweep whose first children were made before there was this index goes without.
-    local s = root .. ':sweep:' .. new.sweep
-    if redis.call('HGET', s, 'expanded') == '0' or redis.call('EXISTS', s .. ':experiments') == 1 then
-      redis.call('ZADD', s .. ':experiments', int(seq), id)
-    end
+    redis.call('ZADD', root .. ':sweep:' .. new.sweep .. ':experiments', int(seq), id)
   end
   redis.call('ZADD', root .. ':all', int(seq), id)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
-  redis.call('ZADD', root .. ':line', int(seq - new.priority * 4398046511104), id)
   noteLimits(root, id, new.resolved)
   moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = new.reason, now = new.now,
     place = { int(seq), new.project, new.sweep or false, new.name, new.priority } })

@@ -1,5 +1,5 @@
 -- What ends an experiment from outside: its timeout, for each attempt from its confirmed launch on, and its deadline.
--- Judged by the server's clock alone, whenever a lease is renewed, an experiment claimed or the waiting looked through.
+-- Judged by the server's clock alone, whenever a lease is renewed, an experiment allocated or the queue checked for passed deadlines.
 -- Needs time and state.
 
 -- Milliseconds since 1970 of an instant as JavaScript's Date writes it in UTC; nil for anything else.
@@ -49,15 +49,4 @@ local function limitReached(x, attempt, now)
   end
   if reason then redis.call('HSET', x, 'limitReached', reason) end
   return reason
-end
-
--- Ends an experiment that waits and whose deadline has passed.
-local function failWaiting(root, id, attempt, now)
-  local x = root .. ':x:' .. id
-  redis.call('ZREM', root .. ':line', id)
-  redis.call('HSET', x, 'endedAt', int(now))
-  redis.call('HDEL', x, 'waitReason', 'notBefore')
-  local reason = 'its deadline passed before it could start'
-  moveState(root, id, { from = 'queued', to = 'failed', attempt = attempt, reason = reason, now = now })
-  redis.call('PUBLISH', root .. ':wake', 'line')
 end

@@ -1,6 +1,6 @@
 -- Needs time.
 -- include feed
--- include line
+-- include queue
 -- include to-come
 local HELD = { launching = true, running = true, cancelling = true }
 
@@ -57,8 +57,8 @@ end
 local function moveState(root, id, change)
   local x = root .. ':x:' .. id
   local place = change.place or redis.call('HMGET', x, 'seq', 'project', 'sweep', 'name', 'priority')
-  if change.from == 'queued' then leaveLine(root, id, place[2]) end
-  if change.to == 'queued' then standInLine(root, id, place[2], placeInLine(place[1], place[5])) end
+  if change.from == 'queued' then dequeue(root, id, place[2]) end
+  if change.to == 'queued' then enqueue(root, id, place[2], queueScore(place[1], place[5])) end
   if change.from then
     redis.call('ZREM', root .. ':state:' .. change.from, id)
     redis.call('ZREM', root .. ':project-state:' .. change.from .. ':' .. place[2], id)

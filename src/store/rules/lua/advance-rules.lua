@@ -9,11 +9,11 @@
 --           then for each rule that fired: name, attempt, event (JSON) and the batch to keep or ''
 -- Returns   {'ok', '1' stopped or '0', for each rule that was recorded now: its name}
 -- Errors    {'moved'}: another has moved them on; {'gone'}
--- Events    rule, told to the feeds too; state of a stop: queued -> cancelled (PUBLISH wake 'line'), launching |
+-- Events    rule, told to the feeds too; state of a stop: queued | launching -> cancelled (PUBLISH wake 'line'), launching |
 --           running -> cancelling (wake 'cancel'). A final experiment is only marked
 -- include time
 -- include state
--- include cancel-waiting
+-- include allocation
 
 local MOST_SHOWN = 50
 local root, id = KEYS[1], ARGV[1]
@@ -60,8 +60,9 @@ if stops then
   local sweep = ARGV[6] == 'early-stopping' and redis.call('HGET', x, 'sweep')
   if sweep then redis.call('HINCRBY', root .. ':sweep:' .. sweep, 'stoppedEarly', 1) end
   local change = { from = from, to = 'cancelling', attempt = attempt, reason = ARGV[7], now = now }
-  if from == 'queued' then
-    cancelWaiting(root, id, change)
+  if isUnacquired(root, id, from) then
+    change.to = 'cancelled'
+    endUnacquired(root, id, change)
   else
     moveState(root, id, change)
     redis.call('PUBLISH', root .. ':wake', 'cancel')

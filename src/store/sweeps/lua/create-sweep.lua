@@ -3,7 +3,7 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 project, 3 name, 4 method, 5 seed or '', 6 spec (JSON), 7 axes (JSON), 8 fingerprints (JSON),
---           9 names of the idempotency key or '', 10 digest of the request, 11 '1' where new work is accepted,
+--           9 name of caller and Idempotency-Key or '', 10 digest of the request, 11 '1' where new work is accepted,
 --           12 version of the record's layout, 13 early stopping (JSON) or '', 14 what children wait for (JSON: index of the
 --           other by index) or '',
 --           15 experiments of a project that may wait, then for each child its values (JSON), in order; those that wait
@@ -22,11 +22,8 @@
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
-local digest, earlier = earlierRequest(root, ARGV[9])
-if digest then
-  if digest ~= ARGV[10] then return { 'conflict' } end
-  return { 'ok', earlier, earlier == id and '1' or '0' }
-end
+local before = madeBefore(root, ARGV[9], ARGV[10], id)
+if before then return before end
 if redis.call('EXISTS', s) == 1 then return { 'ok', id, '1' } end
 local first = 16
 local count = #ARGV - first + 1
@@ -51,7 +48,7 @@ for from = first, #ARGV, 1000 do
   redis.call('RPUSH', s .. ':children', unpack(ARGV, from, math.min(from + 999, #ARGV)))
 end
 countToCome(root, s)
-rememberRequest(root, ARGV[9], ARGV[10], id)
+rememberMade(root, ARGV[9], ARGV[10], id)
 redis.call('ZADD', root .. ':sweeps', seq, id)
 redis.call('ZADD', root .. ':sweeps:' .. ARGV[2], seq, id)
 redis.call('ZADD', root .. ':sweep-work', seq, id)

@@ -61,6 +61,21 @@ def node_id():
     return ray.get_runtime_context().get_node_id()
 
 
+def nap_on_node(seconds):
+    time.sleep(seconds)
+    return node_id()
+
+
+def flaky(path, failures, kind="ValueError"):
+    """Raises in its first calls, which it counts in a file; then returns the number of the call."""
+    with open(path, "a+") as file:
+        file.write(".")
+        calls = file.tell()
+    if calls <= failures:
+        raise {"ValueError": ValueError, "KeyError": KeyError}[kind](f"call {calls}")
+    return calls
+
+
 def numbers():
     import numpy as np
 

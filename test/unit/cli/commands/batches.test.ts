@@ -25,15 +25,17 @@ for (const batch of [1, 2, 3]) {
   const data = Buffer.from(`batch ${batch}`);
   const digest = createHash('sha256').update(data).digest('hex');
   const place = { step: batch, batch, index: 0, count: 1, rows: right.rows, digest, bytes: data.length };
-  await store.append(lease, [{ sequence: batch, at: batch, event: { type: 'batch', ...place }, data }]);
+  await store.events.append(lease, [
+    { sequence: batch, at: batch, event: { type: 'batch', ...place }, data },
+  ]);
 }
 // Of the third there is no report yet.
-for (const record of await store.takePending(2, { holder: 'verifier-1', leaseMs: 60_000 })) {
+for (const record of await store.batches.takePending(2, { holder: 'verifier-1', leaseMs: 60_000 })) {
   const report = verifyBatch(record.batch === 2 ? wrong : right);
   const { rows, exact, rounding, unverifiable, ok } = report;
   const counts = { rows, exact, rounding, wrong: report.wrong, unverifiable, ok };
   const place = { attempt: 1, batch: record.batch, step: record.step };
-  await store.report(record, { type: 'verification', ...place, ...counts, errors: [] }, report);
+  await store.batches.report(record, { type: 'verification', ...place, ...counts, errors: [] }, report);
 }
 
 async function run(...argv: string[]) {

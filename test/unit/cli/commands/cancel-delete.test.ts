@@ -15,7 +15,7 @@ const submitted = async (name = 'a name') =>
   (await api.client.post<{ id: string }>('/v1/experiments', { ...REPLAY, name })).id;
 async function ended(): Promise<string> {
   const id = await submitted();
-  await api.store.cancel(id, 'not wanted');
+  await api.store.experiments.cancel(id, 'not wanted');
   return id;
 }
 async function sweep(): Promise<{ id: string; children: string[] }> {
@@ -37,7 +37,7 @@ test('cancel ends experiments and sweeps alike, and what it cannot end keeps non
   assert.match(error!.message, /^1 of 3 were not cancelled\.$/);
   assert.deepEqual(output.lines, [`${first} cancelled`, `${swept.id} cancelled`]);
   assert.match(output.remarks[0]!, new RegExp(`^${gone}: .*already ended`));
-  assert.equal((await api.store.get(swept.children[1]!))!.state, 'cancelled');
+  assert.equal((await api.store.experiments.get(swept.children[1]!))!.state, 'cancelled');
   const one = await submitted();
   assert.equal((await run(['cancel', one, '--json'])).output.json<Experiment>().state, 'cancelled');
   assert.match((await run(['cancel', one])).error!.message, /already ended/);
@@ -55,7 +55,7 @@ test('cancel takes names and starts of ids, and refuses a name that two have', a
   const { exitCode, error } = await run(['cancel', 'twin']);
   assert.equal(exitCode, EXIT.usage);
   for (const one of twin) assert.match(error!.message, new RegExp(one));
-  assert.equal((await api.store.get(twin[0]!))!.state, 'queued');
+  assert.equal((await api.store.experiments.get(twin[0]!))!.state, 'queued');
 });
 
 test('delete of a sweep deletes its experiments, once they have ended', async () => {
@@ -65,8 +65,8 @@ test('delete of a sweep deletes its experiments, once they have ended', async ()
   assert.match(early.error!.message, /queued; cancel it/);
   await run(['cancel', id]);
   assert.deepEqual((await run(['delete', '--yes', id])).output.lines, [`${id} deleted: 2 experiments`]);
-  assert.equal(await api.store.get(children[0]!), undefined);
-  assert.equal(await api.store.get(children[1]!), undefined);
+  assert.equal(await api.store.experiments.get(children[0]!), undefined);
+  assert.equal(await api.store.experiments.get(children[1]!), undefined);
 });
 
 test('delete asks, and deletes only on a yes', async () => {
@@ -81,10 +81,10 @@ test('delete asks, and deletes only on a yes', async () => {
   const nobody = await run(['delete', id], saying(undefined));
   assert.equal(nobody.exitCode, EXIT.usage);
   assert.match(nobody.error!.message, /--yes/);
-  assert.ok(await api.store.get(id));
+  assert.ok(await api.store.experiments.get(id));
   assert.match(questions[0]!, new RegExp(`Delete experiment ${id}`));
   assert.equal((await run(['delete', id], saying('yes'))).exitCode, EXIT.ok);
-  assert.equal(await api.store.get(id), undefined);
+  assert.equal(await api.store.experiments.get(id), undefined);
 });
 
 test('delete refuses what has not ended and deletes the others', async () => {

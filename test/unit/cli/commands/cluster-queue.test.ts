@@ -6,7 +6,7 @@ import type { ClusterView } from '../../../../src/schemas/api.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 
 const { store, connection } = await apiFor({ after });
-await store.putCluster({
+await store.clusters.put({
   ...{ name: 'fleet', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
   ...{ generation: 'g', lastSeenAt: Date.now(), nodes: [] },
 });
@@ -18,7 +18,7 @@ async function run(...argv: string[]) {
 
 test('a cluster is paused with a reason, shown so, and resumed', async () => {
   assert.deepEqual((await run('pause', 'fleet', '--reason', 'dust')).output.lines, ['fleet is paused']);
-  assert.equal((await store.pauses()).clusters.get('fleet')?.reason, 'dust');
+  assert.equal((await store.queue.pauses()).clusters.get('fleet')?.reason, 'dust');
   assert.match((await run()).output.lines.join('\n'), /fleet +paused/);
   const { output } = await run('resume', 'fleet', '--json');
   assert.equal(output.json<ClusterView>().paused, null);
@@ -35,8 +35,8 @@ test('a label of `add` is key=value, and may be repeated', async () => {
   assert.deepEqual(label('b=2', label('a=1')), { a: '1', b: '2' });
   assert.throws(() => label('a='));
   await run('add', 'new', 'ray://h:1', '--label', 'gpu=h100', '--label', 'zone=x');
-  const { id } = (await store.openCommands())[0]!;
-  const taken = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 1000 });
+  const { id } = (await store.commands.open())[0]!;
+  const taken = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 1000 });
   assert.ok(taken.outcome === 'claimed');
   assert.deepEqual((taken.claimed.request as { labels: object }).labels, { gpu: 'h100', zone: 'x' });
 });

@@ -11,6 +11,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { until } from '../../../support/dispatch.ts';
 import { appFor, TOKEN } from '../../../support/http-app.ts';
+import { storeThrough } from '../../../support/made-up-store.ts';
 
 const { store, connection } = await apiFor({ after });
 const directory = mkdtempSync(join(tmpdir(), 'echelon-clusters-'));
@@ -22,15 +23,15 @@ async function run(...argv: string[]) {
 }
 
 /** Plays the dispatcher for the next command. */
-async function carryOut(store: Store, end: Parameters<Store['endCommand']>[1]): Promise<unknown> {
+async function carryOut(store: Store, end: Parameters<Store['commands']['end']>[1]): Promise<unknown> {
   const [open] = await until(async () => {
-    const all = await store.openCommands();
+    const all = await store.commands.open();
     return all.length > 0 && all;
   }, 'a command came');
-  const taken = await store.claimCommand({ id: open!.id, dispatcher: 'd', leaseMs: 60_000 });
+  const taken = await store.commands.claim({ id: open!.id, dispatcher: 'd', leaseMs: 60_000 });
   assert.ok(taken.outcome === 'claimed');
-  await store.reportCommand(taken.claimed.lease, 'connecting');
-  await store.endCommand(taken.claimed.lease, end);
+  await store.commands.report(taken.claimed.lease, 'connecting');
+  await store.commands.end(taken.claimed.lease, end);
   return { ...taken.claimed, lease: undefined };
 }
 
@@ -70,15 +71,11 @@ test('a failure is a sentence with its mend, and an exit status', async () => {
 
 test('a store that is away for a moment does not end the waiting', async (t) => {
   let reads = 0;
-  const faltering = new Proxy(store, {
-    get(target, name) {
-      if (name !== 'command') return Reflect.get(target, name);
-      return async (id: string) => {
-        reads += 1;
-        if (reads === 4) throw new EchelonError('store-unavailable', 'The store is away.');
-        return await target.command(id);
-      };
-    },
+  const faltering = storeThrough(store, (path, call) => {
+    if (path !== 'commands.get') return call();
+    reads += 1;
+    if (reads === 4) return Promise.reject(new EchelonError('store-unavailable', 'The store is away.'));
+    return call();
   });
   const { app } = await appFor(t, { store: faltering });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -96,7 +93,7 @@ test('without --wait it prints the command, for scripts as JSON', async () => {
   const { output } = await run('add', 'new', 'ray://h:1', '--json');
   const { id, state } = output.json<Command>();
   assert.equal(state, 'queued');
-  assert.equal((await store.command(id))?.kind, 'add');
+  assert.equal((await store.commands.get(id))?.kind, 'add');
   await carryOut(store, { state: 'failed', problems: [] });
 });
 
@@ -107,7 +104,7 @@ test('wrong usage is told before anything is sent', async () => {
   );
   assert.match((await run('drain', 'none')).error!.message, /no cluster none/);
   assert.equal((await run('remove', 'none')).exitCode, 4);
-  assert.deepEqual(await store.openCommands(), []);
+  assert.deepEqual(await store.commands.open(), []);
 });
 
 test('the table counts nodes, what is free and what is handed out', () => {

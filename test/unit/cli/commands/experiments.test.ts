@@ -61,12 +61,12 @@ describe('commands on experiments', () => {
   });
 
   test('a dry run shows the exact command and submits nothing', async () => {
-    const before = (await api.store.counts()).queued;
+    const before = (await api.store.experiments.counts()).queued;
     const { output } = await run('submit', file, '--dry-run');
     assert.match(output.lines[0]!, /^engine: replay$/m);
     assert.match(output.lines[0]!, /^maxAttempts: 3 # default$/m);
     assert.match(output.lines[0]!, /\n\npython -m echelon_rayworker\.engines\.replay fault=none /);
-    assert.equal((await api.store.counts()).queued, before);
+    assert.equal((await api.store.experiments.counts()).queued, before);
   });
 
   test('ls filters by states, name and time, over as many pages as it takes', async () => {
@@ -91,7 +91,7 @@ describe('commands on experiments', () => {
     const listed = async (...args: string[]) => (await run('ls', ...args)).output.lines[0]!;
     await run('submit', file);
     assert.doesNotMatch(await listed(), /PROJECT/);
-    await api.store.submit(submitInput({ project: 'vision', name: 'theirs' }));
+    await api.store.experiments.submit(submitInput({ project: 'vision', name: 'theirs' }));
     assert.match(await listed(), /NAME +PROJECT +STATE.*\nexp-\w+ +theirs +vision +queued/);
     assert.doesNotMatch(await listed('--project', 'vision'), /PROJECT/);
   });
@@ -107,7 +107,7 @@ describe('commands on experiments', () => {
   test('logs are printed inert, and end where asked', async () => {
     const { output } = await run('submit', file);
     const lease = await claimed(api.store, output.lines[0]!);
-    await api.store.append(lease, [
+    await api.store.events.append(lease, [
       {
         sequence: 1,
         at: 5,

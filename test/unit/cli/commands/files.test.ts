@@ -41,6 +41,9 @@ test('explain, estimate and compare take their options', async () => {
     (await run('estimate', ...at, '--estimator', 'gigpo', '--mode', 'mean_std_norm')).stdout,
   ) as { batches: { fingerprint: string }[] };
   assert.match(estimated.batches[0]!.fingerprint, /^gigpo\(mean_std_norm/);
+  const params = ['--param', 'epsilon=1e-4', '--param', 'baseGroup=true', '--param', 'zero=keep'];
+  const other = (await run('estimate', ...at, ...params)).stdout;
+  assert.match(other, /base=on,eps=1e-4,singleton=drop,zero=keep/);
   const compared = await run('compare', ...at, '--estimators', 'hgpo,grpo');
   assert.equal(compared.exitCode, EXIT.ok);
   assert.match(compared.stdout, /grpo/);
@@ -52,4 +55,11 @@ test('an unknown estimator and a bad row are wrong usage', async () => {
     /estimators are hgpo, gigpo, grpo, rloo/,
   );
   await assert.rejects(run('explain', 'x.json', '--row', '-1'), /not a whole number/);
+  await assert.rejects(run('estimate', 'x.json', '--param', 'sigma=1'), /no name of a parameter/);
+  await assert.rejects(
+    run('estimate', 'x.json', '--param', 'epsilon=-1'),
+    /epsilon is a number of 0 or more/,
+  );
+  const { stderr } = await run('estimate', 'test/golden/hgpo.json', '--param', 'singleton=raw');
+  assert.match(stderr, /--param singleton of hgpo is one of drop, zero, not raw/);
 });

@@ -17,7 +17,7 @@ test('a key is made, works, is rotated and revoked', async () => {
   const { output } = await run('add', 'ci', '--scope', 'read', 'submit', '--expires-in', '90d');
   const [token] = output.lines;
   assert.equal(output.lines.length, 1);
-  const [key] = await store.keys();
+  const [key] = await store.access.keys();
   assert.deepEqual(key?.scopes, ['read', 'submit']);
   assert.equal(key.expiresAt! - key.createdAt, 90 * 86_400_000);
   const list = (given: string) => createClient({ url: client.url, token: given }).get('/v1/experiments');

@@ -24,7 +24,7 @@ async function recorded() {
   }));
   events.push({ type: 'log', source: 'stdout', lines: ['\u001b[2J\u202eevil\u0000'], cutBytes: 0 });
   events.push({ type: 'gap', what: 'logs', step: 0, count: 3, bytes: 9, rows: 0, reason: 'full' });
-  await api.store.append(
+  await api.store.events.append(
     lease,
     events.map((event, index) => ({ sequence: index + 1, at: 7, event })),
   );
@@ -64,11 +64,11 @@ describe('echelon logs', () => {
       at: 7,
       event: { type: 'log', source: 'stdout', lines: [`l${sequence}`], cutBytes: 0 },
     });
-    await api.store.append(mine, [line(1), line(2)]);
+    await api.store.events.append(mine, [line(1), line(2)]);
     const output = keptOutput();
     const grows = async () => {
-      await api.store.append(mine, [line(3), line(4)]);
-      await api.store.end(mine, { to: 'succeeded', reason: 'done' });
+      await api.store.events.append(mine, [line(3), line(4)]);
+      await api.store.attempts.end(mine, { to: 'succeeded', reason: 'done' });
     };
     let grown: Promise<void> | undefined;
     const observed = {

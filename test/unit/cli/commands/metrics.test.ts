@@ -19,7 +19,7 @@ async function recorded() {
       values: { 'actor/kl': step / 3, 'actor/x\u001b[2J': step === 5 ? 'NaN' : 1, loss: 2 },
     } as const,
   }));
-  await api.store.append(lease, events);
+  await api.store.events.append(lease, events);
   return lease;
 }
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { planCommand } from '../../../../src/cli/commands/plan.ts';
-import { faithfulPlan } from '../../../../src/plan/verl-agent/recipe-plan.ts';
-import { RECIPE_NAMES } from '../../../../src/schemas/verl-agent-spec.ts';
+import { faithfulPlan } from '../../../../src/engines/verl-agent/recipe-plan.ts';
+import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'echelon-plan-'));
 after(() => rm(folder, { recursive: true }));

@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), 'echelon-preflight-'));
 after(() => rmSync(directory, { recursive: true }));
 const file = join(directory, 'spec.yaml');
 writeFileSync(file, 'name: x\nengine: replay\n');
-await store.putCluster({
+await store.clusters.put({
   ...{ name: 'fleet', address: 'h:1', token: 't', ca: null, backfill: false },
   ...{ generation: null, lastSeenAt: null, nodes: [] },
 });
@@ -25,10 +25,10 @@ const BAD: PreflightFinding = { severity: 'error', check: 'model', message: 'not
 async function run(findings: PreflightFinding[], ...argv: string[]) {
   const output = keptOutput();
   const running = runCommand([preflightCommand(output)], ['preflight', ...argv, ...connection]);
-  const id = await until(async () => (await store.openCommands())[0]?.id, 'a command came');
-  const taken = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 60_000 });
+  const id = await until(async () => (await store.commands.open())[0]?.id, 'a command came');
+  const taken = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 60_000 });
   assert.ok(taken.outcome === 'claimed');
-  await store.endCommand(taken.claimed.lease, { state: 'succeeded', problems: [], findings });
+  await store.commands.end(taken.claimed.lease, { state: 'succeeded', problems: [], findings });
   return { output, request: taken.claimed.request, ...(await running) };
 }
 
@@ -51,10 +51,10 @@ test('a look that takes longer is announced', async () => {
   const running = runCommand([preflightCommand(output)], ['preflight', file, ...connection]);
   await until(async () => output.remarks[0], 'it is said that it takes longer');
   assert.equal(output.remarks[0], 'Looking at fleet; this may take a few minutes.');
-  const [open] = await store.openCommands();
-  const taken = await store.claimCommand({ id: open!.id, dispatcher: 'd', leaseMs: 60_000 });
+  const [open] = await store.commands.open();
+  const taken = await store.commands.claim({ id: open!.id, dispatcher: 'd', leaseMs: 60_000 });
   assert.ok(taken.outcome === 'claimed');
-  await store.endCommand(taken.claimed.lease, { state: 'succeeded', problems: [], findings: [GOOD] });
+  await store.commands.end(taken.claimed.lease, { state: 'succeeded', problems: [], findings: [GOOD] });
   assert.equal((await running).exitCode, 0);
 });
 

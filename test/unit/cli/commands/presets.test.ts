@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { presetsCommand } from '../../../../src/cli/commands/presets.ts';
-import { PRESETS } from '../../../../src/plan/verl-agent/presets.ts';
+import { PRESETS } from '../../../../src/engines/verl-agent/presets.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 
 async function presets(...args: string[]): Promise<string> {
@@ -56,7 +56,7 @@ describe('echelon presets submit', async () => {
     assert.equal(first.exitCode, 0, String(first.error));
     assert.deepEqual(first.output.lines, again.output.lines);
     assert.deepEqual(first.output.remarks, ['16 children']);
-    const sweep = (await store.sweep(first.output.lines[0]!))!;
+    const sweep = (await store.sweeps.get(first.output.lines[0]!))!;
     const { children } = sweep.spec as { children: { spec: { home: string } }[] };
     assert.ok(children.every(({ spec }) => spec.home === '/opt/verl-agent'));
   });

@@ -14,12 +14,12 @@ async function run(...argv: string[]) {
 test('projects are made, shown, changed and removed', async () => {
   await run('add', 'vision', '--weight', '2', '--gpu-quota', '16', '--keep-batches', '30');
   assert.deepEqual(
-    { ...(await store.project('vision')), createdAt: 0 },
+    { ...(await store.projects.get('vision')), createdAt: 0 },
     newProject({ name: 'vision', weight: 2, gpuQuota: 16, retention: { batchesDays: 30 } }, 0),
   );
   assert.match((await run()).output.lines.join(), /vision +2 +16 +30 d +default/);
   await run('set', 'vision', '--gpu-quota', 'none', '--keep-streams', 'ever');
-  const changed = await store.project('vision');
+  const changed = await store.projects.get('vision');
   assert.deepEqual([changed?.weight, changed?.gpuQuota], [2, null]);
   assert.deepEqual(changed?.retention, { batchesDays: 30, streamsDays: null });
   assert.equal((await run('set', 'vision')).exitCode, 2);

@@ -15,8 +15,8 @@ async function run(...argv: string[]) {
 
 test('nobody waits; then a table of those that do, or JSON', async () => {
   assert.deepEqual((await run('queue')).output.lines, ['Nobody waits.']);
-  const { id } = await store.submit(submitInput({ gpus: 4, cpus: 8, name: 'train' }));
-  await store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
+  const { id } = await store.experiments.submit(submitInput({ gpus: 4, cpus: 8, name: 'train' }));
+  await store.queue.note(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
   const text = (await run('queue')).output.lines.join('\n');
   assert.match(text, new RegExp(`1 +${id} +train +default +0 +4 GPU, 8 CPU +\\? +needs 4 GPUs`));
   assert.equal((await run('queue', '--json')).output.json<{ length: number }>().length, 1);
@@ -29,7 +29,7 @@ test('the line and a project are paused with a reason, shown, and resumed', asyn
   assert.match(remarks, /The line is paused by .*: dust\nThe queue of default is paused by/);
   await run('queue', 'resume');
   assert.deepEqual((await run('queue', 'resume', 'default')).output.lines, ['the queue of default goes on']);
-  assert.equal((await store.pauses()).line, null);
+  assert.equal((await store.queue.pauses()).line, null);
   assert.match((await run('queue', 'pause', 'defalt')).error!.message, /Did you mean default/);
 });
 
@@ -43,22 +43,22 @@ test('the line and a project are drained with a reason, shown, and resumed', asy
     /The line takes nothing new; it is drained by .*\nThe queue of default .* by .*: moving/,
   );
   for (const target of [[], ['default']]) await run('queue', 'resume', ...target);
-  assert.deepEqual((await store.pauses()).draining, { line: null, projects: new Map() });
+  assert.deepEqual((await store.queue.pauses()).draining, { line: null, projects: new Map() });
 });
 
 test('a priority is changed, also to one below zero', async () => {
-  const experiment = (await store.waitingIds(1))[0]!;
+  const experiment = (await store.queue.ids(1))[0]!;
   assert.deepEqual((await run('priority', experiment, '7')).output.lines, [
     `${experiment} has priority 7, at place 1 of 1`,
   ]);
   await run('priority', '--', experiment, '-5');
-  assert.equal((await store.get(experiment))?.priority, -5);
+  assert.equal((await store.experiments.get(experiment))?.priority, -5);
   await assert.rejects(run('priority', experiment, 'high'), /not a whole number/);
 });
 
 test('as many are shown as are asked for, from as many pages as that takes', async (t) => {
   const { store, connection } = await apiFor(t);
-  await Promise.all(Array.from({ length: 1002 }, () => store.submit(submitInput())));
+  await Promise.all(Array.from({ length: 1002 }, () => store.experiments.submit(submitInput())));
   const shown = async (...argv: string[]) => {
     const output = keptOutput();
     await runCommand(queueCommands(output), ['queue', ...argv, ...connection]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recipesCommand } from '../../../../src/cli/commands/recipes.ts';
-import { RECIPE_NAMES } from '../../../../src/schemas/verl-agent-spec.ts';
+import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
 
 test('every recipe is listed', async () => {

@@ -32,7 +32,7 @@ describe('commands on experiments that are there', () => {
       await run(['rerun', id, '--key', 'r1']),
     ];
     assert.deepEqual(first.output.lines, second.output.lines);
-    assert.equal((await api.store.get(first.output.lines[0]!))?.rerunOf, id);
+    assert.equal((await api.store.experiments.get(first.output.lines[0]!))?.rerunOf, id);
     assert.equal((await run(['rerun', 'exp-00000000000000000000'])).exitCode, EXIT.refused);
   });
 
@@ -48,7 +48,7 @@ describe('commands on experiments that are there', () => {
       '--priority',
       '3',
     ]);
-    const made = (await api.store.get(output.lines[0]!))!;
+    const made = (await api.store.experiments.get(output.lines[0]!))!;
     assert.deepEqual([made.name, made.priority, made.project], ['again', 3, 'default']);
     assert.equal((made.resolved as { replay: { batches: number } }).replay.batches, 7);
     assert.equal((await run(['rerun', id, '--set', 'name.x=1'])).exitCode, EXIT.usage);
@@ -64,7 +64,7 @@ describe('commands on experiments that are there', () => {
       message: 'no room\u001b[2J',
       lastLines: [],
     };
-    await api.store.append(lease, [{ sequence: 1, at: 0, event: end }]);
+    await api.store.events.append(lease, [{ sequence: 1, at: 0, event: end }]);
     const shown = await run(['attempts', lease.experiment]);
     assert.match(shown.output.lines[0]!, /\n1 +\S+ +2\S+Z +2\S+Z +1 +failed: no room\\u001b\[2J$/);
     const asJson = await run(['attempts', lease.experiment, '--json']);
@@ -76,7 +76,7 @@ describe('commands on experiments that are there', () => {
     const lease = await running(api.store);
     const end = { type: 'ended', cause: 'stopped', exitCode: 143, signal: 0, lastLines: [] } as const;
     const event = { ...end, lastLines: [], message: 'stopped: by a rule (exit code 143)' };
-    await api.store.append(lease, [{ sequence: 1, at: 0, event }]);
+    await api.store.events.append(lease, [{ sequence: 1, at: 0, event }]);
     const shown = await run(['attempts', lease.experiment]);
     assert.match(shown.output.lines[0]!, / stopped: by a rule \(exit code 143\)$/);
     assert.doesNotMatch(shown.output.lines[0]!, /stopped: stopped/);
@@ -85,7 +85,7 @@ describe('commands on experiments that are there', () => {
   test('artifacts lists checkpoints, paths inert', async () => {
     const lease = await running(api.store);
     const event = { type: 'checkpoint', step: 5, path: '/shared/\u001b[31m5' } as const;
-    await api.store.append(lease, [{ sequence: 1, at: 0, event }]);
+    await api.store.events.append(lease, [{ sequence: 1, at: 0, event }]);
     const shown = await run(['artifacts', lease.experiment]);
     assert.match(
       shown.output.lines[0]!,

@@ -29,10 +29,10 @@ test('shows the rules of an experiment, and what fired with its evidence', async
     (await run('get', experiment, ...connection)).output.lines.join('\n'),
     /rules +2, none of them fired/,
   );
-  const { cursor, last } = await store.readSignals(experiment, 10);
+  const { cursor, last } = await store.rules.readSignals(experiment, 10);
   const reason = 'rule kl-high: actor/ppo_kl was 1 at step 7';
   const evidence = { condition: 'actor/ppo_kl above 0.1', values: [] };
-  await store.advanceRules({
+  await store.rules.advance({
     ...{ experiment, cursor, last, memory: {}, due: null, stop: { rule: 'kl-high', reason } },
     fired: [
       {

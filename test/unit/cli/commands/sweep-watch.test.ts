@@ -22,9 +22,9 @@ async function endedSweep(to: 'succeeded' | 'failed', wrong = 0): Promise<string
   const { id } = await client.post<SweepAccepted>('/v1/sweeps', SWEEP);
   for (const [at, experiment] of (await expandAll(store, id)).entries()) {
     const lease = await claimed(store, experiment);
-    await store.confirm(lease);
+    await store.attempts.confirm(lease);
     if (at === 0) await recordBatch(lease, wrong);
-    await store.end(lease, { to, reason: 'a test' });
+    await store.attempts.end(lease, { to, reason: 'a test' });
   }
   return id;
 }
@@ -33,12 +33,12 @@ async function recordBatch(lease: Awaited<ReturnType<typeof claimed>>, wrong: nu
   const data = new Uint8Array([1, 2, 3]);
   const digest = Buffer.from(await crypto.subtle.digest('SHA-256', data)).toString('hex');
   const part = { type: 'batch', step: 1, batch: 1, index: 0, count: 1, rows: 4, digest, bytes: 3 } as const;
-  await store.append(lease, [{ sequence: 1, at: 1, event: part, data }]);
-  const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 1000 });
+  await store.events.append(lease, [{ sequence: 1, at: 1, event: part, data }]);
+  const [record] = await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 1000 });
   const counts = { rows: 4, exact: 4 - wrong, rounding: 0, wrong, unverifiable: 0 };
   const errors = wrong > 0 ? ['wrong-rows'] : [];
   const report = { type: 'verification', attempt: 1, batch: 1, step: 1, ...counts, errors } as const;
-  await store.report(record!, { ...report, ok: wrong === 0 }, { wrongRows: [] });
+  await store.batches.report(record!, { ...report, ok: wrong === 0 }, { wrongRows: [] });
 }
 
 async function watched(id: string) {
@@ -59,8 +59,8 @@ test('a watch ends with the last child, and says whether all succeeded', async (
     const watching = watchSweep({ client, id, output, json: false, everyMs: 5 }).catch((error) => error);
     for (const experiment of await expandAll(store, id)) {
       const lease = await claimed(store, experiment);
-      await store.confirm(lease);
-      await store.end(lease, { to, reason: 'a test' });
+      await store.attempts.confirm(lease);
+      await store.attempts.end(lease, { to, reason: 'a test' });
     }
     const ended = await watching;
     assert.equal(ended?.constructor, expected);
@@ -104,8 +104,8 @@ test('a watch of a sweep waits for the reports of its batches', async () => {
   };
   for (const experiment of await expandAll(store, id)) {
     const lease = await claimed(store, experiment);
-    await store.confirm(lease);
-    await store.end(lease, { to: 'succeeded', reason: 'a test' });
+    await store.attempts.confirm(lease);
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'a test' });
   }
   await watchSweep({ client: slow, id, output: keptOutput(), json: false, everyMs: 1 });
   assert.equal(looks, 3);

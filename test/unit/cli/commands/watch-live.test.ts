@@ -41,16 +41,16 @@ test('the time left is that of the pace since the start while no step has passed
 });
 
 test('the block of a queued experiment shows its position and why it waits', async () => {
-  const { id } = await store.submit(submitInput({ gpus: 4, name: 'waiting' }));
-  await store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
+  const { id } = await store.experiments.submit(submitInput({ gpus: 4, name: 'waiting' }));
+  await store.queue.note(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
   const shown = linesOf(await detail(id, {}));
   assert.equal(shown[0], 'waiting  queued');
   assert.match(shown[1]!, /^ {2}position \d+ of \d+: needs 4 GPUs/);
 });
 
 test('a watch on a terminal shows the block until the end; with --verbose it prints lines', async () => {
-  const { id } = await store.submit(submitInput({ name: 'live' }));
-  await store.cancel(id, 'enough');
+  const { id } = await store.experiments.submit(submitInput({ name: 'live' }));
+  await store.experiments.cancel(id, 'enough');
   const shown: string[][] = [];
   const output = {
     ...keptOutput(),

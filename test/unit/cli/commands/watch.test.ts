@@ -23,7 +23,7 @@ async function ended(t: { after(release: () => Promise<void>): void }, wrong: nu
   } as const;
   const data = new Uint8Array([1, 2, 3]);
   const digest = Buffer.from(await crypto.subtle.digest('SHA-256', data)).toString('hex');
-  await store.append(lease, [
+  await store.events.append(lease, [
     { sequence: 1, at: 1, event: { type: 'stage', name: 'saving\u001b[2J', step: 1, steps: 9 } },
     {
       sequence: 2,
@@ -38,8 +38,8 @@ async function ended(t: { after(release: () => Promise<void>): void }, wrong: nu
       event: { type: 'ended', cause: 'succeeded', exitCode: 0, signal: 0, message: '', lastLines: [] },
     },
   ]);
-  await store.end(lease, { to: 'succeeded', reason: 'done' });
-  const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 1000 });
+  await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
+  const [record] = await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 1000 });
   const report: Extract<ControllerEvent, { type: 'verification' }> = {
     type: 'verification',
     attempt: 1,
@@ -53,7 +53,7 @@ async function ended(t: { after(release: () => Promise<void>): void }, wrong: nu
     errors: wrong ? ['wrong-rows'] : [],
     ok: wrong === 0,
   };
-  await store.report(record!, report, { wrongRows: [] });
+  await store.batches.report(record!, report, { wrongRows: [] });
   return { client, id };
 }
 
@@ -108,9 +108,9 @@ test('as JSON every event is a line, and a resumed watch shows only what is new'
 
 test('without an id, what happens in a project or in all of them is a line each', async (t) => {
   const { store, client } = await apiFor(t);
-  const { id } = await store.submit(submitInput({ name: 'first\u001b[2J' }));
-  await store.submit(submitInput({ project: 'other', name: 'second' }));
-  await store.cancel(id, 'enough');
+  const { id } = await store.experiments.submit(submitInput({ name: 'first\u001b[2J' }));
+  await store.experiments.submit(submitInput({ project: 'other', name: 'second' }));
+  await store.experiments.cancel(id, 'enough');
   const watch = async (project: string | undefined, most: number, json = false) => {
     const stop = new AbortController();
     const output = keptOutput();
@@ -163,13 +163,13 @@ test('of one that waits, it says where and why, once, and again when that change
   timeout: 60_000,
 }, async (t) => {
   const { store, client } = await apiFor(t);
-  const { id } = await store.submit(submitInput({ gpus: 4 }));
-  await store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
+  const { id } = await store.experiments.submit(submitInput({ gpus: 4 }));
+  await store.queue.note(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
   const output = keptOutput();
   const said = (reason: string) => output.remarks.filter((text) => text.includes(reason)).length;
   const steps = [
-    () => store.noteWaiting(new Map([[id, { reason: 'needs 4 GPUs; none is free', rank: 1 }]])),
-    () => store.cancel(id, 'enough'),
+    () => store.queue.note(new Map([[id, { reason: 'needs 4 GPUs; none is free', rank: 1 }]])),
+    () => store.experiments.cancel(id, 'enough'),
   ];
   // What was said moves the story on; two looks at the same reason say it once.
   const remark = (text: string) => {
@@ -197,7 +197,7 @@ test('a sweep is followed by its id too', async (t) => {
 test('a key of one project watches that one, without being told its name', async (t) => {
   const { store, client } = await apiFor(t);
   await client.post('/v1/projects', { name: 'vision' });
-  await store.submit(submitInput({ project: 'vision', name: 'theirs' }));
+  await store.experiments.submit(submitInput({ project: 'vision', name: 'theirs' }));
   const { token } = await client.post<{ token: string }>('/v1/keys', {
     ...{ name: 'k', scopes: ['read'], project: 'vision' },
   });

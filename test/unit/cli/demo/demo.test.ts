@@ -12,7 +12,8 @@ test('experiments that come to nothing are reported as what they are', async (t)
   t.after(() => rm(directory, { recursive: true }));
   // Nobody dispatches here: whatever is submitted is cancelled.
   const stop = await store.onWake(async () => {
-    for (const { experiment } of await store.waiting(10)) await store.cancel(experiment, 'nobody is there');
+    for (const { experiment } of await store.queue.first(10))
+      await store.experiments.cancel(experiment, 'nobody is there');
   });
   t.after(stop);
   const reportFile = join(directory, 'report.json');

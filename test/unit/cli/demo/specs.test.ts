@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAULTY, SWEEP } from '../../../../src/cli/demo/specs.ts';
+import { validateSpec } from '../../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
-import { validateSpec } from '../../../../src/schemas/validate-spec.ts';
 
 test('every spec of the demo is one that the API accepts', () => {
   for (const spec of [...SWEEP, FAULTY])

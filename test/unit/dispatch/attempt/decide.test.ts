@@ -46,8 +46,8 @@ describe('decide', () => {
   });
 });
 
-test('the table of causes is the one of docs/runs.md', () => {
-  const page = readFileSync(new URL('../../../../docs/runs.md', import.meta.url), 'utf8');
+test('the table of causes is the one of docs/guides/runs.md', () => {
+  const page = readFileSync(new URL('../../../../docs/guides/runs.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| `([a-z-]+)` \|[^|]*\| (counted|free|never)[^|]*\| (yes|no) \|/gm)].map(
     ([, cause, again, waits]) => [cause, { again, waits: waits === 'yes' }],
   );

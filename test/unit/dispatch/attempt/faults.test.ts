@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EchelonError } from '../../../../src/core/errors.ts';
-import { isLeaseLost, isPassing, whyUnfollowable } from '../../../../src/dispatch/attempt/faults.ts';
+import { isLeaseLost, isRetryable, whyUnfollowable } from '../../../../src/dispatch/attempt/faults.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 
 test('what may pass is tried again, a token that is corrected too', () => {
   for (const fault of ['unreachable', 'denied', 'exhausted'] as const)
-    assert.ok(isPassing(new RayWorkerError(fault, '')), fault);
-  assert.ok(isPassing(new EchelonError('store-unavailable', '')));
+    assert.ok(isRetryable(new RayWorkerError(fault, '')), fault);
+  assert.ok(isRetryable(new EchelonError('store-unavailable', '')));
   for (const error of [
     new RayWorkerError('invalid', ''),
     new EchelonError('lease-lost', ''),
     new Error('x'),
     null,
   ])
-    assert.ok(!isPassing(error));
+    assert.ok(!isRetryable(error));
 });
 
 test('a lost lease is known by its code', () => {

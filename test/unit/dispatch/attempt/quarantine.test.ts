@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { quarantineOf } from '../../../../src/dispatch/attempt/quarantine.ts';
 import type { AttemptStatus } from '../../../../src/rpc/ray-worker.ts';
-import type { Crash } from '../../../../src/store/attempts/limits-contract.ts';
-import { STOPPED, SUCCEEDED, storyBench } from '../../../support/attempt-story.ts';
+import type { Crash } from '../../../../src/store/attempts/contract.ts';
+import { attemptBench, STOPPED, SUCCEEDED } from '../../../support/attempt-bench.ts';
 
 const charged = (during: Crash['during']): Crash => ({ at: 0, attempt: 2, dispatcher: 'host-1', during });
 const TAKEOVERS = Array.from({ length: 3 }, () => charged('takeover'));
@@ -28,22 +28,22 @@ describe('quarantine', () => {
 
   /** An attempt whose events must not be read. */
   function unreadable(known: Partial<AttemptStatus>) {
-    const story = storyBench({ confirmed: true, takenOver: true, state: 'running', crashes: TAKEOVERS });
+    const attempt = attemptBench({ confirmed: true, takenOver: true, state: 'running', crashes: TAKEOVERS });
     const status = { attempt: 1, running: true, ended: null, tombstone: false, ...known } as AttemptStatus;
-    story.state.known = [status];
+    attempt.state.known = [status];
     // biome-ignore lint/correctness/useYield: it fails before its first event
-    story.state.events = async function* () {
+    attempt.state.events = async function* () {
       assert.fail('its events are read');
     };
-    return { ...story, status };
+    return { ...attempt, status };
   }
 
   test('of a running attempt waits for its end, without a stop and without its events', async () => {
     const { calls, run, status, state } = unreadable({});
     let asked = 0;
-    const story = run();
+    const attempt = run();
     Object.defineProperty(status, 'ended', { get: () => (++asked > 2 ? SUCCEEDED : null) });
-    assert.equal(await story.done, 'succeeded');
+    assert.equal(await attempt.done, 'succeeded');
     assert.deepEqual(calls, ['end succeeded']);
     assert.match(state.decision?.reason ?? '', /; quarantined after 3 crashes/);
     assert.equal(state.settled, 0, 'what it is charged with stays');
@@ -61,9 +61,9 @@ describe('quarantine', () => {
       status.ended = STOPPED;
       return { dropped: false, ended: STOPPED };
     };
-    const story = run();
-    story.cancel();
-    assert.equal(await story.done, 'cancelled');
+    const attempt = run();
+    attempt.cancel();
+    assert.equal(await attempt.done, 'cancelled');
     assert.deepEqual(calls, ['stop 1 grace 0', 'end cancelled']);
   });
 

@@ -18,7 +18,7 @@ async function started(store: Store, rules: RuleSpec[]): Promise<Lease> {
 }
 
 async function tell(store: Store, lease: Lease, values: readonly number[], first = 1): Promise<void> {
-  await store.append(
+  await store.events.append(
     lease,
     values.map((value, at) => ({
       sequence: first + at,
@@ -29,7 +29,7 @@ async function tell(store: Store, lease: Lease, values: readonly number[], first
 }
 
 async function ruleEvents(store: Store, id: string) {
-  return (await store.read(id, undefined, 10_000)).flatMap(({ event }) =>
+  return (await store.events.read(id, undefined, 10_000)).flatMap(({ event }) =>
     event.type === 'rule' ? [event] : [],
   );
 }
@@ -41,7 +41,7 @@ test('a rule that stops does so once, however many dispatchers look, and says wh
   ]);
   await tell(store, lease, [2]);
   await createRulesRound({ store, ...deps })();
-  assert.equal((await store.get(lease.experiment))?.marks, 0);
+  assert.equal((await store.experiments.get(lease.experiment))?.marks, 0);
   await tell(store, lease, [3, 4, 5], 2);
   // Another dispatcher goes on from what was remembered.
   await Promise.all([createRulesRound({ store, ...deps })(), createRulesRound({ store, ...deps })()]);
@@ -49,7 +49,7 @@ test('a rule that stops does so once, however many dispatchers look, and says wh
   await createRulesRound({ store, ...deps })();
   const [event, ...more] = await ruleEvents(store, lease.experiment);
   assert.deepEqual([event?.rule, event?.step, more.length], ['high', 2, 0]);
-  const record = await store.get(lease.experiment);
+  const record = await store.experiments.get(lease.experiment);
   assert.equal(record?.state, 'cancelling');
   assert.equal(record?.reason, 'rule high: x was 3 at step 2 (x above 1, 2 times in a row)');
 });
@@ -62,9 +62,9 @@ test('what has no rules costs no memory, and a fault of one stops no other', asy
   await tell(store, bad, [1]);
   const good = await started(store, [{ when: { metric: ['x'], above: 0 } }]);
   await tell(store, good, [1]);
-  const readSignals: Store['readSignals'] = (id, limit) =>
-    id === bad.experiment ? Promise.reject(new Error('away')) : store.readSignals(id, limit);
-  await createRulesRound({ ...deps, store: { ...store, readSignals } })();
+  const readSignals: Store['rules']['readSignals'] = (id, limit) =>
+    id === bad.experiment ? Promise.reject(new Error('away')) : store.rules.readSignals(id, limit);
+  await createRulesRound({ ...deps, store: { ...store, rules: { ...store.rules, readSignals } } })();
   assert.equal((await ruleEvents(store, good.experiment)).length, 1);
   assert.equal(await redis.exists(`{echelon}:x:${none.experiment}:rules`), 0);
   assert.deepEqual(await redis.zrange('{echelon}:signals', '0', '-1'), [bad.experiment]);
@@ -76,16 +76,16 @@ test('the stream of what has no rules is read once, however much comes', async (
   const none = await running(store);
   const some = await started(store, [{ when: { metric: ['x'], above: 1 } }]);
   const read: string[] = [];
-  const readSignals: Store['readSignals'] = (id, limit) => {
+  const readSignals: Store['rules']['readSignals'] = (id, limit) => {
     read.push(id);
-    return store.readSignals(id, limit);
+    return store.rules.readSignals(id, limit);
   };
-  const round = createRulesRound({ ...deps, store: { ...store, readSignals } });
+  const round = createRulesRound({ ...deps, store: { ...store, rules: { ...store.rules, readSignals } } });
   for (let at = 1; at <= 3; at++) {
     await tell(store, none, [at], at);
     await tell(store, some, [at], at);
     await round();
-    assert.deepEqual((await store.takeSignals(10, 1)).ids, []);
+    assert.deepEqual((await store.rules.takeSignals(10, 1)).ids, []);
   }
   assert.equal(read.filter((id) => id === none.experiment).length, 1);
   assert.equal(read.filter((id) => id === some.experiment).length, 3);
@@ -101,7 +101,7 @@ test('many experiments, and long streams, in one round', async (t) => {
   await tell(store, leases[0]!, values);
   for (const lease of leases.slice(1)) await tell(store, lease, [2000]);
   await createRulesRound({ store, ...deps })();
-  for (const lease of leases) assert.equal((await store.get(lease.experiment))?.marks, 1);
+  for (const lease of leases) assert.equal((await store.experiments.get(lease.experiment))?.marks, 1);
   assert.equal((await ruleEvents(store, leases[0]!.experiment))[0]?.step, 1501);
 });
 
@@ -112,11 +112,11 @@ test('what waits for a checkpoint is stopped by the clock where nothing more com
   const lease = await started(store, [rule]);
   await tell(store, lease, [1]);
   await createRulesRound({ store, ...deps })();
-  assert.equal((await store.get(lease.experiment))?.state, 'running');
+  assert.equal((await store.experiments.get(lease.experiment))?.state, 'running');
   assert.equal(await redis.zcard('{echelon}:signals:waits'), 1);
   const record = await until(async () => {
     await createRulesRound({ store, ...deps })();
-    const now = await store.get(lease.experiment);
+    const now = await store.experiments.get(lease.experiment);
     return now?.state === 'cancelling' ? now : undefined;
   }, 'it is stopped');
   assert.match(record.reason, /no checkpoint came in 0.0001 minutes$/);
@@ -125,11 +125,11 @@ test('what waits for a checkpoint is stopped by the clock where nothing more com
 test('early stopping ends the child that is worse than the median, once, and counts it', async (t) => {
   const { store } = await storeFor(t);
   const earlyStopping = { metric: 'x', goal: 'max', afterSteps: 3, everySteps: 2, minChildren: 2 } as const;
-  const { id } = await store.createSweep(sweepInput(sweepRequest(3), { earlyStopping }));
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(3), { earlyStopping }));
   const leases: Lease[] = [];
   for (const child of await expandAll(store, id)) {
     const lease = await claimed(store, child);
-    await store.confirm(lease);
+    await store.attempts.confirm(lease);
     leases.push(lease);
   }
   const [good, fair, poor] = leases as [Lease, Lease, Lease];
@@ -139,44 +139,45 @@ test('early stopping ends the child that is worse than the median, once, and cou
   await tell(store, good, [0.5, 0.9, 0.9, 0.9, 0.9]);
   await tell(store, fair, [0.5, 0.4, 0.6, 0.7, 0.6]);
   await createRulesRound({ store, ...deps })();
-  assert.equal((await store.sweep(id))?.stoppedEarly, 0);
+  assert.equal((await store.sweeps.get(id))?.stoppedEarly, 0);
   await tell(store, poor, [0.2, 0.15, 0.1, 0.1], 4);
   await Promise.all([createRulesRound({ store, ...deps })(), createRulesRound({ store, ...deps })()]);
-  const record = await store.get(poor.experiment);
+  const record = await store.experiments.get(poor.experiment);
   assert.equal(record?.stoppedBy?.rule, 'early-stopping');
   assert.equal(
     record?.reason,
     'early stopping: the best x by step 5 was 0.2, the median of the running averages of 2 others 0.69',
   );
   assert.equal((await ruleEvents(store, poor.experiment)).length, 1);
-  assert.equal((await store.sweep(id))?.stoppedEarly, 1);
-  for (const lease of [good, fair]) assert.equal((await store.get(lease.experiment))?.state, 'running');
+  assert.equal((await store.sweeps.get(id))?.stoppedEarly, 1);
+  for (const lease of [good, fair])
+    assert.equal((await store.experiments.get(lease.experiment))?.state, 'running');
 });
 
 test('a child that has ended counts for the others, and is not stopped any more', async (t) => {
   const { store } = await storeFor(t);
   const earlyStopping = { metric: 'x', goal: 'max', afterSteps: 1, everySteps: 1, minChildren: 1 } as const;
-  const { id } = await store.createSweep(sweepInput(sweepRequest(2), { earlyStopping }));
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(2), { earlyStopping }));
   const [good, poor] = await expandAll(store, id);
   for (const [child, value] of [
     [good!, 0.9],
     [poor!, 0.1],
   ] as const) {
     const lease = await claimed(store, child);
-    await store.confirm(lease);
+    await store.attempts.confirm(lease);
     await tell(store, lease, [value]);
-    await store.end(lease, { to: 'succeeded', reason: 'done' });
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
     await createRulesRound({ store, ...deps })();
   }
-  assert.equal((await store.get(poor!))?.marks, 0);
-  assert.equal((await store.sweep(id))?.stoppedEarly, 0);
-  const others = await store.recordAverage({ sweep: id, index: 9, step: 1, average: 0 });
+  assert.equal((await store.experiments.get(poor!))?.marks, 0);
+  assert.equal((await store.sweeps.get(id))?.stoppedEarly, 0);
+  const others = await store.sweeps.recordAverage({ sweep: id, index: 9, step: 1, average: 0 });
   assert.deepEqual(others.toSorted(), [0.1, 0.9]);
 });
 
 test('an experiment without a sweep or rules is left alone', async (t) => {
   const { store } = await storeFor(t);
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   await createRulesRound({ store, ...deps })();
-  assert.equal((await store.get(id))?.state, 'queued');
+  assert.equal((await store.experiments.get(id))?.state, 'queued');
 });

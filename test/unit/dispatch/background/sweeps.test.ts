@@ -6,46 +6,49 @@ import { fakeArguments } from '../../../support/fake-driver.ts';
 import { storeFor } from '../../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../../support/sweep.ts';
 
-const NO_LINE = { join: async () => {} };
+const NO_QUEUE = { enqueue: async () => {}, remove: async () => {} };
 
 describe('the advance of sweeps', () => {
   test('makes all children of all sweeps, and gives each its job', async (t) => {
     const { store } = await storeFor(t);
-    const joined: string[] = [];
-    const line = { join: async (experiment: string) => void joined.push(experiment) };
-    for (const count of [150, 2]) await store.createSweep(sweepInput(sweepRequest(count)));
-    await advanceSweeps({ store, line, log: QUIET });
-    assert.deepEqual(joined.toSorted(), (await store.waitingIds(1000)).toSorted());
-    assert.equal(joined.length, 152);
-    assert.deepEqual(await store.sweepsWithWork(10), []);
+    const enqueued: string[] = [];
+    const enqueue = async (ids: readonly string[]) => void enqueued.push(...ids);
+    for (const count of [150, 2]) await store.sweeps.create(sweepInput(sweepRequest(count)));
+    await advanceSweeps({ store, queue: { ...NO_QUEUE, enqueue }, log: QUIET });
+    assert.deepEqual(enqueued.toSorted(), (await store.queue.ids(1000)).toSorted());
+    assert.equal(enqueued.length, 152);
+    assert.deepEqual(await store.sweeps.withWork(10), []);
   });
 
   test('finishes a cancel that was begun', async (t) => {
     const { store } = await storeFor(t);
-    const { id } = await store.createSweep(sweepInput(sweepRequest(300)));
-    await advanceSweeps({ store, line: NO_LINE, log: QUIET });
-    await store.cancelSweep(id, 'and then it died');
-    await advanceSweeps({ store, line: NO_LINE, log: QUIET });
-    assert.equal((await store.sweep(id))!.counts.cancelled, 300);
-    assert.deepEqual(await store.sweepsWithWork(10), []);
+    const { id } = await store.sweeps.create(sweepInput(sweepRequest(300)));
+    await advanceSweeps({ store, queue: NO_QUEUE, log: QUIET });
+    await store.sweeps.cancel(id, 'and then it died');
+    const removed: string[] = [];
+    const remove = async (ids: readonly string[]) => void removed.push(...ids);
+    await advanceSweeps({ store, queue: { ...NO_QUEUE, remove }, log: QUIET });
+    assert.equal(new Set(removed).size, 300);
+    assert.equal((await store.sweeps.get(id))!.counts.cancelled, 300);
+    assert.deepEqual(await store.sweeps.withWork(10), []);
   });
 
-  test('is stopped by neither a sweep that fails nor a line that is away', async (t) => {
+  test('is stopped by neither a sweep that fails nor a queue that is away', async (t) => {
     const { store } = await storeFor(t);
-    const bad = await store.createSweep(sweepInput(sweepRequest(1), { spec: { engine: 'none' } }));
-    const good = await store.createSweep(sweepInput(sweepRequest(120)));
-    const line = { join: () => Promise.reject(new Error('away')) };
-    await advanceSweeps({ store, line, log: QUIET });
-    assert.equal((await store.sweep(good.id))!.expanded, 120);
-    assert.deepEqual(await store.sweepsWithWork(10), [bad.id]);
+    const bad = await store.sweeps.create(sweepInput(sweepRequest(1), { spec: { engine: 'none' } }));
+    const good = await store.sweeps.create(sweepInput(sweepRequest(120)));
+    const queue = { ...NO_QUEUE, enqueue: () => Promise.reject(new Error('away')) };
+    await advanceSweeps({ store, queue, log: QUIET });
+    assert.equal((await store.sweeps.get(good.id))!.expanded, 120);
+    assert.deepEqual(await store.sweeps.withWork(10), [bad.id]);
   });
 
   test('stops between two steps', async (t) => {
     const { store } = await storeFor(t);
-    const { id } = await store.createSweep(sweepInput(sweepRequest(300)));
+    const { id } = await store.sweeps.create(sweepInput(sweepRequest(300)));
     let asked = 0;
-    await advanceSweeps({ store, line: NO_LINE, log: QUIET, stopped: () => ++asked > 2 });
-    assert.equal((await store.sweep(id))!.expanded, 100);
+    await advanceSweeps({ store, queue: NO_QUEUE, log: QUIET, stopped: () => ++asked > 2 });
+    assert.equal((await store.sweeps.get(id))!.expanded, 100);
   });
 });
 
@@ -57,9 +60,9 @@ test('a dispatcher runs a sweep to its end', async () => {
   };
   try {
     await bench.dispatcher({ compile: () => plan });
-    const { id } = await bench.store.createSweep(sweepInput(sweepRequest(3)));
+    const { id } = await bench.store.sweeps.create(sweepInput(sweepRequest(3)));
     const sweep = await until(async () => {
-      const now = await bench.store.sweep(id);
+      const now = await bench.store.sweeps.get(id);
       return now?.state === 'done' ? now : undefined;
     }, 'every child has ended');
     assert.equal(sweep.counts.succeeded, 3);

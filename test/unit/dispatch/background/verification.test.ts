@@ -50,15 +50,18 @@ function bench(pending: BatchRecord[]) {
     reports,
     given,
     store: {
-      takePending: async (limit: number) => pending.splice(0, limit),
-      beginPending: async () => true,
-      holdPending: async () => {},
-      giveBack: async (items: readonly BatchRecord[]) => void given.push(...items.map(({ batch }) => batch)),
-      batchBytes: async ({ batch }: BatchRecord) => new Uint8Array([batch]),
-      report: async ({ batch }: BatchRecord, _: unknown, report: unknown) => {
-        assert.ok(!reports.has(batch));
-        reports.set(batch, report as ReportSummary);
-        return 'stored' as const;
+      batches: {
+        takePending: async (limit: number) => pending.splice(0, limit),
+        beginPending: async () => true,
+        renewPending: async () => {},
+        returnPending: async (items: readonly BatchRecord[]) =>
+          void given.push(...items.map(({ batch }) => batch)),
+        bytes: async ({ batch }: BatchRecord) => new Uint8Array([batch]),
+        report: async ({ batch }: BatchRecord, _: unknown, report: unknown) => {
+          assert.ok(!reports.has(batch));
+          reports.set(batch, report as ReportSummary);
+          return 'stored' as const;
+        },
       },
     },
   };
@@ -163,10 +166,12 @@ describe('verification', () => {
     const { store, reports } = bench([record(1), record(2)]);
     const verification = createVerification({
       store: {
-        ...store,
-        async batchBytes(item) {
-          if (item.batch === 1) throw new EchelonError('store-unavailable', 'away');
-          return await store.batchBytes(item);
+        batches: {
+          ...store.batches,
+          async bytes(item: BatchRecord) {
+            if (item.batch === 1) throw new EchelonError('store-unavailable', 'away');
+            return await store.batches.bytes(item);
+          },
         },
       },
       verifier: { verify: async () => GOOD },
@@ -200,7 +205,7 @@ async function recorded(scope: Scope, batches: number) {
       digest,
       bytes: 1,
     } as const;
-    await store.append(lease, [{ sequence: batch, at: 0, event: part, data }]);
+    await store.events.append(lease, [{ sequence: batch, at: 0, event: part, data }]);
   }
   const id = lease.experiment;
   return {
@@ -209,7 +214,7 @@ async function recorded(scope: Scope, batches: number) {
     id,
     member: (batch: number) => `${id}:1:${batch}`,
     async reported() {
-      const known = await store.batches(id);
+      const known = await store.batches.list(id);
       return known.every(({ report }) => report !== null) && known.map(({ report }) => report);
     },
   };
@@ -260,9 +265,12 @@ describe('verification with a store that fails, and processes that die', () => {
   /* Fails where take-pending.lua counts a try: the batch is not verifiable after four lost answers. */
   test('answers about taken batches that are lost cost nothing', async (t) => {
     const { store, reported } = await recorded(t, 2);
-    const takePending = losing(store.takePending, 6);
+    const takePending = losing(store.batches.takePending, 6);
     const verification = createVerification({
-      ...{ store: { ...store, takePending }, verifier: { verify: async () => GOOD } },
+      ...{
+        store: { ...store, batches: { ...store.batches, takePending } },
+        verifier: { verify: async () => GOOD },
+      },
       ...{ concurrency: 1, holder: 'verifier', ...SHORT },
     });
     verification.start();
@@ -274,17 +282,20 @@ describe('verification with a store that fails, and processes that die', () => {
   /* Fails where a give-back that failed is forgotten: another process counts the batch against this one. */
   test('batches whose beginning is not known, and that cannot be given back, count as no try', async (t) => {
     const { store, redis, member } = await recorded(t, 1);
-    const beginPending = losing(store.beginPending, 1);
+    const beginPending = losing(store.batches.beginPending, 1);
     let refused = 0;
-    const giveBack: typeof store.giveBack = async (...args) => {
+    const returnPending: typeof store.batches.returnPending = async (...args) => {
       if (args[0].length > 0 && refused < 4) {
         refused += 1;
         throw AWAY();
       }
-      await store.giveBack(...args);
+      await store.batches.returnPending(...args);
     };
     const verification = createVerification({
-      ...{ store: { ...store, beginPending, giveBack }, verifier: { verify: async () => GOOD } },
+      ...{
+        store: { ...store, batches: { ...store.batches, beginPending, returnPending } },
+        verifier: { verify: async () => GOOD },
+      },
       ...{ concurrency: 1, holder: 'verifier', ...SHORT, leaseMs: 60_000 },
     });
     verification.start();
@@ -298,10 +309,10 @@ describe('verification with a store that fails, and processes that die', () => {
     const { store, reported } = await recorded(t, 1);
     let verified = 0;
     let refused = 0;
-    const report: typeof store.report = async (...args) => {
+    const report: typeof store.batches.report = async (...args) => {
       refused += 1;
       if (refused < 6) throw AWAY();
-      return await store.report(...args);
+      return await store.batches.report(...args);
     };
     const verifier = {
       async verify() {
@@ -310,7 +321,13 @@ describe('verification with a store that fails, and processes that die', () => {
       },
     };
     const verification = createVerification({
-      ...{ store: { ...store, report }, verifier, concurrency: 1, holder: 'verifier', ...SHORT },
+      ...{
+        store: { ...store, batches: { ...store.batches, report } },
+        verifier,
+        concurrency: 1,
+        holder: 'verifier',
+        ...SHORT,
+      },
     });
     verification.start();
     await until(reported, 'it has its report');

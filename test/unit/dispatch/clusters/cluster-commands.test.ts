@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createClusterCommands, requestRepair } from '../../../../src/dispatch/clusters/cluster-commands.ts';
-import type { CommandWork } from '../../../../src/dispatch/clusters/commands.ts';
+import type { CommandWork } from '../../../../src/dispatch/clusters/command-runner.ts';
 import type { SetUp } from '../../../../src/dispatch/clusters/setup/set-up.ts';
 import type { RayPlace } from '../../../../src/store/clusters/contract.ts';
 import { claimed, type Scope, storeFor, submitInput } from '../../../support/store.ts';
@@ -57,7 +57,7 @@ describe('add', () => {
   test('records where it is, what it has and its secrets, and ends draining', async (t) => {
     const { store, run, work, state } = await bench(t);
     await run(work('add'));
-    const [cluster] = await store.clusters();
+    const [cluster] = await store.clusters.list();
     const { backfill, ...place } = REQUEST;
     assert.deepEqual(state.given, { ...place, token: 'CANARY', tls: null });
     assert.deepEqual(cluster?.ray, state.given);
@@ -68,32 +68,32 @@ describe('add', () => {
     assert.deepEqual([cluster?.generation, cluster?.answering, cluster?.nodes.length], ['g1', true, 1]);
     await run(work('drain'));
     await run(work('add'));
-    assert.equal((await store.clusters())[0]!.draining, undefined);
+    assert.equal((await store.clusters.list())[0]!.draining, undefined);
   });
 
   test('of the same Ray under another name is refused', async (t) => {
     const { store, run, work } = await bench(t);
     await run(work('add'));
     await assert.rejects(run(work('add', { cluster: 'twin' })), /known as local/);
-    assert.equal((await store.clusters()).length, 1);
+    assert.equal((await store.clusters.list()).length, 1);
   });
 
   test('as a repair keeps what people have set, and brings nothing back that was removed', async (t) => {
     const { store, run, work } = await bench(t);
     const repair = { request: { ...REQUEST, backfill: false, repair: true } };
     await run(work('add', repair));
-    assert.deepEqual(await store.clusters(), []);
+    assert.deepEqual(await store.clusters.list(), []);
     await run(work('add'));
     await run(work('drain'));
     await run(work('add', repair));
-    const [cluster] = await store.clusters();
+    const [cluster] = await store.clusters.list();
     assert.deepEqual([cluster?.backfill, cluster?.draining], [true, true]);
   });
 
   test('that was broken off writes nothing', async (t) => {
     const { store, run, work } = await bench(t);
     await assert.rejects(run(work('add', { signal: AbortSignal.abort() })));
-    assert.deepEqual(await store.clusters(), []);
+    assert.deepEqual(await store.clusters.list(), []);
   });
 });
 
@@ -102,7 +102,7 @@ describe('remove', () => {
     const { store, run, work, ended, state } = await bench(t);
     await run(work('add'));
     await run(work('remove'));
-    assert.deepEqual([await store.clusters(), ended], [[], [state.given]]);
+    assert.deepEqual([await store.clusters.list(), ended], [[], [state.given]]);
     await run(work('remove', { tries: 2 }));
     await assert.rejects(run(work('remove')), /no cluster local/);
   });
@@ -110,10 +110,10 @@ describe('remove', () => {
   test('is refused while something runs, and leaves everything as it was', async (t) => {
     const { store, run, work, ended } = await bench(t);
     await run(work('add'));
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     await claimed(store, id);
     await assert.rejects(run(work('remove')), new RegExp(`runs 1 experiment: ${id}`));
-    assert.equal((await store.clusters())[0]!.draining, undefined);
+    assert.equal((await store.clusters.list())[0]!.draining, undefined);
     assert.deepEqual(ended, []);
   });
 
@@ -122,7 +122,7 @@ describe('remove', () => {
     await run(work('add'));
     state.endFails = true;
     await run(work('remove'));
-    assert.deepEqual(await store.clusters(), []);
+    assert.deepEqual(await store.clusters.list(), []);
     assert.match(warned.join(), /could not be ended: away/);
   });
 });
@@ -131,26 +131,26 @@ test('drain says what goes on there', async (t) => {
   const { store, run, work, said } = await bench(t);
   await assert.rejects(run(work('drain')), /no cluster local/);
   await run(work('add'));
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   await claimed(store, id);
   await run(work('drain'));
   assert.match(said.at(-1)!, /1 experiment there goes on/);
-  assert.equal((await store.clusters())[0]!.draining, true);
+  assert.equal((await store.clusters.list())[0]!.draining, true);
 });
 
 test('a silent cluster is asked to be added again as it was, once at a time; one known by address alone is not', async (t) => {
   const { store, run, work } = await bench(t);
   await run(work('add'));
-  const [cluster] = await store.clusters();
+  const [cluster] = await store.clusters.list();
   await requestRepair(store, cluster!);
   await requestRepair(store, cluster!);
-  const [open, another] = await store.openCommands();
+  const [open, another] = await store.commands.open();
   assert.equal(another, undefined);
-  const taken = await store.claimCommand({ id: open!.id, dispatcher: 'd', leaseMs: 1000 });
+  const taken = await store.commands.claim({ id: open!.id, dispatcher: 'd', leaseMs: 1000 });
   assert.ok(taken.outcome === 'claimed');
   assert.deepEqual(taken.claimed.request, { ...REQUEST, repair: true });
   assert.equal(taken.claimed.secret, SECRET);
   const { ray: _ray, ...byAddress } = cluster!;
   await requestRepair(store, { ...byAddress, name: 'other' });
-  assert.equal((await store.openCommands()).length, 1);
+  assert.equal((await store.commands.open()).length, 1);
 });

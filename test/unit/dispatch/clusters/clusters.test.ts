@@ -71,8 +71,10 @@ describe('clusters', () => {
     };
     const loop = createClusterRefresh({
       store: {
-        clusters: async () => [silent, CLUSTER],
-        seeCluster: async (name: string, seen: Seen) => void put.push([name, seen]),
+        clusters: {
+          list: async () => [silent, CLUSTER],
+          see: async (name: string, seen: Seen) => void put.push([name, seen]),
+        },
       } as unknown as Store,
       rayWorkers: {
         of: async (name) => ({ describe: answers[name] }) as unknown as RayWorkerClient,
@@ -101,7 +103,7 @@ describe('clusters', () => {
     const asked: number[] = [];
     let looks = 0;
     const loop = createClusterRefresh({
-      store: { clusters: async () => [CLUSTER] } as unknown as Store,
+      store: { clusters: { list: async () => [CLUSTER] } } as unknown as Store,
       rayWorkers: {
         async of() {
           looks += 1;

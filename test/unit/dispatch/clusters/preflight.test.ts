@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CommandWork } from '../../../../src/dispatch/clusters/commands.ts';
+import type { CommandWork } from '../../../../src/dispatch/clusters/command-runner.ts';
 import { createPreflight } from '../../../../src/dispatch/clusters/preflight.ts';
+import type { ExperimentSpec } from '../../../../src/engines/registry.ts';
 import { compilePlan } from '../../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 import type { Finding, LaunchPlan, RayWorkerClient } from '../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import type { PreflightFinding } from '../../../../src/schemas/clusters.ts';
-import type { ExperimentSpec } from '../../../../src/schemas/spec.ts';
 
 const NODE = { id: 'n', address: '10.0.0.1', alive: true, cpusTotal: 64, gpusTotal: 4 };
 const TRAINING: ExperimentSpec = {

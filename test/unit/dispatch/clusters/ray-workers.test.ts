@@ -22,7 +22,7 @@ test('there is one client for a cluster, made anew when the cluster moves and cl
   let known = [cluster('a', 'h:1')];
   const open = new Set<string>();
   const rayWorkers = createRayWorkers({
-    store: { clusters: async () => known },
+    store: { clusters: { list: async () => known } },
     connect: ({ address }) => {
       open.add(address);
       return { close: () => open.delete(address) } as unknown as RayWorkerClient;

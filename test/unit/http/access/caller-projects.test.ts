@@ -23,9 +23,9 @@ test('a bound caller lists its own project, and another one is empty for it', as
   assert.equal(listedProject(ALL, undefined), undefined);
   assert.equal(listedProject(ALL, 'other'), 'other');
   for (const asked of [undefined, 'mine']) assert.equal(listedProject(BOUND, asked), 'mine');
-  await store.submit(submitInput({ project: 'other' }));
+  await store.experiments.submit(submitInput({ project: 'other' }));
   const list = async (caller: Caller, asked: string) =>
-    (await store.list({ limit: 10, project: listedProject(caller, asked)! })).items.length;
+    (await store.experiments.list({ limit: 10, project: listedProject(caller, asked)! })).items.length;
   assert.equal(await list(ALL, 'other'), 1);
   assert.equal(await list(BOUND, 'other'), 0);
   assert.equal(await list(BOUND, 'nowhere'), 0);
@@ -60,8 +60,8 @@ describe('resolveFor', () => {
 
 test('a bound caller sees what runs of its own, and what all take', async () => {
   const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
-  await store.submit(own);
-  await store.submit(foreign);
+  await store.experiments.submit(own);
+  await store.experiments.submit(foreign);
   const view = { name: 'c', experiments: [foreign.id, own.id] } as ClusterView;
   assert.deepEqual((await seenClusters(store, BOUND, [view]))[0]?.experiments, [own.id]);
   assert.deepEqual(await seenClusters(store, ALL, [view]), [view]);

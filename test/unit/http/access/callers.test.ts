@@ -15,14 +15,14 @@ after(() => callers.close());
 async function makeKey(changes: Partial<StoredKey> = {}) {
   const id = newKeyId();
   const { token, digest } = newKeyToken(id);
-  await store.createKey(storedKey({ id, digest, ...changes }));
+  await store.access.createKey(storedKey({ id, digest, ...changes }));
   return { id, token };
 }
 const signInOf = (known: { credential: string } | undefined) => ({
   credential: known!.credential,
   issuedAt: now,
 });
-const revoke = (id: string) => store.changeKey(id, (key) => ({ ...key, revokedAt: now }));
+const revoke = (id: string) => store.access.changeKey(id, (key) => ({ ...key, revokedAt: now }));
 
 describe('a token of the configuration', () => {
   test('may do everything, and is known by a name that is no part of it', async () => {
@@ -49,7 +49,7 @@ describe('an API key', () => {
     const { token } = await makeKey();
     const secret = token.slice('echelon_'.length + 17);
     assert.equal(Buffer.from(secret, 'base64url').length, 32);
-    assert.ok(!JSON.stringify(await store.keys()).includes(secret));
+    assert.ok(!JSON.stringify(await store.access.keys()).includes(secret));
     const secrets = Array.from({ length: 1000 }, () => newKeyToken(newKeyId()).token);
     assert.equal(new Set(secrets.map((one) => one.slice(-43))).size, 1000);
     assert.equal(new Set(secrets.map(keyIdOf)).size, 1000);
@@ -75,7 +75,7 @@ describe('an API key', () => {
     const { id, token } = await makeKey();
     const old = (await callers.byToken(token))!;
     const next = newKeyToken(id);
-    await store.changeKey(id, (key) => ({
+    await store.access.changeKey(id, (key) => ({
       ...key,
       ...{ digest: next.digest, previousDigest: key.digest, overlapUntil: now + 100 },
     }));
@@ -89,7 +89,7 @@ describe('an API key', () => {
 
   test('is noted as used once a minute', async () => {
     const { id, token } = await makeKey();
-    const usedAt = async () => (await store.keys()).find((key) => key.id === id)?.lastUsedAt;
+    const usedAt = async () => (await store.access.keys()).find((key) => key.id === id)?.lastUsedAt;
     assert.equal(await usedAt(), null);
     const first = now;
     await callers.byToken(token);
@@ -105,15 +105,15 @@ describe('an API key', () => {
 test('a change makes the keys be read again, and nothing else does', async () => {
   let reads = 0;
   const counting = {
-    accessVersion: () => store.accessVersion(),
+    version: () => store.access.version(),
     keyUsed: async () => {},
-    signOuts: () => store.signOuts(),
+    signOuts: () => store.access.signOuts(),
     keys: () => {
       reads += 1;
-      return store.keys();
+      return store.access.keys();
     },
   };
-  const own = createCallers({ store: counting, tokens: [], clock: { now: () => now } });
+  const own = createCallers({ store: { access: counting }, tokens: [], clock: { now: () => now } });
   const { id, token } = await makeKey();
   const wrong = newKeyToken(newKeyId()).token;
   await Promise.all(Array.from({ length: 50 }, (_one, at) => own.byToken(at % 2 ? token : wrong)));
@@ -129,7 +129,7 @@ test('a sign-in ends when its credential is signed out; a later one counts', asy
     const { credential } = (await callers.byToken(one))!;
     const issuedAt = now;
     assert.ok(await callers.bySignIn({ credential, issuedAt }));
-    await store.signOut(credential, now, 1000);
+    await store.access.signOut(credential, now, 1000);
     // Fails where cookies are only signed.
     assert.equal(await callers.bySignIn({ credential, issuedAt }), undefined);
     assert.ok(await callers.bySignIn({ credential, issuedAt: issuedAt + 1 }));
@@ -155,7 +155,7 @@ describe('a watched credential', () => {
     const watch = async (token: string) => callers.watch((await callers.byToken(token))!.credential).signal;
     const [one, two] = [await watch(expires.token), await watch(rotates.token)];
     now += 10;
-    await store.changeKey(rotates.id, (key) => ({ ...key, digest: newKeyToken(rotates.id).digest }));
+    await store.access.changeKey(rotates.id, (key) => ({ ...key, digest: newKeyToken(rotates.id).digest }));
     await until(async () => one.aborted && two.aborted, 'both abort');
     assert.deepEqual([one.reason, two.reason], ['the key has expired', 'the key was rotated']);
   });

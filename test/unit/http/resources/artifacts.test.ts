@@ -9,7 +9,7 @@ const { call } = await appFor({ after }, { store });
 test('every checkpoint is listed, page by page, in the order of registration', async () => {
   const lease = await running(store);
   const event = (step: number) => ({ type: 'checkpoint', step, path: `/shared/${step}` }) as const;
-  await store.append(
+  await store.events.append(
     lease,
     [10, 20, 30].map((step, at) => ({ sequence: at + 1, at: 1000 + step, event: event(step) })),
   );

@@ -8,12 +8,12 @@ const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
 
 test('lists the attempts of an experiment, from the first', async () => {
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   const url = `/v1/experiments/${id}/attempts`;
   assert.deepEqual((await call('GET', url)).json(), { items: [] });
   const first = await claimed(store, id);
-  await store.confirm(first);
-  await store.end(first, { to: 'queued', reason: 'again' });
+  await store.attempts.confirm(first);
+  await store.attempts.end(first, { to: 'queued', reason: 'again' });
   await claimed(store, id);
   const { items } = (await call('GET', url)).json();
   assert.deepEqual(

@@ -19,9 +19,9 @@ const read = async (query: string) => {
 
 test('pages from the newest, by caller, action and target', async () => {
   for (let at = 0; at < 7; at += 1) {
-    await store.audit(entry({ target: `t${at}`, caller: at % 2 ? 'odd' : 'even' }));
+    await store.audit.record(entry({ target: `t${at}`, caller: at % 2 ? 'odd' : 'even' }));
   }
-  await store.audit(entry({ action: 'createKey', target: 'key' }));
+  await store.audit.record(entry({ action: 'createKey', target: 'key' }));
   const targets: string[] = [];
   for (let next: string | null = ''; next !== null; ) {
     const page = await read(`limit=3&action=cancelExperiment${next === '' ? '' : `&cursor=${next}`}`);
@@ -39,7 +39,7 @@ test('pages from the newest, by caller, action and target', async () => {
 
 test('goes on where a page was cut short, however little fits the filter', async () => {
   for (let from = 0; from < 6000; from += 500) {
-    await Promise.all(Array.from({ length: 500 }, () => store.audit(entry({ caller: 'busy' }))));
+    await Promise.all(Array.from({ length: 500 }, () => store.audit.record(entry({ caller: 'busy' }))));
   }
   const first = await read('caller=even');
   assert.equal(first.items.length, 0);

@@ -30,12 +30,16 @@ describe('batches', () => {
         digest,
         bytes: 7,
       } as const;
-      await store.append(lease, [{ sequence: batch, at: 1, event: part, data }]);
+      await store.events.append(lease, [{ sequence: batch, at: 1, event: part, data }]);
     }
-    const first = await store.batch(lease.experiment, 1, 1);
+    const first = await store.batches.get(lease.experiment, 1, 1);
     const { rows, exact, rounding, wrong, unverifiable, ok } = report;
     const counts = { rows, exact, rounding, wrong, unverifiable, ok, errors: ['rows-missing'] };
-    await store.report(first!, { type: 'verification', attempt: 1, batch: 1, step: 1, ...counts }, report);
+    await store.batches.report(
+      first!,
+      { type: 'verification', attempt: 1, batch: 1, step: 1, ...counts },
+      report,
+    );
   });
 
   test('are listed with what was found of them in short', async () => {

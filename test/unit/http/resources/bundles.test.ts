@@ -35,7 +35,9 @@ for (const [at, data] of wires.entries()) {
     rows: golden.rows,
     digest,
   };
-  await store.append(lease, [{ sequence: at + 1, at: 1, event: { ...event, bytes: data.length }, data }]);
+  await store.events.append(lease, [
+    { sequence: at + 1, at: 1, event: { ...event, bytes: data.length }, data },
+  ]);
 }
 
 describe('GET /v1/experiments/:id/batches/:attempt/:batch/bundle', () => {

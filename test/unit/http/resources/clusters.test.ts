@@ -12,7 +12,7 @@ const RAY = {
   ...{ address: 'ray://h:10001', token: 'CANARY-RAY', tls: { key: 'CANARY-KEY' } },
   ...{ sharedRoot: '/s', node: null, port: null, advertise: null },
 };
-await store.putCluster({
+await store.clusters.put({
   ...{ name: 'local', address: '127.0.0.1:9', token: 'CANARY-TOKEN', ca: 'CANARY-CA', backfill: true },
   ...{ generation: 'g1', lastSeenAt: Date.now(), nodes: [NODE], ray: RAY, rayVersion: '2.60.0' },
 });
@@ -28,11 +28,11 @@ test('adding is a command: 202, where to look, and the token in no answer, no jo
     [kind, state, cluster, response.headers.location],
     ['add', 'queued', 'new', `/v1/commands/${id}`],
   );
-  assert.ok((await store.openCommands()).some((open) => open.id === id && open.cluster === 'new'));
+  assert.ok((await store.commands.open()).some((open) => open.id === id && open.cluster === 'new'));
   const polled = await call('GET', `/v1/commands/${id}`);
   assert.deepEqual(polled.json(), response.json());
   assert.ok(!`${response.body}${polled.body}${JSON.stringify(logged)}`.includes('CANARY'));
-  const taken = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 1000 });
+  const taken = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 1000 });
   assert.ok(taken.outcome === 'claimed');
   assert.deepEqual(JSON.parse(taken.claimed.secret!), { token: 'CANARY-SENT', tls: { ca: 'CANARY-PEM' } });
   assert.deepEqual(taken.claimed.request, {
@@ -43,7 +43,7 @@ test('adding is a command: 202, where to look, and the token in no answer, no jo
 });
 
 test('a body that does not fit names the field, and nothing is begun', async () => {
-  const before = await store.openCommands();
+  const before = await store.commands.open();
   for (const [change, field] of [
     [{ address: 'h:1' }, '/address'],
     [{ shared_root: '/x' }, '/shared_root'],
@@ -53,7 +53,7 @@ test('a body that does not fit names the field, and nothing is begun', async () 
     assert.equal(response.statusCode, 400);
     assert.equal(response.json().problems[0].field, field);
   }
-  assert.deepEqual(await store.openCommands(), before);
+  assert.deepEqual(await store.commands.open(), before);
 });
 
 test('a cluster is shown without its secrets; an unknown one names the nearest', async () => {
@@ -77,19 +77,19 @@ test('draining is a command and takes no body', async () => {
 });
 
 test('removing is refused while something runs there', async () => {
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   const lease = await claimed(store, id);
   const refused = await call('DELETE', '/v1/clusters/local');
   assert.deepEqual([refused.statusCode, refused.json().code], [409, 'cluster-busy']);
   assert.match(refused.json().detail, new RegExp(id));
-  await store.end(lease, { to: 'failed', reason: '' });
+  await store.attempts.end(lease, { to: 'failed', reason: '' });
   const response = await call('DELETE', '/v1/clusters/local');
   assert.deepEqual([response.statusCode, response.json().kind], [202, 'remove']);
 });
 
 // Fails without the look at what is open in the step that records a command.
 test('of two removals with one ETag both are the same command', async () => {
-  await store.putCluster({
+  await store.clusters.put({
     ...{ name: 'twice', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
     ...{ generation: null, lastSeenAt: null, nodes: [] },
   });
@@ -102,5 +102,5 @@ test('of two removals with one ETag both are the same command', async () => {
   );
   assert.equal(answers[0]!.json().id, answers[1]!.json().id);
   assert.equal(answers[0]!.headers.location, answers[1]!.headers.location);
-  assert.equal((await store.openCommands()).filter(({ cluster }) => cluster === 'twice').length, 1);
+  assert.equal((await store.commands.open()).filter(({ cluster }) => cluster === 'twice').length, 1);
 });

@@ -22,13 +22,13 @@ async function append(lease: Lease, first: number, count: number): Promise<void>
     at: 1000 + first + index,
     event: log(`line ${first + index}`),
   }));
-  await store.append(lease, events);
+  await store.events.append(lease, events);
 }
 
 async function ended(): Promise<Lease> {
   const lease = await running(store);
   await append(lease, 1, 20);
-  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
   return lease;
 }
 
@@ -40,7 +40,7 @@ describe('GET /v1/experiments/:id/events', () => {
     const events = await stream.rest();
     assert.equal(stream.response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
     assert.equal(stream.response.headers.get('x-content-type-options'), 'nosniff');
-    const recorded = await store.read(experiment, undefined, 1000);
+    const recorded = await store.events.read(experiment, undefined, 1000);
     assert.deepEqual(
       events.slice(0, -1).map((event) => JSON.parse(event.data)),
       recorded,
@@ -52,7 +52,7 @@ describe('GET /v1/experiments/:id/events', () => {
     const { origin } = await served(t);
     const { experiment } = await ended();
     const url = `${origin}/v1/experiments/${experiment}/events`;
-    const ids = (await store.read(experiment, undefined, 1000)).map(({ id }) => id);
+    const ids = (await store.events.read(experiment, undefined, 1000)).map(({ id }) => id);
     for (const [index, id] of ids.slice(0, -1).entries()) {
       const events = await (await openStream(t, url, { 'last-event-id': id })).rest();
       assert.deepEqual(
@@ -69,7 +69,7 @@ describe('GET /v1/experiments/:id/events', () => {
   test('tells a browser that has everything to stay away', async (t) => {
     const { origin } = await served(t);
     const { experiment } = await ended();
-    const last = (await store.tail(experiment, 1))[0]!.id;
+    const last = (await store.events.tail(experiment, 1))[0]!.id;
     const url = `${origin}/v1/experiments/${experiment}/events`;
     const { response } = await openStream(t, url, { 'last-event-id': last });
     assert.equal(response.status, 204);
@@ -80,13 +80,13 @@ describe('GET /v1/experiments/:id/events', () => {
     const { origin } = await served(t);
     const lease = await running(store, { input: { resolved: { engine: 'replay', rules: [{ name: 'r' }] } } });
     const metrics = { type: 'metrics', step: 1, values: { loss: 1 } } as const;
-    await store.append(lease, [{ sequence: 1, at: 1, event: metrics }]);
-    await store.end(lease, { to: 'succeeded', reason: 'done' });
-    const last = (await store.tail(lease.experiment, 1))[0]!.id;
+    await store.events.append(lease, [{ sequence: 1, at: 1, event: metrics }]);
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
+    const last = (await store.events.tail(lease.experiment, 1))[0]!.id;
     const url = `${origin}/v1/experiments/${lease.experiment}/events`;
     const stream = await openStream(t, url, { 'last-event-id': last });
     assert.equal(stream.response.status, 200);
-    await store.dropSignals(lease.experiment);
+    await store.rules.dropSignals(lease.experiment);
     const again = await openStream(t, url, { 'last-event-id': last });
     assert.equal(again.response.status, 204);
   });
@@ -94,13 +94,13 @@ describe('GET /v1/experiments/:id/events', () => {
   test('brings events as they arise', async (t) => {
     const { origin } = await served(t);
     const lease = await running(store);
-    const last = (await store.tail(lease.experiment, 1))[0]!.id;
+    const last = (await store.events.tail(lease.experiment, 1))[0]!.id;
     const stream = await openStream(t, `${origin}/v1/experiments/${lease.experiment}/events?after=${last}`);
     for (let sequence = 1; sequence <= 3; sequence++) {
       await append(lease, sequence, 1);
       assert.deepEqual(JSON.parse((await stream.next())!.data).event, log(`line ${sequence}`));
     }
-    await store.end(lease, { to: 'failed', reason: 'over' });
+    await store.attempts.end(lease, { to: 'failed', reason: 'over' });
     assert.deepEqual(
       (await stream.rest()).map((event) => event.event),
       ['state', 'end'],
@@ -134,7 +134,7 @@ describe('GET /v1/experiments/:id/events', () => {
 
   test('opens so many at once, and a closed one makes room', async (t) => {
     const { origin, call } = await served(t, { streams: 2 });
-    const { id } = await store.submit(submitInput({ name: REPLAY.name }));
+    const { id } = await store.experiments.submit(submitInput({ name: REPLAY.name }));
     const url = `/v1/experiments/${id}/events`;
     const first = await openStream(t, origin + url);
     await openStream(t, origin + url);
@@ -150,7 +150,7 @@ describe('GET /v1/experiments/:id/events', () => {
 
   test('ends open streams when the server closes, so that the client goes elsewhere', async (t) => {
     const { app, origin } = await served(t);
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     const stream = await openStream(t, `${origin}/v1/experiments/${id}/events`);
     assert.equal((await stream.next())?.event, 'state');
     await app.close();

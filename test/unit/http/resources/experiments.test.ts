@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import type { ExperimentSpec } from '../../../../src/schemas/spec.ts';
+import type { ExperimentSpec } from '../../../../src/engines/registry.ts';
 import { appFor, LOCAL, REPLAY } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
-const joined: [string, number][] = [];
+const enqueued: string[] = [];
+const removed: string[] = [];
 const { call } = await appFor(scope, {
   store,
-  join: async (id, priority) => void joined.push([id, priority]),
+  enqueue: async (ids) => void enqueued.push(...ids),
+  removeJobs: async (ids) => void removed.push(...ids),
 });
 
 async function submit(spec: object = REPLAY): Promise<string> {
@@ -19,29 +21,29 @@ async function submit(spec: object = REPLAY): Promise<string> {
 }
 
 describe('POST /v1/experiments', () => {
-  test('stores the spec with its defaults and fingerprint, and joins the line', async () => {
+  test('stores the spec with its defaults and fingerprint, and enqueues the experiment', async () => {
     const spec: ExperimentSpec = { ...LOCAL, priority: 7, estimator: { name: 'hgpo', historyLength: 1 } };
     const response = await call('POST', '/v1/experiments', { body: spec });
     const { id } = response.json();
     assert.equal(response.statusCode, 202);
     assert.equal(response.headers.location, `/v1/experiments/${id}`);
-    const record = await store.get(id);
+    const record = await store.experiments.get(id);
     assert.deepEqual(record?.submitted, spec);
     assert.equal((record!.resolved as { rollout: { groups: number } }).rollout.groups, 8);
     assert.ok(record?.defaults.includes('/rollout/groups') && !record.defaults.includes('/priority'));
     assert.match(record?.fingerprint ?? '', /^hgpo\(K=1,/);
     assert.equal(record?.state, 'queued');
-    assert.deepEqual(joined.at(-1), [id, 7]);
+    assert.equal(enqueued.at(-1), id);
   });
 
-  test('answers a repeated key with the same id and an equal body, and joins once', async () => {
+  test('answers a repeated key with the same id and an equal body, and enqueues once', async () => {
     const headers = { 'idempotency-key': 'key-1' };
-    const before = joined.length;
+    const before = enqueued.length;
     const first = await call('POST', '/v1/experiments', { body: { ...REPLAY, priority: 1 }, headers });
     const again = await call('POST', '/v1/experiments', { body: { priority: 1, ...REPLAY }, headers });
     assert.equal(again.statusCode, 202);
     assert.equal(again.body, first.body);
-    assert.equal(joined.length, before + 1);
+    assert.equal(enqueued.length, before + 1);
     const other = await call('POST', '/v1/experiments', { body: REPLAY, headers });
     assert.equal(other.statusCode, 409);
     assert.equal(other.json().code, 'idempotency-conflict');
@@ -59,23 +61,23 @@ describe('POST /v1/experiments', () => {
   });
 
   test('is accepted also where its job fails or never settles', async (t) => {
-    const joins = [
-      async () => Promise.reject(new Error('no line')),
+    const failures = [
+      async () => Promise.reject(new Error('no queue')),
       () => {
-        throw new Error('no line at all');
+        throw new Error('no queue at all');
       },
       () => new Promise<void>(() => {}),
     ];
-    for (const join of joins) {
-      const { call: submitWith } = await appFor(t, { store, join: join as () => Promise<void> });
+    for (const enqueue of failures) {
+      const { call: submitWith } = await appFor(t, { store, enqueue: enqueue as () => Promise<void> });
       const response = await submitWith('POST', '/v1/experiments', { body: REPLAY });
       assert.equal(response.statusCode, 202);
-      assert.equal((await store.get(response.json().id))?.state, 'queued');
+      assert.equal((await store.experiments.get(response.json().id))?.state, 'queued');
     }
   });
 
   test('knows the clusters', async () => {
-    await store.putCluster({
+    await store.clusters.put({
       name: 'gpu-one',
       address: '127.0.0.1:1',
       token: 'secret',
@@ -93,14 +95,14 @@ describe('POST /v1/experiments', () => {
   });
 
   test('changes nothing where the spec is not valid', async () => {
-    const before = await store.counts();
+    const before = await store.experiments.counts();
     const contradictory = { ...LOCAL, estimator: { name: 'grpo', gamma: 1 } };
     for (const body of [{ ...LOCAL, K: 2 }, contradictory, [], 'x']) {
       const response = await call('POST', '/v1/experiments', { body });
       assert.equal(response.statusCode, 400, JSON.stringify(body));
       assert.equal(response.json().code, 'invalid-spec', JSON.stringify(body));
     }
-    assert.deepEqual(await store.counts(), before);
+    assert.deepEqual(await store.experiments.counts(), before);
   });
 });
 
@@ -225,10 +227,10 @@ describe('POST /v1/experiments/:id/rerun', () => {
     const { id: made, self } = answer.json();
     assert.equal(answer.headers.location, self);
     assert.notEqual(made, id);
-    const [first, second] = [await store.get(id), await store.get(made)];
+    const [first, second] = [await store.experiments.get(id), await store.experiments.get(made)];
     assert.deepEqual(second?.submitted, first?.submitted);
     assert.deepEqual([second?.rerunOf, second?.state, second?.priority], [id, 'queued', 3]);
-    assert.deepEqual(joined.at(-1), [made, 3]);
+    assert.equal(enqueued.at(-1), made);
     const other = await submit();
     const conflict = await call('POST', `/v1/experiments/${other}/rerun`, { headers });
     assert.equal(conflict.json().code, 'idempotency-conflict');
@@ -238,7 +240,7 @@ describe('POST /v1/experiments/:id/rerun', () => {
     await call('POST', '/v1/projects', { body: { name: 'reruns' } });
     const id = await submit({ ...REPLAY, project: 'reruns' });
     const { id: made } = (await call('POST', `/v1/experiments/${id}/rerun`)).json();
-    assert.equal((await store.get(made))?.project, 'reruns');
+    assert.equal((await store.experiments.get(made))?.project, 'reruns');
     assert.equal((await call('POST', `/v1/experiments/${id}/rerun`, { body: {} })).statusCode, 400);
     assert.equal((await call('POST', '/v1/experiments/exp-00000000000000000000/rerun')).statusCode, 404);
   });
@@ -249,8 +251,9 @@ describe('DELETE /v1/experiments/:id', () => {
     const id = await submit();
     const refused = await call('DELETE', `/v1/experiments/${id}`);
     assert.deepEqual([refused.statusCode, refused.json().code], [409, 'not-ended']);
-    assert.equal((await store.get(id))?.state, 'queued');
+    assert.equal((await store.experiments.get(id))?.state, 'queued');
     await call('POST', `/v1/experiments/${id}/cancel`);
+    assert.equal(removed.at(-1), id, 'its job is removed');
     const done = await call('DELETE', `/v1/experiments/${id}`);
     assert.deepEqual([done.statusCode, done.body], [204, '']);
     for (const method of ['GET', 'DELETE']) {
@@ -278,7 +281,7 @@ describe('POST /v1/experiments/:id/cancel', () => {
     ] as const) {
       const id = await submit();
       assert.equal((await call('POST', `/v1/experiments/${id}/cancel`, { body })).statusCode, 202);
-      const record = await store.get(id);
+      const record = await store.experiments.get(id);
       assert.deepEqual([record?.state, record?.reason], ['cancelled', reason]);
     }
   });
@@ -289,7 +292,7 @@ describe('POST /v1/experiments/:id/cancel', () => {
       const response = await call('POST', `/v1/experiments/${id}/cancel`, { body });
       assert.equal(response.statusCode, 400, JSON.stringify(body));
     }
-    assert.equal((await store.get(id))?.state, 'queued');
+    assert.equal((await store.experiments.get(id))?.state, 'queued');
     assert.equal((await call('POST', '/v1/experiments/exp-00000000000000000000/cancel')).statusCode, 404);
   });
 });

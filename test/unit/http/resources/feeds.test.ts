@@ -21,7 +21,7 @@ const states = (data: string): string => {
 describe('GET /v1/projects/:name/events and /v1/events', () => {
   test('tell what happens from now on, and say where they begin', async (t) => {
     const { origin } = await served(t);
-    await store.submit(submitInput());
+    await store.experiments.submit(submitInput());
     const project = await openStream(t, `${origin}/v1/projects/default/events`);
     const all = await openStream(t, `${origin}/v1/events`);
     const start = await project.next();
@@ -48,8 +48,9 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
 
   test('resume behind any id, nothing missed or repeated', async (t) => {
     const { origin } = await served(t);
-    for (let count = 0; count < 30; count++) await store.submit(submitInput({ project: 'default' }));
-    const end = Number(await store.feedEnd('default'));
+    for (let count = 0; count < 30; count++)
+      await store.experiments.submit(submitInput({ project: 'default' }));
+    const end = Number(await store.feed.end('default'));
     for (const place of [0, 1, Math.floor(end / 2), end - 1]) {
       const stream = await openStream(t, `${origin}/v1/projects/default/events?after=${place}`);
       assert.equal((await stream.next())?.event, 'start');
@@ -72,7 +73,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
         digest: 'd',
         bytes: 1,
       }) as const;
-    await store.append(
+    await store.events.append(
       lease,
       [1, 2].map((number) => ({
         sequence: number,
@@ -83,7 +84,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
     );
     const stream = await openStream(t, `${origin}/v1/projects/default/events`);
     await stream.next();
-    for (const record of await store.batches(lease.experiment)) {
+    for (const record of await store.batches.list(lease.experiment)) {
       const wrong = record.batch === 2 ? 1 : 0;
       const event: Extract<ControllerEvent, { type: 'verification' }> = {
         type: 'verification',
@@ -98,7 +99,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
         errors: [],
         ok: wrong === 0,
       };
-      await store.report(record, event, {});
+      await store.batches.report(record, event, {});
     }
     const message = await stream.next();
     assert.equal(message?.event, 'verification');
@@ -107,8 +108,8 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
 
   test('say 410 where what comes behind a place is not kept any more, and where to go on', async (t) => {
     const { call } = await served(t);
-    for (let count = 0; count < 5; count++) await store.submit(submitInput());
-    const end = Number(await store.feedEnd('default'));
+    for (let count = 0; count < 5; count++) await store.experiments.submit(submitInput());
+    const end = Number(await store.feed.end('default'));
     await redis.xtrim('{echelon}:feed:p:default', 'MAXLEN', 3);
     const gone = await call('GET', `/v1/projects/default/events?after=${end - 4}`);
     assert.equal(gone.statusCode, 410);
@@ -131,7 +132,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
 
   test('share the limit of open streams with those of experiments', async (t) => {
     const { origin, call } = await served(t, { streams: 2 });
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     await openStream(t, `${origin}/v1/events`);
     await openStream(t, `${origin}/v1/experiments/${id}/events`);
     assert.equal((await call('GET', '/v1/projects/default/events')).statusCode, 429);

@@ -3,6 +3,7 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
 import { appFor, TOKEN } from '../../../support/http-app.ts';
+import { storeThrough } from '../../../support/made-up-store.ts';
 import { claimed, running, storeFor, submitInput } from '../../../support/store.ts';
 
 const scope = { after };
@@ -22,7 +23,7 @@ const events: AttemptEvent[] = Array.from({ length: 40 }, (_, index): AttemptEve
   { type: 'metrics', step: index, values: { loss: index } },
 ]).flat();
 events.push({ type: 'gap', what: 'logs', step: 0, count: 7, bytes: 700, rows: 0, reason: 'too fast' });
-await store.append(
+await store.events.append(
   lease,
   events.map((event, index) => ({ sequence: index + 1, at: 5000 + index, event })),
 );
@@ -67,7 +68,7 @@ describe('GET /v1/experiments/:id/logs', () => {
   });
 
   test('of an experiment that has said nothing are empty', async () => {
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     const page = (await call('GET', `/v1/experiments/${id}/logs`)).json();
     assert.deepEqual(page.lines, []);
     assert.equal((await call('GET', `/v1/experiments/${id}/logs?tail=5`)).json().lines.length, 0);
@@ -171,7 +172,7 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
     const odd = await running(store);
     const lines = ['\u001b[2J\u001b]0;x\u0007', '\u202eevil', 'a\u0000b', '\ufffd', '{"type":"state"}', '😀'];
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines, cutBytes: 104_857_600 };
-    await store.append(odd, [{ sequence: 1, at: 0, event }]);
+    await store.events.append(odd, [{ sequence: 1, at: 0, event }]);
     const page = (await call('GET', `/v1/experiments/${odd.experiment}/logs`)).json();
     assert.deepEqual(page.lines.map(({ text }: { text: string }) => text).slice(0, -1), lines);
     assert.match(page.lines.at(-1).text, /104857600 bytes of lines that are too long were cut/);
@@ -209,9 +210,9 @@ async function makeLongRun() {
     [2, 2000],
   ] as const) {
     if (attempt === 2) {
-      await store.end(lease, { to: 'queued', reason: 'node lost' });
+      await store.attempts.end(lease, { to: 'queued', reason: 'node lost' });
       lease = await claimed(store, lease.experiment);
-      await store.confirm(lease);
+      await store.attempts.confirm(lease);
     }
     const mine = Array.from({ length: count }, (_, index) => `attempt ${attempt} line ${index}`);
     texts.push(...mine);
@@ -221,7 +222,7 @@ async function makeLongRun() {
       events.push({ type: 'log', source, lines: mine.slice(at, at + 3), cutBytes: 0 });
       if (at % 30 === 0) events.push({ type: 'metrics', step: at, values: { x: at } });
     }
-    await store.append(
+    await store.events.append(
       lease,
       events.map((event, index) => ({ sequence: index + 1, at: 0, event })),
     );
@@ -242,15 +243,11 @@ describe('who reads logs', () => {
     const gate = new Promise<void>((resolve) => {
       going = resolve;
     });
-    const held = new Proxy(store, {
-      get(target, name) {
-        if (name !== 'read') return Reflect.get(target, name);
-        return async (...args: Parameters<typeof store.read>) => {
-          await gate;
-          return target.read(...args);
-        };
-      },
-    });
+    const read: typeof store.events.read = async (...args) => {
+      await gate;
+      return await store.events.read(...args);
+    };
+    const held = { ...store, events: { ...store.events, read } };
     const { call } = await appFor(t, { store: held });
     const search = () => call('GET', `${url}?contains=a1`);
     const all = [search(), search(), search()];
@@ -273,7 +270,7 @@ describe('a download of a log', () => {
         const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [text], cutBytes: 0 };
         return { sequence: first + index, at: 0, event };
       });
-      await store.append(big, events);
+      await store.events.append(big, events);
     }
     return { id: big.experiment, bytes: 5000 * 12_001 };
   }
@@ -281,11 +278,9 @@ describe('a download of a log', () => {
   test('waits for a slow client, and reads no further meanwhile', async (t) => {
     const { id, bytes } = await large();
     let reads = 0;
-    const counted = new Proxy(store, {
-      get(target, name) {
-        if (name === 'read') reads++;
-        return Reflect.get(target, name);
-      },
+    const counted = storeThrough(store, (path, call) => {
+      if (path === 'events.read') reads++;
+      return call();
     });
     // A request that takes longer than a handler may is none that hangs.
     const handlerTimeoutMs = 2_000;

@@ -20,7 +20,7 @@ async function recorded(): Promise<string> {
       values: { 'a/b': index / 3, c: index === 7 ? 'NaN' : 1, 'a x': 0.1 },
     } as const,
   }));
-  await store.append(lease, events);
+  await store.events.append(lease, events);
   return lease.experiment;
 }
 const id = await recorded();
@@ -72,7 +72,7 @@ describe('GET /v1/experiments/:id/metrics', () => {
       at: index,
       event: { type: 'metrics', step: index, values } as const,
     }));
-    await store.append(lease, events);
+    await store.events.append(lease, events);
     const chart = (await call('GET', `/v1/experiments/${lease.experiment}/metrics`)).json();
     assert.equal(chart.resolution, 50);
     assert.equal(chart.series.length, 400);
@@ -145,7 +145,7 @@ test('a page of points is bounded in values too, and none is passed over', async
       at: step,
       event: { type: 'metrics', step: step + index, values } as const,
     }));
-    await store.append(lease, events);
+    await store.events.append(lease, events);
   }
   const points = `/v1/experiments/${lease.experiment}/metrics/points`;
   const first = (await call('GET', points)).json();

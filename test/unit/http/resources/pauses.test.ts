@@ -7,14 +7,14 @@ import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store, now: () => 1_000 });
-await store.createProject(newProject({ name: 'team-a' }, 0));
-await store.putCluster({
+await store.projects.create(newProject({ name: 'team-a' }, 0));
+await store.clusters.put({
   ...{ name: 'local', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
   ...{ generation: 'g', lastSeenAt: 5, nodes: [] },
 });
 
 test('a paused line says by whom and why, refuses claims, and goes on when it is resumed', async () => {
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   const paused = await call('POST', '/v1/queues/_all/pause', { body: { reason: 'upgrade' } });
   assert.equal(paused.statusCode, 200);
   const { by } = paused.json().paused;
@@ -59,7 +59,7 @@ test('a queue that is drained says by whom and why, refuses what is new, and tak
 test('a cluster is paused at once, and resumed from a pause and a drain', async () => {
   const paused = (await call('POST', '/v1/clusters/local/pause', { body: { reason: 'dust' } })).json();
   assert.equal(paused.paused.reason, 'dust');
-  await store.setDraining('local', true);
+  await store.clusters.setDraining('local', true);
   const resumed = (await call('POST', '/v1/clusters/local/resume')).json();
   assert.deepEqual([resumed.paused, resumed.draining], [null, false]);
   assert.equal((await call('POST', '/v1/clusters/none/pause')).json().code, 'cluster-not-found');
@@ -82,6 +82,6 @@ test('labels and backfill are changed; a spec that asks for labels nobody has is
   assert.match(refused.json().problems[0].message, /did you mean gpu=h100/);
   const accepted = await call('POST', '/v1/experiments', spec({ gpu: 'h100' }));
   assert.equal(accepted.statusCode, 202, accepted.body);
-  const [waiting] = (await store.waiting(10)).filter((one) => one.experiment === accepted.json().id);
+  const [waiting] = (await store.queue.first(10)).filter((one) => one.experiment === accepted.json().id);
   assert.deepEqual(waiting?.labels, { gpu: 'h100' });
 });

@@ -15,7 +15,7 @@ const cluster = (name: string, gpus: number, lastSeenAt: number) => ({
 const VERL = { name: 'v', engine: 'verl-agent', recipe: 'qwen2.5_1.5b_alfworld_train' };
 
 async function take(id: string) {
-  const answer = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 60_000 });
+  const answer = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 60_000 });
   assert.ok(answer.outcome === 'claimed');
   return answer.claimed;
 }
@@ -25,8 +25,8 @@ test('without a cluster there is nothing to look at', async () => {
 });
 
 test('a preflight is a command on a cluster where the spec fits; what it found is read at its own path', async () => {
-  await store.putCluster(cluster('small', 0, 2000));
-  await store.putCluster(cluster('large', 4, 1000));
+  await store.clusters.put(cluster('small', 0, 2000));
+  await store.clusters.put(cluster('large', 4, 1000));
   const response = await call('POST', '/v1/preflight', { body: VERL });
   assert.equal(response.statusCode, 202);
   const { id, kind, cluster: chosen } = response.json();
@@ -36,30 +36,30 @@ test('a preflight is a command on a cluster where the spec fits; what it found i
   assert.equal(spec.recipe, VERL.recipe);
   assert.ok(defaults.includes('/rollout/groups'));
   const findings = [{ severity: 'warning', check: 'memory', message: 'tight', mend: 'offload' }] as const;
-  await store.endCommand(claimed.lease, { state: 'succeeded', problems: [], findings });
+  await store.commands.end(claimed.lease, { state: 'succeeded', problems: [], findings });
   const found = await call('GET', `/v1/preflight/${id}`);
   assert.deepEqual(found.json().findings, findings);
   assert.equal((await call('POST', '/v1/preflight', { body: LOCAL })).json().cluster, 'small');
 });
 
 test('a spec that is not valid, or names no cluster, begins nothing', async () => {
-  const before = await store.openCommands();
+  const before = await store.commands.open();
   const bad = { ...VERL, overrides: { 'algorithm.use_kl_in_reward': true } };
   const response = await call('POST', '/v1/preflight', { body: bad });
   assert.deepEqual([response.statusCode, response.json().code], [400, 'invalid-spec']);
   const unknown = await call('POST', '/v1/preflight', { body: { ...VERL, cluster: 'lage' } });
   assert.deepEqual([unknown.statusCode, unknown.json().problems[0].field], [400, '/cluster']);
   assert.match(unknown.json().problems[0].message, /did you mean large/);
-  assert.deepEqual(await store.openCommands(), before);
+  assert.deepEqual(await store.commands.open(), before);
 });
 
 test('a preflight is of a cluster that has the labels which the spec asks for', async () => {
-  await store.putCluster(cluster('labelled', 4, 500));
-  await store.setCluster('labelled', { labels: { zone: 'a' } });
+  await store.clusters.put(cluster('labelled', 4, 500));
+  await store.clusters.set('labelled', { labels: { zone: 'a' } });
   const of = (clusterLabels: object) => call('POST', '/v1/preflight', { body: { ...VERL, clusterLabels } });
   assert.equal((await of({ zone: 'a' })).json().cluster, 'labelled');
   assert.equal((await of({ zone: 'b' })).json().problems[0].field, '/clusterLabels');
-  await store.removeCluster('labelled');
+  await store.clusters.remove('labelled');
 });
 
 test('a cluster is looked at without a spec, and that command is no preflight of anybody', async () => {

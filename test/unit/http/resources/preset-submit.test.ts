@@ -33,11 +33,11 @@ test('it is made once for a key, in the step that makes it', async () => {
   const headers = { 'idempotency-key': 'one-table' };
   const send = (body: object, name = 'paper-main-table') =>
     call('POST', `/v1/presets/${name}/submit`, { body, headers });
-  const before = (await store.sweeps({ limit: 100 })).items.length;
+  const before = (await store.sweeps.list({ limit: 100 })).items.length;
   const answers = await Promise.all([1, 2, 3].map(() => send({ label: 'once' })));
   assert.equal(new Set(answers.map(({ body }) => body)).size, 1);
   assert.equal(answers[0]!.statusCode, 202, answers[0]!.body);
-  assert.equal((await store.sweeps({ limit: 100 })).items.length, before + 1);
+  assert.equal((await store.sweeps.list({ limit: 100 })).items.length, before + 1);
   assert.equal((await send({ label: 'another' })).json().code, 'idempotency-conflict');
   assert.equal((await send({ label: 'once' }, 'comparison')).json().code, 'idempotency-conflict');
 });
@@ -48,13 +48,13 @@ test('what is measured stands beside the published figures, in the unit of the m
   const [training] = await expandAll(store, id);
   const end = async (experiment: string, rate: number) => {
     const lease = await claimed(store, experiment);
-    await store.confirm(lease);
+    await store.attempts.confirm(lease);
     const values = { 'val/success_rate': rate, 'val/webshop_task_score (not success_rate)': rate };
-    await store.append(lease, [{ sequence: 1, at: 1, event: { type: 'metrics', step: 1, values } }]);
-    await store.end(lease, { to: 'succeeded', reason: 'a test' });
+    await store.events.append(lease, [{ sequence: 1, at: 1, event: { type: 'metrics', step: 1, values } }]);
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'a test' });
   };
   await end(training!, 0.1);
-  const made = await store.releaseSweep(id, makeChild);
+  const made = await store.sweeps.release(id, makeChild);
   for (const [at, { experiment }] of made.entries()) await end(experiment, 0.7 + at / 10);
   const { items, metrics } = (await call('GET', `${self}/comparison`)).json();
   assert.deepEqual(metrics, ['val/success_rate', 'val/webshop_task_score (not success_rate)']);
@@ -74,12 +74,12 @@ test('what is measured stands beside the published figures, in the unit of the m
 });
 
 test('what is wrong is named, and nothing is created', async () => {
-  const before = (await store.sweeps({ limit: 100 })).items.length;
+  const before = (await store.sweeps.list({ limit: 100 })).items.length;
   assert.match((await submit('paper-main-tabel', {})).json().detail, /Did you mean paper-main-table/);
   const run = await submit('paper-main-table', { runs: ['HGPO K=4 1.5b alfword'] });
   assert.match(run.json().problems[0].message, /did you mean HGPO K=4 1.5b alfworld/);
   const cluster = (await submit('comparison', { cluster: 'none' })).json();
   assert.deepEqual([cluster.code, cluster.problems[0].field], ['invalid-spec', '/cluster']);
   assert.equal((await submit('comparison', { project: 'none' })).json().code, 'invalid-spec');
-  assert.equal((await store.sweeps({ limit: 100 })).items.length, before);
+  assert.equal((await store.sweeps.list({ limit: 100 })).items.length, before);
 });

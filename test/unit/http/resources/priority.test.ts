@@ -5,35 +5,25 @@ import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
-const moved: [string, number][] = [];
-const { call } = await appFor(scope, {
-  store,
-  move: async (id, priority) => {
-    moved.push([id, priority]);
-    if (priority === 13) throw new Error('away');
-  },
-});
+const { call } = await appFor(scope, { store });
 
-test('one that waits gets another priority, and its job with it', async () => {
-  const [first, second] = [await store.submit(submitInput()), await store.submit(submitInput())];
+test('a queued experiment gets another priority, and another position with it', async () => {
+  const [first, second] = [
+    await store.experiments.submit(submitInput()),
+    await store.experiments.submit(submitInput()),
+  ];
   const changed = await call('PATCH', `/v1/experiments/${second.id}`, { body: { priority: 5 } });
   assert.deepEqual([changed.statusCode, changed.json().priority], [200, 5]);
   assert.deepEqual(changed.json().position, { rank: 1, length: 2 });
-  assert.deepEqual(moved, [[second.id, 5]]);
-  assert.deepEqual(await store.waitingIds(10), [second.id, first.id]);
-  // The order is the store's: a job that cannot be moved is no reason to say otherwise.
-  assert.equal(
-    (await call('PATCH', `/v1/experiments/${first.id}`, { body: { priority: 13 } })).statusCode,
-    200,
-  );
+  assert.deepEqual(await store.queue.ids(10), [second.id, first.id]);
 });
 
 test('one that has its place is left as it is', async () => {
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   await claimed(store, id);
   const refused = await call('PATCH', `/v1/experiments/${id}`, { body: { priority: 5 } });
   assert.deepEqual([refused.statusCode, refused.json().code], [409, 'not-queued']);
-  assert.equal((await store.get(id))?.priority, 0);
+  assert.equal((await store.experiments.get(id))?.priority, 0);
   const unknown = await call('PATCH', '/v1/experiments/exp-00000000000000000000', { body: { priority: 5 } });
   assert.equal(unknown.statusCode, 404);
   for (const body of [{}, { priority: 101 }, { priority: '5' }, { priority: 5, name: 'x' }])

@@ -10,13 +10,11 @@ const { call } = await appFor({ after }, { store });
 const make = (body: unknown) => call('POST', '/v1/projects', { body });
 
 test('a project beyond the limit is refused for the limit, not for its name', async () => {
-  const projects = async () => Array.from({ length: 1000 }, (_, at) => newProject({ name: `p${at}` }, 1));
+  const list = async () => Array.from({ length: 1000 }, (_, at) => newProject({ name: `p${at}` }, 1));
   const full = await appFor(
     { after },
     {
-      store: new Proxy(store, {
-        get: (target, name) => (name === 'projects' ? projects : Reflect.get(target, name)),
-      }),
+      store: { ...store, projects: { ...store.projects, list } },
     },
   );
   const answer = await full.call('POST', '/v1/projects', { body: { name: 'one-more' } });

@@ -8,7 +8,7 @@ const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
 
-await store.putCluster({
+await store.clusters.put({
   name: 'local',
   address: '127.0.0.1:9',
   token: 'CANARY-TOKEN',
@@ -20,11 +20,11 @@ await store.putCluster({
 });
 
 test('GET /v1/queues shows the line in its order with reasons, and what the clusters have', async () => {
-  const { id: low } = await store.submit(submitInput({ priority: -1, name: 'low' }));
-  const { id: high } = await store.submit(submitInput({ priority: 1, name: 'high', gpus: 4 }));
-  const { id: held } = await store.submit(submitInput({ priority: 9, cpus: 3 }));
+  const { id: low } = await store.experiments.submit(submitInput({ priority: -1, name: 'low' }));
+  const { id: high } = await store.experiments.submit(submitInput({ priority: 1, name: 'high', gpus: 4 }));
+  const { id: held } = await store.experiments.submit(submitInput({ priority: 9, cpus: 3 }));
   await claimed(store, held);
-  await store.noteWaiting(new Map([[high, { reason: 'needs 4 GPUs on one node', rank: 1 }]]));
+  await store.queue.note(new Map([[high, { reason: 'needs 4 GPUs on one node', rank: 1 }]]));
   const queue = (await call('GET', '/v1/queues')).json();
   assert.deepEqual(
     queue.waiting.map((one: { experiment: string; position: number; reason: string | null }) => [
@@ -62,11 +62,11 @@ test('GET /v1/clusters shows no secret', async () => {
 });
 
 test('projects take turns, at the places that the last choice found', async () => {
-  const { id: first } = await store.submit(submitInput({ project: 'team-a' }));
-  const { id: second } = await store.submit(submitInput({ project: 'team-a' }));
-  const { id: other } = await store.submit(submitInput({ project: 'team-b' }));
+  const { id: first } = await store.experiments.submit(submitInput({ project: 'team-a' }));
+  const { id: second } = await store.experiments.submit(submitInput({ project: 'team-a' }));
+  const { id: other } = await store.experiments.submit(submitInput({ project: 'team-b' }));
   const estimate = { startAt: 30, earliest: 20, latest: 40 };
-  await store.noteWaiting(
+  await store.queue.note(
     new Map([
       [first, { reason: 'r', rank: 1, estimate }],
       [other, { reason: 'r', rank: 2, estimate: null, unknown: 'nobody knows' }],
@@ -88,7 +88,7 @@ test('the line is read page by page, though it moves in between', async (t) => {
   const { call: ask } = await appFor(t, { store: own });
   const ids: string[] = [];
   for (let at = 0; at < 5; at++)
-    ids.push((await own.submit(submitInput({ project: at % 2 ? 'team-a' : 'team-b' }))).id);
+    ids.push((await own.experiments.submit(submitInput({ project: at % 2 ? 'team-a' : 'team-b' }))).id);
   const page = async (cursor?: string) => {
     const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
     const { waiting, next, length } = (await ask('GET', `/v1/queues?limit=2${query}`)).json();
@@ -115,10 +115,10 @@ test('the line is read page by page, though it moves in between', async (t) => {
 });
 
 test('a cursor that the line did not give out to the caller is refused', async (t) => {
-  for (let at = 0; at < 2; at++) await store.submit(submitInput());
+  for (let at = 0; at < 2; at++) await store.experiments.submit(submitInput());
   const { next } = (await call('GET', '/v1/queues?limit=1')).json();
   assert.equal((await call('GET', `/v1/queues?cursor=${next}`)).statusCode, 200);
-  await store.createProject(newProject({ name: 'bound' }, 0));
+  await store.projects.create(newProject({ name: 'bound' }, 0));
   const body = { name: 'k', scopes: ['read'], project: 'bound' };
   const { token: key } = (await call('POST', '/v1/keys', { body })).json();
   const bound = await appFor(t, { store });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { faithfulPlan } from '../../../../src/plan/verl-agent/recipe-plan.ts';
-import { RECIPE_NAMES } from '../../../../src/schemas/verl-agent-spec.ts';
+import { faithfulPlan } from '../../../../src/engines/verl-agent/recipe-plan.ts';
+import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
 import { appFor } from '../../../support/http-app.ts';
 
 const { call } = await appFor({ after });

@@ -10,14 +10,14 @@ const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store, now: () => Date.now() + 40 * DAY });
 
 test('the preview names what goes, by the policy of the project', async () => {
-  await store.createProject(
+  await store.projects.create(
     newProject({ name: 'vision', retention: { streamsDays: 20, eventLogsDays: 30 } }, 1),
   );
-  const { id } = await store.submit(submitInput({ project: 'vision' }));
-  const { id: other } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput({ project: 'vision' }));
+  const { id: other } = await store.experiments.submit(submitInput());
   for (const one of [id, other]) {
-    await store.cancel(one, 'not needed');
-    await store.archiveStream(one);
+    await store.experiments.cancel(one, 'not needed');
+    await store.archive.archiveStream(one);
   }
   const preview = (await call('GET', '/v1/projects/vision/retention/preview')).json();
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('the preview names what goes, by the policy of the project', async () => {
       [730, 0],
     ],
   );
-  assert.equal((await store.read(id, undefined, 10)).length, 2, 'a preview deletes nothing');
+  assert.equal((await store.events.read(id, undefined, 10)).length, 2, 'a preview deletes nothing');
 });
 
 test('an unknown project is not found', async () => {

@@ -11,16 +11,16 @@ const { call } = await appFor(scope, { store });
 test('the rules of an experiment with their conditions in words, and what fired', async () => {
   const rules = resolveRules([{ preset: 'kl-high', do: 'stop' }, { preset: 'coverage' }]);
   const lease = await running(store, { input: { resolved: { engine: 'replay', priority: 0, rules } } });
-  await store.append(lease, [
+  await store.events.append(lease, [
     { sequence: 1, at: 1, event: { type: 'metrics', step: 7, values: { 'actor/ppo_kl': 1 } } },
   ]);
-  const { cursor, last } = await store.readSignals(lease.experiment, 10);
+  const { cursor, last } = await store.rules.readSignals(lease.experiment, 10);
   const evidence = {
     condition: 'actor/ppo_kl above 0.1',
     values: [{ name: 'actor/ppo_kl', step: 7, value: 1, batch: null }],
   };
   const fired = { attempt: 1, step: 7, at: 1, batch: null, reason: 'rule kl-high', evidence };
-  await store.advanceRules({
+  await store.rules.advance({
     ...{ experiment: lease.experiment, cursor, last, memory: {}, due: null },
     fired: [{ type: 'rule', rule: 'kl-high', do: 'stop', ...fired }],
     stop: { rule: 'kl-high', reason: 'rule kl-high' },

@@ -55,9 +55,9 @@ describe('POST /v1/sweeps', () => {
     assert.match(id, SWEEP_ID);
     assert.deepEqual([count, self, answer.headers.location], [4, `/v1/sweeps/${id}`, self]);
     const children = await expandAll(store, id);
-    const third = (await store.get(children[2]!))!;
+    const third = (await store.experiments.get(children[2]!))!;
     const alone = await call('POST', '/v1/experiments', { body: third.submitted });
-    const single = (await store.get(alone.json().id))!;
+    const single = (await store.experiments.get(alone.json().id))!;
     for (const field of ['name', 'project', 'priority', 'resolved', 'defaults', 'fingerprint'] as const)
       assert.deepEqual(third[field], single[field]);
     assert.ok(third.fingerprint?.startsWith('grpo'));
@@ -95,14 +95,14 @@ describe('POST /v1/sweeps', () => {
   });
 
   test('refuses all for one child that is not valid, and creates nothing', async () => {
-    const before = await store.sweeps({ limit: 100 });
+    const before = await store.sweeps.list({ limit: 100 });
     const body = { ...ESTIMATORS, axes: { ...ESTIMATORS.axes, 'training.seed': [1, -2] } };
     const answer = await call('POST', '/v1/sweeps', { body });
     assert.deepEqual([answer.statusCode, answer.json().code], [400, 'invalid-spec']);
     const [problem] = answer.json().problems;
     assert.equal(problem.field, '/axes/training.seed/1');
     assert.match(problem.message, /^in child 1, \/training\/seed: must be an integer/);
-    assert.deepEqual(await store.sweeps({ limit: 100 }), before);
+    assert.deepEqual(await store.sweeps.list({ limit: 100 }), before);
   });
 
   test('refuses what its schema does not know, and clusters that are not there', async () => {
@@ -129,7 +129,7 @@ describe('POST /v1/sweeps', () => {
 
 describe('POST /v1/sweeps/preview', () => {
   test('counts the children and shows the first, and stores nothing', async () => {
-    const before = await store.sweeps({ limit: 100 });
+    const before = await store.sweeps.list({ limit: 100 });
     const answer = await call('POST', '/v1/sweeps/preview', { body: sweepRequest(25) });
     assert.equal(answer.statusCode, 200, answer.body);
     const { count, children } = answer.json();
@@ -140,7 +140,7 @@ describe('POST /v1/sweeps/preview', () => {
       values: { '/replay/batches': 3 },
       spec: { engine: 'replay', project: 'swept', replay: { batches: 3 }, name: 'a sweep: batches=3' },
     });
-    assert.deepEqual(await store.sweeps({ limit: 100 }), before);
+    assert.deepEqual(await store.sweeps.list({ limit: 100 }), before);
   });
 
   test('refuses what a submit refuses', async () => {
@@ -153,7 +153,7 @@ describe('POST /v1/sweeps/preview', () => {
 });
 
 test('a sweep that no node is large enough for is accepted with a warning, and previewed with it', async () => {
-  await store.putCluster({
+  await store.clusters.put({
     ...{ name: 'small', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
     ...{ lastSeenAt: null, nodes: [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }] },
   });

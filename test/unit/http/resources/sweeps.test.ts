@@ -7,15 +7,23 @@ import { claimed, storeFor } from '../../../support/store.ts';
 import { expandAll, expandedSweep, sweepInput, sweepRequest } from '../../../support/sweep.ts';
 
 const { store } = await storeFor({ after });
-const joined: string[] = [];
-const { call } = await appFor({ after }, { store, join: async (id) => void joined.push(id) });
+const enqueued: string[] = [];
+const removed: string[] = [];
+const { call } = await appFor(
+  { after },
+  {
+    store,
+    enqueue: async (ids) => void enqueued.push(...ids),
+    removeJobs: async (ids) => void removed.push(...ids),
+  },
+);
 
 async function end(to: 'succeeded' | 'failed', experiment: string, rate?: number): Promise<void> {
   const lease = await claimed(store as Store, experiment);
-  await store.confirm(lease);
+  await store.attempts.confirm(lease);
   const values = { 'val/success_rate': rate ?? 0 };
-  await store.append(lease, [{ sequence: 1, at: 1, event: { type: 'metrics', step: 1, values } }]);
-  await store.end(lease, { to, reason: 'a test' });
+  await store.events.append(lease, [{ sequence: 1, at: 1, event: { type: 'metrics', step: 1, values } }]);
+  await store.attempts.end(lease, { to, reason: 'a test' });
 }
 
 test('what is not there is not found', async () => {
@@ -29,7 +37,7 @@ test('what is not there is not found', async () => {
 test('GET /v1/sweeps pages newest first, and refuses cursors of another list', async () => {
   const ids: string[] = [];
   for (let at = 0; at < 3; at += 1) {
-    ids.push((await store.createSweep(sweepInput(sweepRequest(1), { project: 'listed' }))).id);
+    ids.push((await store.sweeps.create(sweepInput(sweepRequest(1), { project: 'listed' }))).id);
   }
   const first = (await call('GET', '/v1/sweeps?project=listed&limit=2')).json();
   assert.deepEqual(
@@ -42,7 +50,7 @@ test('GET /v1/sweeps pages newest first, and refuses cursors of another list', a
 });
 
 test('GET /v1/sweeps/:id shows children before and after they are experiments, in pages', async () => {
-  const { id } = await store.createSweep(sweepInput(sweepRequest(7)));
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(7)));
   const before = (await call('GET', `/v1/sweeps/${id}?limit=3`)).json();
   assert.deepEqual([before.count, before.expanded, before.children[2].state], [7, 0, null]);
   const ids = await expandAll(store, id);
@@ -66,7 +74,8 @@ test('GET /v1/sweeps/:id shows children before and after they are experiments, i
 });
 
 describe('POST /v1/sweeps/:id/cancel', () => {
-  test('cancels all children, and answers the same when it is repeated', async () => {
+  test('cancels all children, removes their jobs, and answers the same when it is repeated', async () => {
+    removed.length = 0;
     const { id } = await expandedSweep(store, 300);
     for (let time = 0; time < 2; time += 1) {
       const answer = await call('POST', `/v1/sweeps/${id}/cancel`);
@@ -91,7 +100,7 @@ describe('POST /v1/sweeps/:id/cancel', () => {
     const { id, children } = await expandedSweep(store, 1);
     for (const body of [{ why: 'x' }, { reason: 'x'.repeat(201) }, []])
       assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`, { body })).statusCode, 400);
-    await store.cancel(children[0]!, 'the only one');
+    await store.experiments.cancel(children[0]!, 'the only one');
     assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`)).json().code, 'already-final');
   });
 });
@@ -108,7 +117,7 @@ test('POST /v1/sweeps/:id/rerun-failed runs failed children again, each once, wi
     now.map(({ run }: { run: number }) => run),
     [1, 0, 1],
   );
-  assert.deepEqual(joined.slice(-2), [now[0].experiment, now[2].experiment]);
+  assert.deepEqual(enqueued.slice(-2), [now[0].experiment, now[2].experiment]);
   assert.equal((await call('POST', `/v1/sweeps/${id}/rerun-failed`)).json().rerun, 0);
 });
 
@@ -118,7 +127,7 @@ describe('GET /v1/sweeps/:id/comparison', () => {
       ...{ name: 'compared', method: 'grid' as const, spec: { engine: 'local' } },
       axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': [1, 2] },
     };
-    const { id } = await store.createSweep(sweepInput(request));
+    const { id } = await store.sweeps.create(sweepInput(request));
     const children = await expandAll(store, id);
     await end('succeeded', children[0]!, 0.5);
     await end('succeeded', children[1]!, 0.7);
@@ -156,7 +165,7 @@ describe('GET /v1/sweeps/:id/comparison', () => {
 });
 
 test('a child that is deleted keeps its counts; the sweep and its comparison go on without it', async () => {
-  const { id } = await store.createSweep(sweepInput(sweepRequest(2)));
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(2)));
   const ids = await expandAll(store, id);
   await end('failed', ids[0]!);
   await end('succeeded', ids[1]!, 0.5);

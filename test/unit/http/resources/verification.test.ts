@@ -32,7 +32,7 @@ async function appendBatch(lease: Lease, batch: number): Promise<Buffer> {
     digest,
     bytes: data.length,
   };
-  await store.append(lease, [{ sequence: batch, at: batch, event: event as never, data }]);
+  await store.events.append(lease, [{ sequence: batch, at: batch, event: event as never, data }]);
   return data;
 }
 
@@ -40,9 +40,9 @@ const lease = await running(store);
 const url = `/v1/experiments/${lease.experiment}`;
 const bytes: Buffer[] = [];
 for (let batch = 1; batch <= 5; batch++) bytes.push(await appendBatch(lease, batch));
-const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
+const [record] = await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
 const outcome = { rows: 4, exact: 3, rounding: 0, wrong: 1, unverifiable: 0 };
-await store.report(
+await store.batches.report(
   record!,
   {
     type: 'verification',

@@ -12,7 +12,7 @@ const { call } = await appFor({ after }, { store, limits: { failedSignIns: 10_00
 
 /** The newest entry. */
 async function newest(): Promise<AuditEntry | undefined> {
-  return (await store.auditLog(1, undefined))[0];
+  return (await store.audit.page(1, undefined))[0];
 }
 
 describe('the audit log', () => {
@@ -37,13 +37,13 @@ describe('the audit log', () => {
       return last?.outcome === 'refused' && last;
     }, 'the refusal is there');
     assert.deepEqual([again.code, again.status, again.target], ['already-final', 409, id]);
-    const all = JSON.stringify(await store.auditLog(100, undefined));
+    const all = JSON.stringify(await store.audit.page(100, undefined));
     for (const secret of ['PRIVATE', token.slice(-43), TOKEN]) assert.ok(!all.includes(secret));
   });
 
   test('has a submission once, and no entry for its repetition, which does nothing', async () => {
     const asked = async () =>
-      (await store.auditLog(1000, undefined))
+      (await store.audit.page(1000, undefined))
         .filter(({ target }) => target === id)
         .map(({ action }) => action);
     const headers = { 'idempotency-key': 'audited' };
@@ -55,13 +55,13 @@ describe('the audit log', () => {
   });
 
   test('has no entry for an answer that is repeated from what is kept, nor for a sweep that was made before', async () => {
-    const before = async () => (await store.auditLog(1000, undefined)).length;
-    const headers = { 'idempotency-key': 'audited-too' };
+    const before = async () => (await store.audit.page(1000, undefined)).length;
     const sweep = { name: 's', method: 'list', spec: { engine: 'replay' }, axes: { 'replay.batches': [1] } };
     for (const [path, body] of [
       ['/v1/queues/default/pause', { reason: 'x' }],
       ['/v1/sweeps', sweep],
     ] as const) {
+      const headers = { 'idempotency-key': `audited-${path}` };
       const first = await call('POST', path, { body, headers });
       assert.ok(first.statusCode < 300, first.body);
       const entries = await before();
@@ -87,7 +87,7 @@ describe('the audit log', () => {
   test('has refusals of every request, with a token in the query pointed out', async () => {
     const { id: caller, token } = await makeKey(store, { scopes: ['read'] });
     const before = (await newest())?.id;
-    const since = async () => (await store.auditLog(10, undefined)).filter(({ id }) => id > (before ?? ''));
+    const since = async () => (await store.audit.page(10, undefined)).filter(({ id }) => id > (before ?? ''));
     await call('GET', `/v1/experiments?access_token=${TOKEN}`, { token: null });
     await call('POST', '/v1/experiments', { token, body: REPLAY });
     const [second, first] = await until(async () => {
@@ -102,7 +102,7 @@ describe('the audit log', () => {
   test('is not filled by who guesses: refusals are bounded, and those left out are counted', async () => {
     let now = 10 * 60_000;
     const guessed = await appFor({ after }, { store, now: () => now, limits: { failedSignIns: 10_000 } });
-    const count = async () => (await store.auditLog(1000, undefined)).length;
+    const count = async () => (await store.audit.page(1000, undefined)).length;
     const before = await count();
     for (let at = 0; at < 200; at += 1) await guessed.call('GET', '/v1/sweeps', { token: 'wrong' });
     // Fails without REFUSALS_A_MINUTE.
@@ -111,7 +111,7 @@ describe('the audit log', () => {
     const { id: caller, token } = await makeKey(store, { scopes: ['submit'] });
     for (let at = 0; at < 70; at += 1) await guessed.call('POST', '/v1/experiments', { token, body: {} });
     const own = async () =>
-      (await store.auditLog(1000, undefined)).filter((entry) => entry.caller === caller);
+      (await store.audit.page(1000, undefined)).filter((entry) => entry.caller === caller);
     await until(async () => (await own()).length === 60, 'sixty of theirs are there');
     now += 60_000;
     await guessed.call('GET', '/v1/sweeps', { token: 'wrong' });
@@ -120,10 +120,8 @@ describe('the audit log', () => {
 });
 
 /** The same store, whose audit log is written by `audit`. */
-function withAudit(audit: Store['audit']): Store {
-  const get = (target: Store, name: string | symbol): unknown =>
-    name === 'audit' ? audit : Reflect.get(target, name);
-  return new Proxy(store, { get });
+function withAudit(record: Store['audit']['record']): Store {
+  return { ...store, audit: { ...store.audit, record } };
 }
 
 test('the answer waits for its entry', async () => {
@@ -133,7 +131,7 @@ test('the answer waits for its entry', async () => {
     await written.promise;
   });
   const { call: send } = await appFor({ after }, { store: slow, limits: { storeTimeoutMs: 60_000 } });
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   let answered = false;
   const answer = send('POST', `/v1/experiments/${id}/cancel`).then(() => {
     answered = true;
@@ -151,7 +149,7 @@ test('an entry that cannot be stored is logged, and the answer goes out', async 
     throw new Error('away');
   });
   const { call: send, logged } = await appFor({ after }, { store: broken });
-  const { id } = await store.submit(submitInput());
+  const { id } = await store.experiments.submit(submitInput());
   assert.equal((await send('POST', `/v1/experiments/${id}/cancel`)).statusCode, 202);
   const line = logged.find(({ audit }) => audit !== undefined);
   assert.equal((line?.audit as AuditEntry | undefined)?.action, 'cancelExperiment');

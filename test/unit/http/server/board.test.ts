@@ -1,23 +1,26 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Redis } from 'ioredis';
-import { createLine } from '../../../../src/queue/line.ts';
+import { createExperimentsQueue } from '../../../../src/queue/experiments-queue.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { redisFor } from '../../../support/redis.ts';
 
 const server = await redisFor({ after });
 const redis = new Redis({ port: server.port, host: server.host, maxRetriesPerRequest: null });
 redis.on('error', () => {});
-const line = createLine({ redis, prefix: '{board}', onError: () => {} });
+const id = 'exp-00000000000000000001';
+const queue = createExperimentsQueue({
+  ...{ redis, prefix: '{board}', onError: () => {} },
+  statesOf: async () => new Map([[id, 'queued']]),
+});
 after(async () => {
-  await line.close();
+  await queue.close();
   redis.disconnect();
 });
-const { call } = await appFor({ after }, { queues: line.queues });
-const id = 'exp-00000000000000000001';
-await line.join(id, 0);
+const { call } = await appFor({ after }, { queues: queue.queues });
+await queue.enqueue([id]);
 
-test('shows the line', async () => {
+test('shows the queue', async () => {
   const page = await call('GET', '/queues');
   assert.equal(page.statusCode, 200);
   assert.match(page.body, /id="root"/);
@@ -30,7 +33,7 @@ test('shows the line', async () => {
 });
 
 test('changes nothing: no other method than GET is taken', async () => {
-  const before = await line.counts();
+  const before = await queue.counts();
   for (const [method, path] of [
     ['PUT', 'api/queues/experiments/pause'],
     ['PUT', 'api/queues/experiments/empty'],
@@ -43,8 +46,8 @@ test('changes nothing: no other method than GET is taken', async () => {
     const response = await call(method, `/queues/${path}`, { body: {} });
     assert.ok([404, 405].includes(response.statusCode), `${method} ${path}: ${response.statusCode}`);
   }
-  assert.deepEqual(await line.counts(), before);
-  assert.deepEqual(await line.slice(0, 10), [id]);
+  assert.deepEqual(await queue.counts(), before);
+  assert.deepEqual(await queue.missing([id]), []);
 });
 
 test('is for those with a token', async () => {

@@ -9,7 +9,7 @@ const kilo = (bytes: number) => `${bytes / 1024} kB`;
 const seconds = (ms: number) => `${ms / 1000} s`;
 const of = DEFAULT_LIMITS;
 
-/** How each limit stands in docs/access.md. */
+/** How each limit stands in docs/guides/access.md. */
 const DOCUMENTED: Record<keyof Limits, string> = {
   bodyBytes: `| request | ${kilo(of.bodyBytes)};`,
   headerBytes: `; ${kilo(of.headerBytes)} |`,
@@ -32,12 +32,12 @@ const DOCUMENTED: Record<keyof Limits, string> = {
 
 /* Fails where a limit is added, or changed, and not documented. */
 test('every limit limits, and is documented as it is', () => {
-  const page = readFileSync(new URL('../../../../docs/access.md', import.meta.url), 'utf8').split(
+  const page = readFileSync(new URL('../../../../docs/guides/access.md', import.meta.url), 'utf8').split(
     '## Limits',
   )[1]!;
   for (const [name, value] of Object.entries(DEFAULT_LIMITS)) {
     assert.ok(value > 0 && Number.isFinite(value), name);
-    assert.ok(page.includes(DOCUMENTED[name as keyof Limits]), `${name} is not in docs/access.md`);
+    assert.ok(page.includes(DOCUMENTED[name as keyof Limits]), `${name} is not in docs/guides/access.md`);
   }
   assert.ok(page.includes(`| children of a sweep | request | ${MOST_CHILDREN.toLocaleString('en')} |`));
   assert.match(ADVICE['body-too-large'], new RegExp(`\\b${DEFAULT_LIMITS.bodyBytes / 1024} kB`));

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { ERRORS } from '../../../../src/core/errors.ts';
 import { ADVICE, errorsMarkdown } from '../../../../src/http/server/error-docs.ts';
 
-test('docs/errors.md is what the registry gives (node scripts/generate/errors.ts)', async () => {
-  const file = await readFile(new URL('../../../../docs/errors.md', import.meta.url), 'utf8');
+test('docs/reference/errors.md is what the registry gives (node scripts/generate/errors.ts)', async () => {
+  const file = await readFile(new URL('../../../../docs/reference/errors.md', import.meta.url), 'utf8');
   assert.equal(file, errorsMarkdown());
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import type { Store } from '../../../../src/store/store.ts';
 import { appFor } from '../../../support/http-app.ts';
+import { storeOf } from '../../../support/made-up-store.ts';
 
 const { app, call } = await appFor({ after });
 
@@ -43,7 +43,7 @@ describe('failures', () => {
   test('of ours keep their words in the log', async (t) => {
     const counts = async () => Promise.reject(new TypeError('secret detail'));
     const failing = await appFor(t, {
-      store: new Proxy({} as Store, { get: () => counts }),
+      store: storeOf(() => counts),
     });
     const response = await failing.call('GET', '/v1/queues');
     assert.equal(response.statusCode, 500);
@@ -55,7 +55,7 @@ describe('failures', () => {
 
   test('of a store that hangs are 503 in time', async (t) => {
     const hanging = await appFor(t, {
-      store: new Proxy({} as Store, { get: () => () => new Promise(() => {}) }),
+      store: storeOf(() => () => new Promise(() => {})),
       limits: { storeTimeoutMs: 30 },
     });
     const response = await hanging.call('GET', '/v1/queues');

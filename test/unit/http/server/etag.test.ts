@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { etagOf } from '../../../../src/http/server/etag.ts';
+import { claim as claimOn } from '../../../support/claim.ts';
 import { appFor, REPLAY } from '../../../support/http-app.ts';
+import { storeThrough } from '../../../support/made-up-store.ts';
+import { wholeOperations } from '../../../support/openapi.ts';
 import { storeFor, submitInput } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
@@ -13,7 +16,7 @@ describe('the ETag of an experiment', () => {
   test('is strong and changes with what a person decides', async () => {
     const first = await call('GET', path);
     const etag = String(first.headers.etag);
-    assert.match(etag, /^"[\w-]{27}"$/);
+    assert.equal(etag, '"0"');
     assert.equal((await call('GET', path)).headers.etag, etag);
     assert.equal((await call('HEAD', path)).headers.etag, etag);
     await call('PATCH', path, { body: { priority: 7 } });
@@ -29,7 +32,7 @@ describe('the ETag of an experiment', () => {
     const at = `/v1/experiments/${queued}`;
     const etag = String((await call('GET', at)).headers.etag);
     for (const reason of ['one reason', 'another reason']) {
-      await store.noteWaiting(new Map([[queued, { reason }]]));
+      await store.queue.note(new Map([[queued, { reason }]]));
       await call('POST', '/v1/experiments', { body: REPLAY });
       const changed = await call('PATCH', at, { body: { priority: 0 }, headers: { 'if-match': '"other"' } });
       assert.equal(changed.statusCode, 412);
@@ -78,7 +81,7 @@ describe('the ETag of a cluster', async () => {
     ...{ address: '127.0.0.1:1', generation: 'g', rayVersion: '2.60.0', rayWorkerVersion: '1' },
     nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed, gpusUsed: 0 }],
   });
-  await store.putCluster({
+  await store.clusters.put({
     ...{ name: 'live', address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
     ...{ generation: null, lastSeenAt: null, nodes: [] },
   });
@@ -86,12 +89,12 @@ describe('the ETag of a cluster', async () => {
 
   // Fails where the tag is that of the answer, or where the version covers what is reserved.
   test('stays while it reports what it has and experiments come and go', async () => {
-    await store.seeCluster('live', seen(1));
+    await store.clusters.see('live', seen(1));
     const before = await tag();
-    await store.seeCluster('live', seen(2));
-    const { id: started } = await store.submit(submitInput());
-    const { version } = await store.reservations('live');
-    const claim = await store.claim({
+    await store.clusters.see('live', seen(2));
+    const { id: started } = await store.experiments.submit(submitInput());
+    const { version } = await store.clusters.allocations('live');
+    const claim = await claimOn(store, {
       ...{ experiment: started, cluster: 'live', node: 'node-1', gpus: 0, cpus: 1 },
       ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
     });
@@ -100,8 +103,8 @@ describe('the ETag of a cluster', async () => {
     assert.deepEqual([shown.json().nodes[0].cpusUsed, shown.json().experiments], [2, [started]]);
     assert.equal(shown.headers.etag, before);
     // A dispatcher that is told of the cluster writes its record anew at its start, with what is known of it.
-    const [known] = await store.clusters(['live']);
-    await store.putCluster(known!);
+    const [known] = await store.clusters.list(['live']);
+    await store.clusters.put(known!);
     assert.equal(await tag(), before);
     const changed = await call('PATCH', path, { body: { backfill: true }, headers: { 'if-match': before } });
     assert.equal(changed.statusCode, 200, changed.body);
@@ -113,9 +116,9 @@ describe('the ETag of a cluster', async () => {
       labels: () => call('PATCH', path, { body: { labels: { gpu: 'h100' } } }),
       backfill: () => call('PATCH', path, { body: { backfill: false } }),
       pause: () => call('POST', `${path}/pause`),
-      drain: () => store.setDraining('live', true),
+      drain: () => store.clusters.setDraining('live', true),
       resume: () => call('POST', `${path}/resume`),
-      add: async () => store.putCluster({ ...(await store.clusters(['live']))[0]!, address: 'h:2' }),
+      add: async () => store.clusters.put({ ...(await store.clusters.list(['live']))[0]!, address: 'h:2' }),
     };
     for (const [what, change] of Object.entries(changes)) {
       const before = await tag();
@@ -130,36 +133,25 @@ describe('the ETag of a cluster', async () => {
     assert.deepEqual([answer.statusCode, answer.json().name], [200, 'live']);
   });
 
-  // Fails where the version goes out as it is: a short token of Ray could be found by trying.
-  test('tells nothing of the secrets that the version covers', async () => {
-    const secret = 'another-secret-of-the-tests-0123456789';
-    const other = await appFor({ after }, { store, settings: { cookieSecret: secret } });
-    assert.notEqual((await other.call('GET', path)).headers.etag, await tag());
+  // Fails where the tag is made from the record: a short token of Ray could be found by trying.
+  test('tells nothing of the secrets of the cluster', async () => {
+    assert.match(await tag(), /^"\d+"$/);
   });
 });
 
 describe('of two changes with one ETag', async () => {
   const WRITES = [
-    'setPriority',
-    'deleteExperiment',
-    'setCluster',
-    'createCommand',
-    'changeProject',
-    'removeProject',
+    'queue.setPriority',
+    'experiments.delete',
+    'clusters.set',
+    'commands.create',
+    'projects.change',
+    'projects.remove',
   ];
 
   // An app where something else is carried out behind the comparison of ETags, right before the write of the request.
   let meanwhile: () => Promise<unknown> = async () => {};
-  const late = new Proxy(store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (!WRITES.includes(String(name))) return member;
-      return async (...args: unknown[]) => {
-        await meanwhile();
-        return (member as (...args: unknown[]) => unknown).apply(target, args);
-      };
-    },
-  });
+  const late = storeThrough(store, (path, call) => (WRITES.includes(path) ? meanwhile().then(call) : call()));
   const racing = await appFor({ after }, { store: late });
 
   async function project(name: string): Promise<string> {
@@ -168,7 +160,7 @@ describe('of two changes with one ETag', async () => {
   }
 
   async function cluster(name: string): Promise<string> {
-    await store.putCluster({
+    await store.clusters.put({
       ...{ name, address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
       ...{ generation: null, lastSeenAt: null, nodes: [] },
     });
@@ -177,7 +169,7 @@ describe('of two changes with one ETag', async () => {
 
   async function waiting(): Promise<string> {
     const input = submitInput();
-    await store.submit(input);
+    await store.experiments.submit(input);
     return `/v1/experiments/${input.id}`;
   }
 
@@ -191,7 +183,7 @@ describe('of two changes with one ETag', async () => {
   const CASES = {
     'PATCH of an experiment': {
       ...{ make: waiting, method: 'PATCH', body: { priority: 5 } },
-      other: (path: string) => store.setPriority(named(path), 3),
+      other: (path: string) => store.queue.setPriority(named(path), 3),
     },
     'DELETE of an experiment': {
       ...{ make: ended, method: 'DELETE' },
@@ -199,23 +191,23 @@ describe('of two changes with one ETag', async () => {
     },
     'PATCH of a project': {
       ...{ make: () => project('a'), method: 'PATCH', body: { weight: 5 } },
-      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+      other: (path: string) => store.projects.change(named(path), { weight: 3 }),
     },
     'PATCH of the project that is always there': {
       ...{ make: async () => '/v1/projects/default', method: 'PATCH', body: { weight: 5 } },
-      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+      other: (path: string) => store.projects.change(named(path), { weight: 3 }),
     },
     'DELETE of a project': {
       ...{ make: () => project('b'), method: 'DELETE' },
-      other: (path: string) => store.changeProject(named(path), { weight: 3 }),
+      other: (path: string) => store.projects.change(named(path), { weight: 3 }),
     },
     'PATCH of a cluster': {
       ...{ make: () => cluster('c'), method: 'PATCH', body: { labels: { gpu: 'h100' } } },
-      other: (path: string) => store.setCluster(named(path), { backfill: true }),
+      other: (path: string) => store.clusters.set(named(path), { backfill: true }),
     },
     'DELETE of a cluster': {
       ...{ make: () => cluster('d'), method: 'DELETE' },
-      other: (path: string) => store.setCluster(named(path), { backfill: true }),
+      other: (path: string) => store.clusters.set(named(path), { backfill: true }),
     },
   };
 
@@ -238,7 +230,7 @@ describe('of two changes with one ETag', async () => {
 
   test('a change without If-Match is carried out', async () => {
     const path = await waiting();
-    meanwhile = () => store.setPriority(named(path), 3);
+    meanwhile = () => store.queue.setPriority(named(path), 3);
     assert.equal((await racing.call('PATCH', path, { body: { priority: 5 } })).json().priority, 5);
   });
 });
@@ -250,7 +242,7 @@ test('errors and lists have none', async () => {
 
 test('each change of a record that has an ETag documents If-Match', () => {
   type Operation = { parameters?: { name: string }[]; responses: Record<string, { headers?: object }> };
-  const paths = app.swagger().paths as Record<string, Record<string, Operation>>;
+  const paths = wholeOperations(app.swagger()).paths as Record<string, Record<string, Operation>>;
   let changes = 0;
   for (const [url, methods] of Object.entries(paths)) {
     if (!Object.hasOwn(methods.get?.responses['200']?.headers ?? {}, 'ETag')) continue;

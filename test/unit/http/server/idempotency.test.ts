@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import type { Store } from '../../../../src/store/store.ts';
 import { makeKey } from '../../../support/access.ts';
 import { appFor, REPLAY } from '../../../support/http-app.ts';
+import { wholeOperations } from '../../../support/openapi.ts';
 import { storeFor } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
@@ -60,7 +60,7 @@ describe('an Idempotency-Key', () => {
       const other = await cancel(id, 'belongs', { reason });
       assert.deepEqual([other.statusCode, other.json().code], [409, 'idempotency-conflict']);
     }
-    assert.equal((await store.get(two))?.state, 'queued');
+    assert.equal((await store.experiments.get(two))?.state, 'queued');
   });
 
   // Fails where the caller is no part of the name under which an answer is kept.
@@ -78,6 +78,26 @@ describe('an Idempotency-Key', () => {
     assert.equal(refused.statusCode, 403);
   });
 
+  // Fails if the caller is missing from the name, or if submissions had keys of their own.
+  test('of a submission belongs to its caller and to this one request', async () => {
+    const submit = (body: object, token?: string) =>
+      call('POST', '/v1/experiments', {
+        headers: { 'idempotency-key': 'submitted' },
+        body,
+        ...(token !== undefined && { token }),
+      });
+    const { id } = (await submit(REPLAY)).json();
+    assert.equal((await submit(REPLAY)).json().id, id);
+    const { token } = await makeKey(store, { scopes: ['submit'] });
+    const other = await submit(REPLAY, token);
+    assert.equal(other.statusCode, 202);
+    assert.notEqual(other.json().id, id);
+    for (const answer of [await submit({ ...REPLAY, priority: 1 }), await cancel(id, 'submitted')]) {
+      assert.deepEqual([answer.statusCode, answer.json().code], [409, 'idempotency-conflict']);
+    }
+    assert.equal((await store.experiments.get(id))?.state, 'queued');
+  });
+
   test('keeps refusals that stay, and no faults', async () => {
     const gone = 'exp-00000000000000000000';
     const refused = await cancel(gone, 'refused');
@@ -87,11 +107,10 @@ describe('an Idempotency-Key', () => {
 
     const id = await submitted();
     let broken = true;
-    const faulty = new Proxy(store, {
-      get: (target, name) =>
-        name === 'cancel' && broken ? () => Promise.reject(new Error('broken')) : Reflect.get(target, name),
-    });
-    const { call: callFaulty } = await appFor({ after }, { store: faulty as Store });
+    const cancelOrFail: typeof store.experiments.cancel = (...args) =>
+      broken ? Promise.reject(new Error('broken')) : store.experiments.cancel(...args);
+    const faulty = { ...store, experiments: { ...store.experiments, cancel: cancelOrFail } };
+    const { call: callFaulty } = await appFor({ after }, { store: faulty });
     const headers = { 'idempotency-key': 'faulty' };
     assert.equal((await callFaulty('POST', `/v1/experiments/${id}/cancel`, { headers })).statusCode, 500);
     broken = false;
@@ -152,6 +171,8 @@ describe('an Idempotency-Key', () => {
 
   test('is kept for a day', async () => {
     for (const key of await redis.keys('*:answer:*')) {
+      // A submission keeps the id of its experiment for longer.
+      if ((await redis.hget(key, 'answer'))?.startsWith('exp-')) continue;
       const left = await redis.pttl(key);
       assert.ok(left > 0 && left <= 24 * 3600 * 1000, key);
     }
@@ -159,7 +180,10 @@ describe('an Idempotency-Key', () => {
 });
 
 test('every POST of the API documents it', () => {
-  const paths = app.swagger().paths as Record<string, Record<string, { parameters?: { name: string }[] }>>;
+  const paths = wholeOperations(app.swagger()).paths as Record<
+    string,
+    Record<string, { parameters?: { name: string }[] }>
+  >;
   let posts = 0;
   for (const [path, { post }] of Object.entries(paths)) {
     if (post === undefined || !path.startsWith('/v1/')) continue;

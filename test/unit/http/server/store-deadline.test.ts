@@ -9,38 +9,46 @@ test('a call that hangs is given up, one that answers is passed on as it is', as
   const failure = new Error('of its own');
   const store = withDeadline(
     {
-      counts: never,
-      backlog: async () => 7,
-      waiting: async (limit: number) => [limit],
-      clusters: async () => Promise.reject(failure),
+      experiments: { counts: never },
+      batches: { backlog: async () => 7 },
+      queue: { first: async (limit: number) => [limit] },
+      clusters: { list: async () => Promise.reject(failure) },
     } as unknown as Store,
     20,
   );
-  await assert.rejects(store.counts(), { code: 'store-unavailable' });
-  assert.equal(await store.backlog(), 7);
-  assert.deepEqual(await store.waiting(3), [3]);
-  await assert.rejects(store.clusters(), failure);
+  await assert.rejects(store.experiments.counts(), { code: 'store-unavailable' });
+  assert.equal(await store.batches.backlog(), 7);
+  assert.deepEqual(await store.queue.first(3), [3]);
+  await assert.rejects(store.clusters.list(), failure);
 });
 
 test('a call keeps its object, and what may take long has no deadline', async () => {
   const bytes = Promise.withResolvers<Uint8Array>();
   const held = {
-    value: 5,
-    async backlog() {
-      return this.value;
+    batches: {
+      value: 5,
+      async backlog() {
+        return this.value;
+      },
+      bytes: () => bytes.promise,
     },
-    batchBytes: () => bytes.promise,
-    async *follow() {
-      yield this.value;
+    events: {
+      value: 5,
+      async *follow() {
+        yield this.value;
+      },
     },
   };
   const store = withDeadline(held as unknown as Store, 1);
-  assert.equal(await store.backlog(), 5);
-  const slow = store.batchBytes({} as never);
-  await assert.rejects(withDeadline({ counts: never } as unknown as Store, 10).counts());
+  assert.equal(await store.batches.backlog(), 5);
+  const slow = store.batches.bytes({} as never);
+  await assert.rejects(
+    withDeadline({ experiments: { counts: never } } as unknown as Store, 10).experiments.counts(),
+  );
   bytes.resolve(new Uint8Array(3));
   assert.equal((await slow).length, 3);
   const followed: unknown[] = [];
-  for await (const entry of store.follow('x', undefined, new AbortController().signal)) followed.push(entry);
+  for await (const entry of store.events.follow('x', undefined, new AbortController().signal))
+    followed.push(entry);
   assert.deepEqual(followed, [5]);
 });

@@ -7,6 +7,7 @@ import type { AttemptEvent } from '../../../../src/core/events.ts';
 import { makeKey } from '../../../support/access.ts';
 import { openStream } from '../../../support/event-stream.ts';
 import { appFor, TOKEN } from '../../../support/http-app.ts';
+import { storeThrough } from '../../../support/made-up-store.ts';
 import { running, storeFor } from '../../../support/store.ts';
 
 const { store } = await storeFor({ after });
@@ -14,23 +15,21 @@ const log = (text: string): AttemptEvent => ({ type: 'log', source: 'stdout', li
 
 test('200 clients of one experiment are one reader of it, and each has everything', async (t) => {
   let reads = 0;
-  const counted = new Proxy(store, {
-    get(target, name) {
-      if (name === 'read' || name === 'follow' || name === 'tail') reads++;
-      return Reflect.get(target, name);
-    },
+  const counted = storeThrough(store, (path, call) => {
+    if (/^events\.(?:read|follow|tail)$/.test(path)) reads++;
+    return call();
   });
   const { app } = await appFor(t, { store: counted, limits: { streams: 1000 } });
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
   const lease = await running(store);
-  const last = (await store.tail(lease.experiment, 1))[0]!.id;
+  const last = (await store.events.tail(lease.experiment, 1))[0]!.id;
   const url = `${origin}/v1/experiments/${lease.experiment}/events?after=${last}`;
   const clients = await Promise.all(Array.from({ length: 200 }, () => openStream(t, url)));
   reads = 0;
   for (let sequence = 1; sequence <= 30; sequence++) {
-    await store.append(lease, [{ sequence, at: 0, event: log(`line ${sequence}`) }]);
+    await store.events.append(lease, [{ sequence, at: 0, event: log(`line ${sequence}`) }]);
   }
-  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
   for (const events of await Promise.all(clients.map((client) => client.rest()))) {
     assert.equal(events.length, 32);
     assert.equal(events.at(-1)?.event, 'end');
@@ -64,15 +63,15 @@ test('a client that stops reading is cut, costs little until then, and goes on w
       at: 0,
       event: log(`line ${first + index} ${'x'.repeat(16_000)}`),
     }));
-    await store.append(lease, events);
+    await store.events.append(lease, events);
   }
   while (!logged.some(({ msg }) => msg === 'event stream cut: the client did not read')) await pause(5);
-  await store.end(lease, { to: 'succeeded', reason: 'done' });
+  await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
   // Others are not held up by it.
   assert.equal((await all).filter(({ event }) => event === 'log').length, count);
   const id = [...received.matchAll(/^id: (\S+)$/gm)].at(-1)![1]!;
   const rest = await (await openStream(t, origin + path, { 'last-event-id': id })).rest();
-  const recorded = (await store.read(lease.experiment, id, 10_000)).map((entry) => entry.id);
+  const recorded = (await store.events.read(lease.experiment, id, 10_000)).map((entry) => entry.id);
   assert.deepEqual(
     rest.slice(0, -1).map((event) => event.id),
     recorded,
@@ -87,7 +86,7 @@ test('the stream of a revoked key ends and says why', { timeout: 30_000 }, async
   const { id, token } = await makeKey(store);
   const headers = { authorization: `Bearer ${token}` };
   const stream = await openStream(t, `${origin}/v1/experiments/${experiment}/events`, headers);
-  await store.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
+  await store.access.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
   const last = (await stream.rest()).at(-1);
   assert.equal(last?.event, 'closed');
   assert.deepEqual(JSON.parse(last.data), { reason: 'the key was revoked' });

@@ -8,64 +8,64 @@ const DAY = 24 * 3600 * 1000;
 
 test('keys are kept, listed from the newest and changed one change at a time', async () => {
   const { store } = await storeFor({ after });
-  await store.createKey(storedKey({ id: 'one', createdAt: 1 }));
-  await store.createKey(storedKey({ id: 'two', createdAt: 2 }));
-  await store.createKey(storedKey({ id: 'two', createdAt: 2, name: 'a repetition changes nothing' }));
-  await store.keyUsed('one', 77);
+  await store.access.createKey(storedKey({ id: 'one', createdAt: 1 }));
+  await store.access.createKey(storedKey({ id: 'two', createdAt: 2 }));
+  await store.access.createKey(storedKey({ id: 'two', createdAt: 2, name: 'a repetition changes nothing' }));
+  await store.access.keyUsed('one', 77);
   assert.deepEqual(
-    (await store.keys()).map(({ id, name, lastUsedAt }) => [id, name, lastUsedAt]),
+    (await store.access.keys()).map(({ id, name, lastUsedAt }) => [id, name, lastUsedAt]),
     [
       ['two', 'a key', null],
       ['one', 'a key', 77],
     ],
   );
   const both = await Promise.all([
-    store.changeKey('one', (key) => ({ ...key, revokedAt: 5 })),
-    store.changeKey('one', (key) => ({ ...key, name: 'new' })),
+    store.access.changeKey('one', (key) => ({ ...key, revokedAt: 5 })),
+    store.access.changeKey('one', (key) => ({ ...key, name: 'new' })),
   ]);
   assert.ok(both.every((key) => key !== undefined));
-  const one = (await store.keys()).find(({ id }) => id === 'one');
+  const one = (await store.access.keys()).find(({ id }) => id === 'one');
   assert.deepEqual([one?.revokedAt, one?.name], [5, 'new']);
-  assert.equal(await store.changeKey('three', (key) => key), undefined);
-  assert.equal(await store.changeKey('one', () => undefined), undefined);
+  assert.equal(await store.access.changeKey('three', (key) => key), undefined);
+  assert.equal(await store.access.changeKey('one', () => undefined), undefined);
 });
 
 test('every change makes another version, and nothing else does', async () => {
   const { store } = await storeFor({ after });
-  const versions = [await store.accessVersion()];
+  const versions = [await store.access.version()];
   const changed = async (change: () => Promise<unknown>) => {
     await change();
-    versions.push(await store.accessVersion());
+    versions.push(await store.access.version());
   };
-  await changed(() => store.createKey(storedKey()));
-  await changed(() => store.changeKey(storedKey().id, (key) => ({ ...key, revokedAt: 5 })));
-  await changed(() => store.createProject(newProject({ name: 'a' }, 1)));
-  await changed(() => store.removeProject('a', 1));
+  await changed(() => store.access.createKey(storedKey()));
+  await changed(() => store.access.changeKey(storedKey().id, (key) => ({ ...key, revokedAt: 5 })));
+  await changed(() => store.projects.create(newProject({ name: 'a' }, 1)));
+  await changed(() => store.projects.remove('a', 1));
   assert.equal(new Set(versions).size, versions.length);
-  await store.keyUsed(storedKey().id, 5);
-  assert.equal(await store.accessVersion(), versions.at(-1));
+  await store.access.keyUsed(storedKey().id, 5);
+  assert.equal(await store.access.version(), versions.at(-1));
 });
 
 test('a key is not made for a project that is gone', async () => {
   const { store } = await storeFor({ after });
   // Fails without the look at the project in swap-access.lua.
-  assert.equal(await store.createKey(storedKey({ id: 'one', project: 'gone' })), false);
-  assert.deepEqual(await store.keys(), []);
-  await store.createProject(newProject({ name: 'there' }, 1));
+  assert.equal(await store.access.createKey(storedKey({ id: 'one', project: 'gone' })), false);
+  assert.deepEqual(await store.access.keys(), []);
+  await store.projects.create(newProject({ name: 'there' }, 1));
   for (const project of ['there', 'default', null]) {
-    assert.equal(await store.createKey(storedKey({ id: `of ${project}`, project })), true);
+    assert.equal(await store.access.createKey(storedKey({ id: `of ${project}`, project })), true);
   }
 });
 
 test('keys that ended long ago are forgotten, so that their number is bounded', async () => {
   const { store } = await storeFor({ after });
-  await store.createKey(storedKey({ id: 'revoked', revokedAt: 0 }));
-  await store.createKey(storedKey({ id: 'expired', expiresAt: 0 }));
-  await store.createKey(storedKey({ id: 'live' }));
-  await store.keyUsed('revoked', 1);
-  await store.createKey(storedKey({ id: 'new', createdAt: 89 * DAY }));
-  assert.equal((await store.keys()).length, 4);
+  await store.access.createKey(storedKey({ id: 'revoked', revokedAt: 0 }));
+  await store.access.createKey(storedKey({ id: 'expired', expiresAt: 0 }));
+  await store.access.createKey(storedKey({ id: 'live' }));
+  await store.access.keyUsed('revoked', 1);
+  await store.access.createKey(storedKey({ id: 'new', createdAt: 89 * DAY }));
+  assert.equal((await store.access.keys()).length, 4);
   // Fails without forgetEnded.
-  await store.createKey(storedKey({ id: 'newer', createdAt: 91 * DAY }));
-  assert.deepEqual((await store.keys()).map(({ id }) => id).sort(), ['live', 'new', 'newer']);
+  await store.access.createKey(storedKey({ id: 'newer', createdAt: 91 * DAY }));
+  assert.deepEqual((await store.access.keys()).map(({ id }) => id).sort(), ['live', 'new', 'newer']);
 });

@@ -11,12 +11,12 @@ const entry = (target: string): AuditInput => ({
 });
 
 test('entries are read from the newest, page by page', async () => {
-  for (const target of ['a', 'b', 'c']) await store.audit(entry(target));
-  const [c, b] = await store.auditLog(2, undefined);
+  for (const target of ['a', 'b', 'c']) await store.audit.record(entry(target));
+  const [c, b] = await store.audit.page(2, undefined);
   assert.deepEqual([c?.target, b?.target], ['c', 'b']);
   assert.ok(Math.abs(c!.at - Date.now()) < 60_000);
   assert.deepEqual(
-    (await store.auditLog(2, b!.id)).map(({ target }) => target),
+    (await store.audit.page(2, b!.id)).map(({ target }) => target),
     ['a'],
   );
 });
@@ -30,7 +30,7 @@ test('the log is bounded in age and number', async () => {
   for (let at = 0; at < 1000; at += 1) filling.xadd(key, `${old}-${at + 1}`, 'e', '{}');
   await filling.exec();
   // Fails without the trimming in audit.lua.
-  await store.audit(entry('new'));
+  await store.audit.record(entry('new'));
   assert.ok((await redis.xlen(key)) < 200);
   assert.ok(AUDIT_ENTRIES > 10_000);
 });
@@ -38,17 +38,17 @@ test('the log is bounded in age and number', async () => {
 test('a caller’s entries push out its own oldest only, and never what administrators did', async (t) => {
   const { store: bounded, redis: own } = await storeFor(t, { limits: { auditOfCaller: 5 } });
   const of = (caller: string | null, target: string) => ({ ...entry(target), caller });
-  await bounded.audit(of('root', 'revoked'), { administrative: true });
-  await bounded.audit(of('other', 'first'));
-  for (let at = 0; at < 50; at += 1) await bounded.audit(of('flood', `flood ${at}`));
-  for (let at = 0; at < 50; at += 1) await bounded.audit(of(null, `guess ${at}`));
-  const told = (await bounded.auditLog(100, undefined)).map(({ target }) => target);
+  await bounded.audit.record(of('root', 'revoked'), { administrative: true });
+  await bounded.audit.record(of('other', 'first'));
+  for (let at = 0; at < 50; at += 1) await bounded.audit.record(of('flood', `flood ${at}`));
+  for (let at = 0; at < 50; at += 1) await bounded.audit.record(of(null, `guess ${at}`));
+  const told = (await bounded.audit.page(100, undefined)).map(({ target }) => target);
   const last = (word: string) => [49, 48, 47, 46, 45].map((at) => `${word} ${at}`);
   assert.deepEqual(told, [...last('guess'), ...last('flood'), 'first', 'revoked']);
   assert.equal(await own.xlen('{echelon}:audit'), 11);
   const pages: (string | null)[] = [];
   for (let before: string | undefined; ; ) {
-    const page: { id: string; target: string | null }[] = await bounded.auditLog(2, before);
+    const page: { id: string; target: string | null }[] = await bounded.audit.page(2, before);
     if (page.length === 0) break;
     pages.push(...page.map(({ target }) => target));
     before = page.at(-1)!.id;

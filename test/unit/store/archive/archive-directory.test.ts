@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -30,16 +30,6 @@ describe('directory archive', () => {
       names: () => filesIn(root),
       overwrite: (owner, name, changed) => writeFile(join(root, 'x', owner.slice(-2), owner, name), changed),
     };
-  });
-
-  test('reads what an earlier version kept for all owners together', async (t) => {
-    const root = await folderFor(t);
-    const folder = join(root, digest.slice(0, 2), digest.slice(2, 4));
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, digest), bytes);
-    const archive = createDirectoryArchive(root);
-    await archive.remove('exp-a');
-    assert.deepEqual(await archive.get('exp-a', digest), bytes);
   });
 
   test('makes directories and files that other users of the machine cannot read', async (t) => {

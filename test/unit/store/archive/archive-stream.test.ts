@@ -47,38 +47,41 @@ const LONG = Buffer.alloc(300, 'a part in the archive ');
 /** A finished experiment with logs, two batches of several parts and their reports. */
 async function finished(store: Store): Promise<string> {
   const lease = await running(store);
-  await store.append(lease, [
+  await store.events.append(lease, [
     ...[1, 2, 3, 4, 5, 6].map(log),
     ...batchEvents(7, 1, [SHORT, LONG]),
     ...batchEvents(9, 2, [LONG, SHORT, SHORT]),
     log(12),
     { sequence: 13, at: 13, event: { type: 'metrics', step: 1, values: { 'a b/c': 0.1 + 0.2, x: 'NaN' } } },
   ]);
-  await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
-  for (const record of await store.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 })) {
-    await store.report(record, verdict(record.batch), { ok: true });
+  await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+  for (const record of await store.batches.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 })) {
+    await store.batches.report(record, verdict(record.batch), { ok: true });
   }
-  await store.dropSignals(lease.experiment); // as the rules do once they have seen it
+  await store.rules.dropSignals(lease.experiment); // as the rules do once they have seen it
   return lease.experiment;
 }
 
 /** Everything that can be asked of a stream. */
 async function everything(store: Store, id: string): Promise<unknown> {
-  const all = await store.read(id, undefined, 1000);
+  const all = await store.events.read(id, undefined, 1000);
   const followed: StreamEntry[] = [];
-  for await (const entry of store.follow(id, undefined, AbortSignal.timeout(20_000))) followed.push(entry);
+  for await (const entry of store.events.follow(id, undefined, AbortSignal.timeout(20_000)))
+    followed.push(entry);
   const pieces: StreamEntry[][] = [];
   for (const size of [1, 2, 3, 5, all.length, all.length + 1]) {
     const piece: StreamEntry[] = [];
     for (let more = true; more; ) {
-      const page = await store.read(id, piece.at(-1)?.id, size);
+      const page = await store.events.read(id, piece.at(-1)?.id, size);
       piece.push(...page);
       more = page.length > 0;
     }
-    pieces.push(piece, await store.tail(id, size));
+    pieces.push(piece, await store.events.tail(id, size));
   }
-  const from = await Promise.all(all.map(({ id: after }) => store.read(id, after, 1000)));
-  const bytes = await Promise.all((await store.batches(id)).map((record) => store.batchBytes(record)));
+  const from = await Promise.all(all.map(({ id: after }) => store.events.read(id, after, 1000)));
+  const bytes = await Promise.all(
+    (await store.batches.list(id)).map((record) => store.batches.bytes(record)),
+  );
   return { all, followed, pieces, from, bytes: bytes.map((one) => Buffer.from(one)) };
 }
 
@@ -91,12 +94,12 @@ describe('a finished stream in the archive', () => {
     const { store, redis } = await small(t);
     const id = await finished(store);
     const before = await everything(store, id);
-    assert.deepEqual(await store.takeArchiving(NOW), [id]);
-    assert.equal(await store.archiveStream(id), 'archived');
+    assert.deepEqual(await store.archive.take(NOW), [id]);
+    assert.equal(await store.archive.archiveStream(id), 'archived');
     assert.equal(await redis.xlen(keys.events(id)), 0);
     assert.deepEqual(await everything(store, id), before);
-    assert.deepEqual(await store.takeArchiving({ ...NOW, leaseMs: -120_000 }), []);
-    assert.equal(await store.archiveStream(id), 'archived'); // once more changes nothing
+    assert.deepEqual(await store.archive.take({ ...NOW, leaseMs: -120_000 }), []);
+    assert.equal(await store.archive.archiveStream(id), 'archived'); // once more changes nothing
     assert.deepEqual(await everything(store, id), before);
   });
 
@@ -104,16 +107,16 @@ describe('a finished stream in the archive', () => {
   test('what is added later comes behind what is archived, and can be archived too', async (t) => {
     const { store, redis } = await small(t);
     const id = await finished(store);
-    await store.archiveStream(id);
-    const all = await store.read(id, undefined, 1000);
+    await store.archive.archiveStream(id);
+    const all = await store.events.read(id, undefined, 1000);
     await redis.xadd(keys.events(id), '1-*', 't', 'log', 'a', '5', 'd', '{"type":"log"}');
     for (let rounds = 0; rounds < 2; rounds++) {
-      const more = await store.read(id, undefined, 1000);
+      const more = await store.events.read(id, undefined, 1000);
       assert.deepEqual(more.slice(0, -1), all);
       assert.equal(more.length, all.length + 1);
-      assert.deepEqual(await store.read(id, all.at(-1)!.id, 5), more.slice(-1));
-      assert.deepEqual(await store.tail(id, 3), more.slice(-3));
-      await store.archiveStream(id);
+      assert.deepEqual(await store.events.read(id, all.at(-1)!.id, 5), more.slice(-1));
+      assert.deepEqual(await store.events.tail(id, 3), more.slice(-3));
+      await store.archive.archiveStream(id);
     }
     assert.equal(await redis.xlen(keys.events(id)), 0);
   });
@@ -131,10 +134,10 @@ describe('a finished stream in the archive', () => {
     };
     const { store, redis } = await small(t, archive);
     const id = await finished(store);
-    const count = (await store.read(id, undefined, 1000)).length;
+    const count = (await store.events.read(id, undefined, 1000)).length;
     left = 3; // the series come before the stream is read, its entries and parts behind that
-    assert.equal(await store.archiveStream(id), 'archived');
-    assert.equal((await store.read(id, undefined, 1000)).length, count + 3);
+    assert.equal(await store.archive.archiveStream(id), 'archived');
+    assert.equal((await store.events.read(id, undefined, 1000)).length, count + 3);
     assert.equal(await redis.xlen(keys.events(id)), 0);
   });
 
@@ -151,10 +154,10 @@ describe('a finished stream in the archive', () => {
     const { store } = await small(t, archive);
     const id = await finished(store);
     const before = await everything(store, id);
-    await assert.rejects(store.archiveStream(id), /the power is off/);
+    await assert.rejects(store.archive.archiveStream(id), /the power is off/);
     assert.deepEqual(await everything(store, id), before);
     left = 100;
-    assert.deepEqual(await Promise.all([store.archiveStream(id), store.archiveStream(id)]), [
+    assert.deepEqual(await Promise.all([store.archive.archiveStream(id), store.archive.archiveStream(id)]), [
       'archived',
       'archived',
     ]);
@@ -165,12 +168,15 @@ describe('a finished stream in the archive', () => {
     const { store } = await small(t);
     const lease = await running(store);
     const parts = Array.from({ length: 40 }, (_v, at) => Buffer.from(`part ${at}`));
-    await store.append(lease, batchEvents(1, 1, parts));
-    await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
-    const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
-    await store.report(record!, verdict(1), {});
-    await store.dropSignals(lease.experiment);
-    const [bytes] = await Promise.all([store.batchBytes(record!), store.archiveStream(lease.experiment)]);
+    await store.events.append(lease, batchEvents(1, 1, parts));
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+    const [record] = await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
+    await store.batches.report(record!, verdict(1), {});
+    await store.rules.dropSignals(lease.experiment);
+    const [bytes] = await Promise.all([
+      store.batches.bytes(record!),
+      store.archive.archiveStream(lease.experiment),
+    ]);
     assert.deepEqual(Buffer.from(bytes), Buffer.concat(parts));
   });
 });
@@ -193,16 +199,18 @@ describe('a long stream that goes on', () => {
     }));
     const events = Array.from({ length: 200 }, (_v, at) => lines(at + 1));
     for (const part of parts) events[part.sequence - 1] = part;
-    await all.store.append(lease, events);
-    await all.store.dropSignals(lease.experiment);
+    await all.store.events.append(lease, events);
+    await all.store.rules.dropSignals(lease.experiment);
     return { ...all, lease, id: lease.experiment };
   }
 
   async function seen(store: Store, id: string) {
-    const all = await store.read(id, undefined, 1000);
-    const behind = await Promise.all(all.map(({ id: after }) => store.read(id, after, 1000)));
-    const tails = await Promise.all([1, 5, 50, 150, 1000].map((size) => store.tail(id, size)));
-    const bytes = await Promise.all((await store.batches(id)).map((record) => store.batchBytes(record)));
+    const all = await store.events.read(id, undefined, 1000);
+    const behind = await Promise.all(all.map(({ id: after }) => store.events.read(id, after, 1000)));
+    const tails = await Promise.all([1, 5, 50, 150, 1000].map((size) => store.events.tail(id, size)));
+    const bytes = await Promise.all(
+      (await store.batches.list(id)).map((record) => store.batches.bytes(record)),
+    );
     return { all, behind, tails, bytes: bytes.map((one) => Buffer.from(one)) };
   }
 
@@ -211,21 +219,21 @@ describe('a long stream that goes on', () => {
     const { store, redis, lease, id } = await long(t);
     const before = await seen(store, id);
     assert.equal(before.bytes.length, 1);
-    assert.deepEqual(await store.longStreams(), [id]);
-    assert.ok((await store.rollStream(id)) > 1);
+    assert.deepEqual(await store.archive.longStreams(), [id]);
+    assert.ok((await store.archive.rollStream(id)) > 1);
     assert.ok(Number(await redis.memory('USAGE', keys.events(id))) <= LIVE);
     assert.ok((await redis.xlen(keys.events(id))) > 0);
-    assert.deepEqual(await store.longStreams(), []);
-    assert.equal(await store.rollStream(id), 0);
+    assert.deepEqual(await store.archive.longStreams(), []);
+    assert.equal(await store.archive.rollStream(id), 0);
     assert.deepEqual(await seen(store, id), before);
 
-    await store.append(lease, [201, 202].map(lines));
-    await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
-    const [record] = await store.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
-    await store.report(record!, verdict(1), { ok: true });
-    await store.dropSignals(id);
+    await store.events.append(lease, [201, 202].map(lines));
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+    const [record] = await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
+    await store.batches.report(record!, verdict(1), { ok: true });
+    await store.rules.dropSignals(id);
     const ended = await everything(store, id);
-    assert.equal(await store.archiveStream(id), 'archived');
+    assert.equal(await store.archive.archiveStream(id), 'archived');
     assert.equal(await redis.xlen(keys.events(id)), 0);
     assert.deepEqual(await everything(store, id), ended);
     assert.equal(await redis.hget(keys.experiment(id), 'longBytes'), String(LONG.length));
@@ -235,13 +243,13 @@ describe('a long stream that goes on', () => {
   test('keeps what its rules have not looked at', async (t) => {
     const { store, lease, id } = await long(t);
     const metrics = { type: 'metrics', step: 1, values: { x: 1 } } as const;
-    await store.append(lease, [{ sequence: 201, at: 1, event: metrics }]);
-    assert.equal(await store.rollStream(id), 0);
-    const page = await store.readSignals(id, 195);
+    await store.events.append(lease, [{ sequence: 201, at: 1, event: metrics }]);
+    assert.equal(await store.archive.rollStream(id), 0);
+    const page = await store.rules.readSignals(id, 195);
     const done = { experiment: id, cursor: page.cursor, memory: {}, due: null, fired: [], stop: null };
-    await store.advanceRules({ ...done, last: page.last });
-    assert.ok((await store.rollStream(id)) > 0);
-    const rest = await store.readSignals(id, 1000);
+    await store.rules.advance({ ...done, last: page.last });
+    assert.ok((await store.archive.rollStream(id)) > 0);
+    const rest = await store.rules.readSignals(id, 1000);
     assert.deepEqual(
       rest.entries.map(({ event }) => event.type),
       ['metrics'],
@@ -264,8 +272,8 @@ describe('a long stream that goes on', () => {
     };
     const { store, id } = await long(t, archive);
     const before = await seen(store, id);
-    meanwhile = () => store.rollStream(id);
-    assert.equal(await store.rollStream(id), 0);
+    meanwhile = () => store.archive.rollStream(id);
+    assert.equal(await store.archive.rollStream(id), 0);
     assert.deepEqual(await seen(store, id), before);
   });
 
@@ -273,27 +281,27 @@ describe('a long stream that goes on', () => {
   test('gives memory back where there is none left', async (t) => {
     const { store, redis, lease, id } = await long(t);
     await redis.config('SET', 'maxmemory', '1mb');
-    await assert.rejects(store.append(lease, [lines(201)]), { code: 'store-full' });
-    assert.ok((await store.rollStream(id)) > 0);
+    await assert.rejects(store.events.append(lease, [lines(201)]), { code: 'store-full' });
+    assert.ok((await store.archive.rollStream(id)) > 0);
   });
 });
 
 describe('what is archived', () => {
   test('only what has ended and has all its reports, in its time', async (t) => {
     const { store } = await small(t);
-    const waiting = await store.submit(submitInput());
+    const waiting = await store.experiments.submit(submitInput());
     const lease = await running(store);
-    await store.append(lease, batchEvents(1, 1, [SHORT]));
-    assert.deepEqual(await store.takeArchiving(NOW), []);
-    assert.equal(await store.archiveStream(waiting.id), 'waiting');
-    assert.equal(await store.archiveStream(lease.experiment), 'waiting');
-    await store.end(lease, { to: 'failed', reason: 'exit code 1' });
-    assert.equal(await store.archiveStream(lease.experiment), 'waiting');
-    assert.deepEqual(await store.takeArchiving({ ...NOW, afterMs: 3_600_000 }), []);
-    assert.deepEqual(await store.takeArchiving(NOW), [lease.experiment]);
-    assert.deepEqual(await store.takeArchiving(NOW), []); // another has it
-    assert.equal(await store.archiveStream('exp-00000000000000000000'), 'gone');
-    await store.cancel(waiting.id, 'cancelled');
-    assert.deepEqual(await store.takeArchiving(NOW), [waiting.id]);
+    await store.events.append(lease, batchEvents(1, 1, [SHORT]));
+    assert.deepEqual(await store.archive.take(NOW), []);
+    assert.equal(await store.archive.archiveStream(waiting.id), 'waiting');
+    assert.equal(await store.archive.archiveStream(lease.experiment), 'waiting');
+    await store.attempts.end(lease, { to: 'failed', reason: 'exit code 1' });
+    assert.equal(await store.archive.archiveStream(lease.experiment), 'waiting');
+    assert.deepEqual(await store.archive.take({ ...NOW, afterMs: 3_600_000 }), []);
+    assert.deepEqual(await store.archive.take(NOW), [lease.experiment]);
+    assert.deepEqual(await store.archive.take(NOW), []); // another has it
+    assert.equal(await store.archive.archiveStream('exp-00000000000000000000'), 'gone');
+    await store.experiments.cancel(waiting.id, 'cancelled');
+    assert.deepEqual(await store.archive.take(NOW), [waiting.id]);
   });
 });

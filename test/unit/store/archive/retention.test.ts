@@ -32,20 +32,24 @@ function batchOf(sequence: number, batch: number, data: Buffer): NumberedEvent {
 /** An archived experiment with a short and a long batch, each with its report. */
 async function archived(store: Store): Promise<{ id: string; records: BatchRecord[] }> {
   const lease = await running(store);
-  await store.append(lease, [batchOf(1, 1, SHORT), batchOf(2, 2, LONG), batchOf(3, 3, Buffer.from('third'))]);
-  await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+  await store.events.append(lease, [
+    batchOf(1, 1, SHORT),
+    batchOf(2, 2, LONG),
+    batchOf(3, 3, Buffer.from('third')),
+  ]);
+  await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
   const id = lease.experiment;
-  for (const record of await store.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 })) {
+  for (const record of await store.batches.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 })) {
     const counts = { rows: 3, exact: 3, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true };
-    await store.report(
+    await store.batches.report(
       record,
       { type: 'verification', attempt: 1, batch: record.batch, step: 1, ...counts },
       { ok: 1 },
     );
   }
-  await store.dropSignals(id);
-  assert.equal(await store.archiveStream(id), 'archived');
-  return { id, records: await store.batches(id) };
+  await store.rules.dropSignals(id);
+  assert.equal(await store.archive.archiveStream(id), 'archived');
+  return { id, records: await store.batches.list(id) };
 }
 
 /** An archive that tells what it has, and may lose its power before a removal. */
@@ -71,7 +75,7 @@ async function watched(t: Scope) {
 const dueAt = async (store: Store) =>
   await Promise.all(
     (['batches', 'streams', 'records'] as const).map((stage) =>
-      store.due(stage, 'default', { endedBefore: LATER, limit: 10 }),
+      store.retention.due(stage, 'default', { endedBefore: LATER, limit: 10 }),
     ),
   );
 
@@ -79,33 +83,33 @@ describe('retention', () => {
   test('batches go first, then the stream, then the record', async (t) => {
     const { store, has, redis } = await watched(t);
     const { id, records } = await archived(store);
-    const events = await store.read(id, undefined, 100);
+    const events = await store.events.read(id, undefined, 100);
     assert.deepEqual(await dueAt(store), [[id], [], []]);
-    assert.deepEqual(await store.due('batches', 'default', { endedBefore: 1, limit: 10 }), []);
-    const figures = await store.dueFigures('records', 'default', LATER);
+    assert.deepEqual(await store.retention.due('batches', 'default', { endedBefore: 1, limit: 10 }), []);
+    const figures = await store.retention.dueFigures('records', 'default', LATER);
     assert.deepEqual([figures.experiments, figures.first, figures.complete], [1, [id], true]);
-    assert.ok((await store.dueFigures('batches', 'default', LATER)).bytes > LONG.length);
+    assert.ok((await store.retention.dueFigures('batches', 'default', LATER)).bytes > LONG.length);
 
-    assert.equal(await store.expire('batches', id), 'expired');
+    assert.equal(await store.retention.expire('batches', id), 'expired');
     assert.deepEqual(await dueAt(store), [[], [id], []]);
-    assert.deepEqual(await store.read(id, undefined, 100), events);
-    for (const record of records) await assert.rejects(store.batchBytes(record), coded('expired'));
+    assert.deepEqual(await store.events.read(id, undefined, 100), events);
+    for (const record of records) await assert.rejects(store.batches.bytes(record), coded('expired'));
     assert.equal(has.get(id)?.size, 1);
-    assert.equal((await store.dueFigures('batches', 'default', LATER)).bytes, 0);
+    assert.equal((await store.retention.dueFigures('batches', 'default', LATER)).bytes, 0);
 
-    assert.equal(await store.expire('streams', id), 'expired');
+    assert.equal(await store.retention.expire('streams', id), 'expired');
     assert.deepEqual(await dueAt(store), [[], [], [id]]);
-    assert.deepEqual(await store.read(id, undefined, 100), []);
-    assert.deepEqual(await store.batches(id), []);
+    assert.deepEqual(await store.events.read(id, undefined, 100), []);
+    assert.deepEqual(await store.batches.list(id), []);
     assert.equal(has.get(id)?.size, 0);
-    const record = await store.get(id);
+    const record = await store.experiments.get(id);
     assert.ok(record?.expired.batchesAt && record.expired.streamAt);
     assert.equal(record.verification.batchesVerified, 3);
 
-    assert.equal(await store.expire('records', id), 'expired');
-    assert.equal(await store.get(id), undefined);
-    assert.equal(await store.collectGarbage(10), 1);
-    assert.equal(await store.collectGarbage(10), 0);
+    assert.equal(await store.retention.expire('records', id), 'expired');
+    assert.equal(await store.experiments.get(id), undefined);
+    assert.equal(await store.retention.collectGarbage(10), 1);
+    assert.equal(await store.retention.collectGarbage(10), 0);
     const left = await redis.keys('*');
     assert.deepEqual(
       left.filter((key) => key.includes(id)),
@@ -119,15 +123,15 @@ describe('retention', () => {
     const { store, redis } = await watched(t);
     const { id, records } = await archived(store);
     await redis.sadd(`${keys.experiment(id)}:kept`, '1:1', '1:2', '1:99');
-    assert.equal((await store.dueFigures('batches', 'default', LATER)).kept, 3);
+    assert.equal((await store.retention.dueFigures('batches', 'default', LATER)).kept, 3);
     for (const stage of ['batches', 'streams', 'records'] as const) {
-      assert.equal(await store.expire(stage, id), 'expired');
-      assert.deepEqual(Buffer.from(await store.batchBytes(records[0]!)), SHORT);
-      assert.deepEqual(Buffer.from(await store.batchBytes(records[1]!)), LONG);
-      await assert.rejects(store.batchBytes(records[2]!), coded('expired'));
+      assert.equal(await store.retention.expire(stage, id), 'expired');
+      assert.deepEqual(Buffer.from(await store.batches.bytes(records[0]!)), SHORT);
+      assert.deepEqual(Buffer.from(await store.batches.bytes(records[1]!)), LONG);
+      await assert.rejects(store.batches.bytes(records[2]!), coded('expired'));
     }
     assert.deepEqual(
-      (await store.batches(id)).map(({ batch, report }) => [batch, report]),
+      (await store.batches.list(id)).map(({ batch, report }) => [batch, report]),
       [
         [1, { ok: 1 }],
         [2, { ok: 1 }],
@@ -151,44 +155,44 @@ describe('retention', () => {
     const { id, records } = await archived(store);
     await redis.sadd(`${keys.experiment(id)}:kept`, '1:2');
     meanwhile = true;
-    assert.equal(await store.expire('batches', id), 'expired');
-    assert.deepEqual(Buffer.from(await store.batchBytes(records[0]!)), SHORT);
-    await assert.rejects(store.batchBytes(records[2]!), coded('expired'));
+    assert.equal(await store.retention.expire('batches', id), 'expired');
+    assert.deepEqual(Buffer.from(await store.batches.bytes(records[0]!)), SHORT);
+    await assert.rejects(store.batches.bytes(records[2]!), coded('expired'));
   });
 
   test('whoever dies on the way leaves it due, and a repetition finishes', async (t) => {
     const { store, has, power } = await watched(t);
     const { id, records } = await archived(store);
     power.on = false;
-    await assert.rejects(store.expire('batches', id));
+    await assert.rejects(store.retention.expire('batches', id));
     assert.deepEqual(await dueAt(store), [[id], [], []]);
     power.on = true;
-    assert.equal(await store.expire('batches', id), 'expired');
+    assert.equal(await store.retention.expire('batches', id), 'expired');
     assert.deepEqual(await dueAt(store), [[], [id], []]);
     assert.equal(has.get(id)?.size, 1);
-    await assert.rejects(store.batchBytes(records[0]!), coded('expired'));
+    await assert.rejects(store.batches.bytes(records[0]!), coded('expired'));
   });
 
   test('nothing of what has not ended, or is not archived, goes', async (t) => {
     const { store } = await watched(t);
     const lease = await running(store);
-    await store.append(lease, [batchOf(1, 1, SHORT)]);
+    await store.events.append(lease, [batchOf(1, 1, SHORT)]);
     for (const stage of ['batches', 'streams', 'records'] as const) {
-      assert.equal(await store.expire(stage, lease.experiment), 'waiting');
+      assert.equal(await store.retention.expire(stage, lease.experiment), 'waiting');
     }
-    await store.end(lease, { to: 'failed', reason: 'exit code 1' });
-    assert.equal(await store.expire('batches', lease.experiment), 'waiting');
-    assert.equal((await store.batchBytes((await store.batches(lease.experiment))[0]!)).byteLength, 5);
-    assert.equal(await store.expire('streams', 'exp-00000000000000000000'), 'gone');
+    await store.attempts.end(lease, { to: 'failed', reason: 'exit code 1' });
+    assert.equal(await store.retention.expire('batches', lease.experiment), 'waiting');
+    assert.equal((await store.batches.bytes((await store.batches.list(lease.experiment))[0]!)).byteLength, 5);
+    assert.equal(await store.retention.expire('streams', 'exp-00000000000000000000'), 'gone');
   });
 
   test('an experiment that is deleted while it is archived leaves nothing behind', async (t) => {
     const { store, has } = await watched(t);
     const { id } = await archived(store);
-    assert.equal(await store.deleteExperiment(id), 'deleted');
-    assert.equal(await store.collectGarbage(10), 1);
+    assert.equal(await store.experiments.delete(id), 'deleted');
+    assert.equal(await store.retention.collectGarbage(10), 1);
     assert.equal(has.get(id)?.size, 0);
-    assert.equal(await store.archiveStream(id), 'gone');
+    assert.equal(await store.archive.archiveStream(id), 'gone');
   });
 });
 
@@ -200,16 +204,16 @@ describe('sweeps', () => {
     for (let count = 0; count < 3; count++) {
       const input = sweepInput(sweepRequest(2));
       ids.push(input.id);
-      await store.createSweep(input);
+      await store.sweeps.create(input);
       const children = await expandAll(store, input.id);
       if (count === 2) continue;
-      for (const id of children) await store.cancel(id, 'not needed');
-      if (count === 0) for (const id of children) assert.equal(await store.deleteExperiment(id), 'deleted');
+      for (const id of children) await store.experiments.cancel(id, 'not needed');
+      if (count === 0) for (const id of children) assert.equal(await store.experiments.delete(id), 'deleted');
     }
     const expire = async (endedBefore: number) => {
       let deleted = 0;
       for (let cursor: string | null = null, first = true; first || cursor !== null; first = false) {
-        const step = await store.expireSweeps('swept', { endedBefore, limit: 1, cursor });
+        const step = await store.retention.expireSweeps('swept', { endedBefore, limit: 1, cursor });
         deleted += step.deleted;
         cursor = step.next;
       }
@@ -217,7 +221,7 @@ describe('sweeps', () => {
     };
     assert.equal(await expire(1), 0);
     assert.equal(await expire(LATER), 1);
-    const sweeps = await Promise.all(ids.map((id) => store.sweep(id)));
+    const sweeps = await Promise.all(ids.map((id) => store.sweeps.get(id)));
     assert.deepEqual(
       sweeps.map((sweep) => sweep !== undefined),
       [false, true, true],
@@ -229,38 +233,14 @@ describe('sweeps', () => {
 describe('who applies retention', () => {
   test('one dispatcher at a time, until it has been silent', async (t) => {
     const { store, redis } = await storeFor(t);
-    assert.equal(await store.holdRetention('one', 60_000), true);
-    assert.equal(await store.holdRetention('two', 60_000), false);
-    assert.equal(await store.holdRetention('one', 60_000), true);
+    assert.equal(await store.retention.hold('one', 60_000), true);
+    assert.equal(await store.retention.hold('two', 60_000), false);
+    assert.equal(await store.retention.hold('one', 60_000), true);
     await redis.del('{echelon}:retention'); // as the server does when the time is over
-    assert.equal(await store.holdRetention('two', 60_000), true);
-    assert.equal(await store.holdRetention('one', 0), false, 'another one cannot let go of it');
-    await store.holdRetention('two', 0);
-    assert.equal(await store.holdRetention('one', 60_000), true);
-  });
-});
-
-describe('what an earlier version ended', () => {
-  test('is found and archived like the rest', async (t) => {
-    const { store, redis } = await storeFor(t);
-    const ids: string[] = [];
-    for (let count = 0; count < 5; count++) {
-      const lease = await running(store);
-      ids.push(lease.experiment);
-      if (count < 3) await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
-    }
-    await redis.del(keys.archiving);
-    await store.archiveStream(ids[0]!);
-    let added = 0;
-    for (let cursor: string | null = null, first = true; first || cursor !== null; first = false) {
-      const step: { added: number; next: string | null } = await store.seedArchiving(cursor, 2);
-      added += step.added;
-      cursor = step.next;
-    }
-    assert.equal(added, 2);
-    assert.equal(await store.archiveBacklog(), 2);
-    const taken = await store.takeArchiving({ limit: 10, leaseMs: 1000, afterMs: 0 });
-    assert.deepEqual(taken.sort(), ids.slice(1, 3).sort());
+    assert.equal(await store.retention.hold('two', 60_000), true);
+    assert.equal(await store.retention.hold('one', 0), false, 'another one cannot let go of it');
+    await store.retention.hold('two', 0);
+    assert.equal(await store.retention.hold('one', 60_000), true);
   });
 });
 
@@ -269,19 +249,22 @@ describe('what clusters keep', () => {
     const { store } = await watched(t);
     const { id } = await archived(store);
     const now = { limit: 10, leaseMs: 60_000, afterMs: 0 };
-    const [taken] = await store.takeForgetting(now);
+    const [taken] = await store.retention.takeForgetting(now);
     assert.equal(taken?.id, id);
     assert.equal(taken.record?.project, 'default');
     assert.deepEqual([...taken.record.attempts], [['local', 1]]);
-    await store.forgetLater([id, 'exp-00000000000000000000'], { laterMs: 3_600_000, afterMs: 0 });
-    assert.deepEqual(await store.takeForgetting({ ...now, afterMs: -1_800_000 }), []);
-    assert.deepEqual(await store.forgettingFigures('default', LATER), { experiments: 1, complete: true });
-    assert.equal((await store.forgettingFigures('default', 1)).experiments, 0);
-    assert.equal((await store.forgettingFigures('other', LATER)).experiments, 0);
-    await store.forgetLater([id], { laterMs: -60_000, afterMs: 0 });
-    assert.deepEqual((await store.takeForgetting(now)).length, 1);
-    await store.forgotten([id]);
-    await store.forgetLater([id], { laterMs: -60_000, afterMs: 0 });
-    assert.deepEqual(await store.takeForgetting(now), [], 'what is forgotten does not come back');
+    await store.retention.forgetLater([id, 'exp-00000000000000000000'], { laterMs: 3_600_000, afterMs: 0 });
+    assert.deepEqual(await store.retention.takeForgetting({ ...now, afterMs: -1_800_000 }), []);
+    assert.deepEqual(await store.retention.forgettingFigures('default', LATER), {
+      experiments: 1,
+      complete: true,
+    });
+    assert.equal((await store.retention.forgettingFigures('default', 1)).experiments, 0);
+    assert.equal((await store.retention.forgettingFigures('other', LATER)).experiments, 0);
+    await store.retention.forgetLater([id], { laterMs: -60_000, afterMs: 0 });
+    assert.deepEqual((await store.retention.takeForgetting(now)).length, 1);
+    await store.retention.forgotten([id]);
+    await store.retention.forgetLater([id], { laterMs: -60_000, afterMs: 0 });
+    assert.deepEqual(await store.retention.takeForgetting(now), [], 'what is forgotten does not come back');
   });
 });

@@ -12,19 +12,16 @@ import { createMetricSeries } from '../../../../src/store/metrics/metric-series.
 import type { StoreContext } from '../../../../src/store/redis/context.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { loadScripts, type RunScript } from '../../../../src/store/redis/scripts.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { archiveFor, claimed, running, storeFor } from '../../../support/store.ts';
 
-async function record(
-  store: { append: (lease: Lease, events: never[]) => unknown },
-  lease: Lease,
-  steps: number[],
-) {
+async function record(store: Pick<Store, 'events'>, lease: Lease, steps: number[]) {
   const events = steps.map((step, index) => ({
     sequence: index + 1,
     at: 0,
     event: { type: 'metrics', step, values: { x: step / 7, ...(step % 10 === 0 && { y: 'NaN' }) } } as const,
   }));
-  await store.append(lease, events as never[]);
+  await store.events.append(lease, events as never[]);
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
@@ -34,9 +31,9 @@ describe('the series of a finished experiment', () => {
     const { store, redis } = await storeFor(t);
     let lease = await running(store);
     await record(store, lease, range(0, 3000));
-    await store.end(lease, { to: 'queued', reason: 'node lost' });
+    await store.attempts.end(lease, { to: 'queued', reason: 'node lost' });
     lease = await claimed(store, lease.experiment);
-    await store.confirm(lease);
+    await store.attempts.confirm(lease);
     await record(store, lease, range(1234, 2900));
     const id = lease.experiment;
     const all = async () => {
@@ -47,23 +44,23 @@ describe('the series of a finished experiment', () => {
         [2890, 2950],
       ] as const) {
         for (const resolution of [1, 20, 500]) {
-          charts.push(await store.metricSeries(id, { names: ['x', 'y', 'z'], from, to, resolution }));
+          charts.push(await store.metrics.series(id, { names: ['x', 'y', 'z'], from, to, resolution }));
         }
       }
       return charts;
     };
     const before = await all();
-    assert.equal(await store.archiveStream(id), 'waiting');
-    await store.end(lease, { to: 'succeeded', reason: 'done' });
-    await store.dropSignals(id);
+    assert.equal(await store.archive.archiveStream(id), 'waiting');
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
+    await store.rules.dropSignals(id);
     // While it moves into the archive, whoever reads sees it whole.
     const during = Array.from({ length: 10 }, () => all());
-    assert.equal(await store.archiveStream(id), 'archived');
+    assert.equal(await store.archive.archiveStream(id), 'archived');
     for (const charts of await Promise.all(during)) assert.deepEqual(charts, before);
     assert.deepEqual(await all(), before);
     const key = `{echelon}:x:${id}:series`;
     assert.deepEqual([await redis.exists(key), await redis.exists(`${key}:open`)], [0, 0]);
-    assert.equal(await store.archiveStream(id), 'archived');
+    assert.equal(await store.archive.archiveStream(id), 'archived');
     assert.deepEqual(await all(), before);
   });
 
@@ -71,19 +68,19 @@ describe('the series of a finished experiment', () => {
     const { store, redis, archive } = await storeFor(t);
     const lease = await running(store);
     await record(store, lease, range(0, 500));
-    await store.end(lease, { to: 'succeeded', reason: 'done' });
-    await store.dropSignals(lease.experiment);
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
+    await store.rules.dropSignals(lease.experiment);
     const query = { names: ['x'], resolution: 50 };
-    const before = await store.metricSeries(lease.experiment, query);
+    const before = await store.metrics.series(lease.experiment, query);
     const run = loadScripts(redis, '{echelon}');
     const bytes: RunScript['bytes'] = async (...args) => {
-      assert.equal(await store.archiveStream(lease.experiment), 'archived');
+      assert.equal(await store.archive.archiveStream(lease.experiment), 'archived');
       return await run.bytes(...args);
     };
     const context = { redis, archive, keys: createKeys('echelon'), run: Object.assign(() => run, { bytes }) };
     const reader = createMetricSeries(context as unknown as StoreContext);
     // Fails without the second look: there is nothing to read any more.
-    assert.deepEqual(await reader.metricSeries(lease.experiment, query), before);
+    assert.deepEqual(await reader.series(lease.experiment, query), before);
   });
 
   test('stays in the store where the archive does not take it', async (t) => {
@@ -99,15 +96,15 @@ describe('the series of a finished experiment', () => {
     const { store } = await storeFor(t, { archive });
     const lease = await running(store);
     await record(store, lease, range(0, 200));
-    await store.end(lease, { to: 'succeeded', reason: 'done' });
-    await store.dropSignals(lease.experiment);
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
+    await store.rules.dropSignals(lease.experiment);
     const query = { names: ['x'], resolution: 500 };
-    const before = await store.metricSeries(lease.experiment, query);
-    await assert.rejects(store.archiveStream(lease.experiment));
-    assert.deepEqual(await store.metricSeries(lease.experiment, query), before);
+    const before = await store.metrics.series(lease.experiment, query);
+    await assert.rejects(store.archive.archiveStream(lease.experiment));
+    assert.deepEqual(await store.metrics.series(lease.experiment, query), before);
     fails = false;
-    assert.equal(await store.archiveStream(lease.experiment), 'archived');
-    assert.deepEqual(await store.metricSeries(lease.experiment, query), before);
+    assert.equal(await store.archive.archiveStream(lease.experiment), 'archived');
+    assert.deepEqual(await store.metrics.series(lease.experiment, query), before);
   });
 });
 

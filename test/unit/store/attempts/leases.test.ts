@@ -3,10 +3,78 @@ import { describe, test } from 'node:test';
 import { STATES, type State, TRANSITIONS } from '../../../../src/core/states.ts';
 import type { Lease } from '../../../../src/store/attempts/contract.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { redisFor } from '../../../support/redis.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../../support/store.ts';
 
 const keys = createKeys('echelon');
+
+/** A start of an experiment on the cluster `local`, decided on version `reservationVersion`. */
+const startOf = (experiment: string, reservationVersion = 0) => ({
+  ...{ experiment, cluster: 'local', node: 'n', gpus: 1, cpus: 1, reservationVersion },
+});
+
+describe('an allocation', () => {
+  const submitted = async (store: Store, count: number) =>
+    await Promise.all(
+      Array.from({ length: count }, async () => (await store.experiments.submit(submitInput())).id),
+    );
+  const acquire = (store: Store, experiment: string, token = 't', dispatcher = 'd') =>
+    store.attempts.acquire({ experiment, dispatcher, leaseMs: 60_000, token });
+
+  // Fails if each start is judged after the one before it: the rest of an outdated round would be allocated.
+  test('carries out a round as a whole, and nothing of a round that is outdated', async (t) => {
+    const { store } = await storeFor(t);
+    const ids = await submitted(store, 4);
+    const round = ids.map((id) => startOf(id));
+    assert.deepEqual(await store.attempts.allocate(round.slice(0, 2)), ['allocated', 'allocated']);
+    assert.deepEqual(await store.attempts.allocate(round), [
+      'not-queued',
+      'not-queued',
+      'changed',
+      'changed',
+    ]);
+    const next = [startOf(ids[2]!, 1), startOf(ids[3]!, 1)];
+    assert.deepEqual(await store.attempts.allocate(next), ['changed', 'changed']);
+    assert.equal((await store.clusters.allocations('local')).version, 2);
+    assert.deepEqual(await store.queue.ids(10), ids.slice(2));
+    assert.deepEqual(await store.attempts.allocate([]), []);
+  });
+
+  test('leaves the attempt to the first dispatcher that acquires it', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const [id] = (await submitted(store, 1)) as [string];
+    assert.deepEqual(await acquire(store, id), { outcome: 'queued' });
+    await store.attempts.allocate([startOf(id)]);
+    assert.equal(await redis.zscore(keys.leases, id), null, 'no lease runs yet');
+    assert.deepEqual(await store.queue.states([id]), new Map([[id, 'allocated']]));
+    assert.deepEqual(await store.attempts.allocated({ olderThanMs: 60_000, limit: 10 }), []);
+    await redis.zadd(keys.allocated, 1, id);
+    assert.deepEqual(await store.attempts.allocated({ olderThanMs: 60_000, limit: 10 }), [id]);
+    const lease = { experiment: id, attempt: 1, token: 't' };
+    for (let times = 0; times < 2; times += 1)
+      assert.deepEqual(await acquire(store, id), { outcome: 'acquired', lease, cluster: 'local' });
+    assert.deepEqual(await acquire(store, id, 'other'), { outcome: 'over' });
+    assert.deepEqual(await store.queue.states([id]), new Map());
+    assert.equal(await store.attempts.confirm(lease), 'running');
+  });
+
+  test('is freed by a cancel, at once, until a dispatcher acquires the attempt', async (t) => {
+    const { store } = await storeFor(t);
+    const [first, second] = (await submitted(store, 2)) as [string, string];
+    await store.attempts.allocate([startOf(first), startOf(second)]);
+    assert.equal(await store.experiments.cancel(first, 'test'), 'cancelled');
+    assert.deepEqual(await acquire(store, first), { outcome: 'over' });
+    await acquire(store, second);
+    assert.equal(await store.experiments.cancel(second, 'test'), 'cancelling');
+    const { items } = await store.clusters.allocations('local');
+    assert.deepEqual(
+      items.map(({ experiment }) => experiment),
+      [second],
+    );
+    assert.ok((await store.experiments.get(first))?.endedAt);
+  });
+});
 
 describe('end', () => {
   /* Seen to fail where end.lua does not look at the states that the decision may follow. */
@@ -14,17 +82,17 @@ describe('end', () => {
     const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
     for (const from of ['launching', 'running'] as const) {
       for (const to of ['queued', 'succeeded', 'failed', 'cancelled'] as const) {
-        const { id } = await store.submit(submitInput());
+        const { id } = await store.experiments.submit(submitInput());
         const lease = await claimed(store, id);
-        if (from === 'running') await store.confirm(lease);
-        const end = store.end(lease, { to, reason: 'because' });
+        if (from === 'running') await store.attempts.confirm(lease);
+        const end = store.attempts.end(lease, { to, reason: 'because' });
         if (TRANSITIONS[from].includes(to)) {
           assert.equal(await end, to);
-          assert.deepEqual((await store.get(id))?.reason, 'because');
+          assert.deepEqual((await store.experiments.get(id))?.reason, 'because');
         } else {
           await assert.rejects(end, coded('internal'), `${from} → ${to}`);
-          assert.equal((await store.get(id))?.state, from);
-          assert.equal((await store.renew([lease], 1000))[0]?.status, 'held');
+          assert.equal((await store.experiments.get(id))?.state, from);
+          assert.equal((await store.attempts.renew([lease], 1000))[0]?.status, 'held');
         }
       }
     }
@@ -33,40 +101,43 @@ describe('end', () => {
   test('gives back the reservation and the lease', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
-    await store.end(lease, { to: 'failed', reason: '' });
-    assert.deepEqual((await store.reservations('local')).items, []);
+    await store.attempts.end(lease, { to: 'failed', reason: '' });
+    assert.deepEqual((await store.clusters.allocations('local')).items, []);
     assert.equal(await redis.zcard(keys.leases), 0);
-    assert.ok((await store.get(lease.experiment))?.endedAt);
+    assert.ok((await store.experiments.get(lease.experiment))?.endedAt);
   });
 
   test('goes on above the attempts that a cluster knows, and never below its own', async (t) => {
     const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
-    const { id } = await store.submit(submitInput());
-    await store.end(await claimed(store, id), { to: 'queued', reason: '', attemptsAbove: 6 });
+    const { id } = await store.experiments.submit(submitInput());
+    await store.attempts.end(await claimed(store, id), { to: 'queued', reason: '', attemptsAbove: 6 });
     const next = await claimed(store, id);
     assert.equal(next.attempt, 7);
-    await store.end(next, { to: 'queued', reason: '', attemptsAbove: 3 });
+    await store.attempts.end(next, { to: 'queued', reason: '', attemptsAbove: 3 });
     assert.equal((await claimed(store, id)).attempt, 8);
   });
 
   test('leaves a cancel to be carried out where a higher attempt may still run', async (t) => {
     const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
     const lease = await running(store);
-    await store.cancel(lease.experiment, 'test');
-    assert.equal(await store.end(lease, { to: 'queued', reason: '', attemptsAbove: 6 }), 'cancelling');
-    assert.equal((await store.renew([lease], 1000))[0]?.status, 'held');
-    assert.equal(await store.end(lease, { to: 'cancelled', reason: '' }), 'cancelled');
+    await store.experiments.cancel(lease.experiment, 'test');
+    assert.equal(
+      await store.attempts.end(lease, { to: 'queued', reason: '', attemptsAbove: 6 }),
+      'cancelling',
+    );
+    assert.equal((await store.attempts.renew([lease], 1000))[0]?.status, 'held');
+    assert.equal(await store.attempts.end(lease, { to: 'cancelled', reason: '' }), 'cancelled');
   });
 });
 
 describe('leases', () => {
   test('are counted, those that nobody took over apart', async (t) => {
     const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
-    assert.deepEqual(await store.leases(), { held: 0, expired: 0 });
+    assert.deepEqual(await store.attempts.leases(), { held: 0, expired: 0 });
     const [first] = [await running(store), await running(store)];
-    assert.deepEqual(await store.leases(), { held: 2, expired: 0 });
-    await store.release([first!]);
-    assert.deepEqual(await store.leases(), { held: 1, expired: 1 });
+    assert.deepEqual(await store.attempts.leases(), { held: 2, expired: 0 });
+    await store.attempts.release([first!]);
+    assert.deepEqual(await store.attempts.leases(), { held: 1, expired: 1 });
   });
 });
 
@@ -75,30 +146,30 @@ describe('cancel', () => {
   test('may be repeated, and is one event', async (t) => {
     const { store } = await storeFor(t);
     const { experiment } = await running(store);
-    assert.equal(await store.cancel(experiment, 'first'), 'cancelling');
-    const events = await store.read(experiment, undefined, 10);
-    assert.equal(await store.cancel(experiment, 'second'), 'cancelling');
-    assert.deepEqual(await store.read(experiment, undefined, 10), events);
-    assert.equal((await store.get(experiment))?.reason, 'first');
+    assert.equal(await store.experiments.cancel(experiment, 'first'), 'cancelling');
+    const events = await store.events.read(experiment, undefined, 10);
+    assert.equal(await store.experiments.cancel(experiment, 'second'), 'cancelling');
+    assert.deepEqual(await store.events.read(experiment, undefined, 10), events);
+    assert.equal((await store.experiments.get(experiment))?.reason, 'first');
   });
 });
 
 describe('confirm', () => {
   test('may be repeated, and leaves a cancelling experiment cancelling', async (t) => {
     const { store } = await storeFor(t);
-    const { id } = await store.submit(submitInput());
+    const { id } = await store.experiments.submit(submitInput());
     const lease = await claimed(store, id);
-    assert.equal(await store.confirm(lease), 'running');
-    const started = (await store.get(id))?.startedAt;
-    assert.equal(await store.confirm(lease), 'running');
-    assert.equal((await store.get(id))?.startedAt, started);
-    assert.equal((await store.read(id, undefined, 10)).length, 3);
+    assert.equal(await store.attempts.confirm(lease), 'running');
+    const started = (await store.experiments.get(id))?.startedAt;
+    assert.equal(await store.attempts.confirm(lease), 'running');
+    assert.equal((await store.experiments.get(id))?.startedAt, started);
+    assert.equal((await store.events.read(id, undefined, 10)).length, 3);
 
-    const second = (await store.submit(submitInput())).id;
+    const second = (await store.experiments.submit(submitInput())).id;
     const other = await claimed(store, second);
-    await store.cancel(second, '');
-    assert.equal(await store.confirm(other), 'cancelling');
-    assert.ok((await store.attempts(second))[0]?.confirmedAt);
+    await store.experiments.cancel(second, '');
+    assert.equal(await store.attempts.confirm(other), 'cancelling');
+    assert.ok((await store.attempts.list(second))[0]?.confirmedAt);
   });
 });
 
@@ -107,9 +178,9 @@ describe('renew', () => {
     const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
     const leases: Lease[] = [];
     for (let n = 0; n < 230; n++) leases.push(await running(store));
-    await store.cancel(leases[1]!.experiment, '');
-    await store.end(leases[2]!, { to: 'failed', reason: '' });
-    const renewals = await store.renew(leases, 60_000);
+    await store.experiments.cancel(leases[1]!.experiment, '');
+    await store.attempts.end(leases[2]!, { to: 'failed', reason: '' });
+    const renewals = await store.attempts.renew(leases, 60_000);
     assert.equal(renewals.length, leases.length);
     const expected = new Map<number, [string, State]>([
       [1, ['held', 'cancelling']],
@@ -120,15 +191,15 @@ describe('renew', () => {
       assert.deepEqual([renewal.status, renewal.state], expected.get(at) ?? ['held', 'running']);
       assert.ok(STATES.includes(renewal.state));
     });
-    assert.deepEqual(await store.renew([], 1), []);
+    assert.deepEqual(await store.attempts.renew([], 1), []);
   });
 
   test('saves a lease that ran out but that nobody took', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
     await redis.zadd(keys.leases, 1, lease.experiment);
-    assert.equal((await store.renew([lease], 60_000))[0]?.status, 'held');
-    assert.deepEqual(await store.takeOver({ dispatcher: 'd', leaseMs: 1, limit: 5 }), []);
+    assert.equal((await store.attempts.renew([lease], 60_000))[0]?.status, 'held');
+    assert.deepEqual(await store.attempts.takeOver({ dispatcher: 'd', leaseMs: 1, limit: 5 }), []);
   });
 });
 
@@ -136,8 +207,8 @@ describe('takeOver', () => {
   test('takes no more than it is asked to, and nothing twice', async (t) => {
     const { store } = await storeFor(t);
     const leases = [await running(store), await running(store), await running(store)];
-    await store.release(leases);
-    const take = () => store.takeOver({ dispatcher: 'd', leaseMs: 60_000, limit: 2 });
+    await store.attempts.release(leases);
+    const take = () => store.attempts.takeOver({ dispatcher: 'd', leaseMs: 60_000, limit: 2 });
     const taken = [await take(), await take(), await take()];
     assert.deepEqual(
       taken.map((some) => some.length),

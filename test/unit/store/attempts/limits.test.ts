@@ -26,7 +26,7 @@ describe('a deadline', () => {
       '2027-03-01T00:00:00.001Z',
       '2100-12-31T01:02:03.004Z',
     ]) {
-      const { id } = await store.submit(submitInput(withLimits({ deadline: text })));
+      const { id } = await store.experiments.submit(submitInput(withLimits({ deadline: text })));
       assert.equal(Number(await redis.hget(keys.experiment(id), 'deadlineAt')), Date.parse(text), text);
     }
   });
@@ -35,45 +35,67 @@ describe('a deadline', () => {
   test('ends what waits, at it and not before, whatever the clock of this process', async (t) => {
     const { store, redis } = await storeFor(t);
     const now = await serverNow(redis);
-    const { id: late } = await store.submit(submitInput(withLimits(at(now - 1000))));
-    const { id: early } = await store.submit(submitInput(withLimits(at(now + 3_600_000))));
-    const { id: free } = await store.submit(submitInput());
-    assert.equal(await store.failOverdue(10), 1);
-    const record = await store.get(late);
+    const { id: late } = await store.experiments.submit(submitInput(withLimits(at(now - 1000))));
+    const { id: early } = await store.experiments.submit(submitInput(withLimits(at(now + 3_600_000))));
+    const { id: free } = await store.experiments.submit(submitInput());
+    assert.deepEqual(await store.experiments.failOverdue(10), { failed: [late], more: false });
+    const record = await store.experiments.get(late);
     assert.equal(record?.state, 'failed');
     assert.match(record?.reason ?? '', /deadline passed before it could start/);
     assert.ok(record?.endedAt);
-    assert.deepEqual(await store.waitingIds(10), [early, free]);
-    assert.equal(await store.failOverdue(10), 0);
+    assert.deepEqual(await store.queue.ids(10), [early, free]);
+    assert.deepEqual(await store.experiments.failOverdue(10), { failed: [], more: false });
   });
 
-  /* Fails without the look in claim.lua. */
-  test('refuses a claim that comes after it', async (t) => {
+  /* Fails without the check in allocate.lua. */
+  test('refuses an allocation that comes after it', async (t) => {
     const { store, redis } = await storeFor(t);
-    const { id } = await store.submit(submitInput(withLimits(at((await serverNow(redis)) - 1000))));
-    await assert.rejects(claimed(store, id), /not-waiting/);
-    assert.equal((await store.get(id))?.state, 'failed');
+    const { id } = await store.experiments.submit(
+      submitInput(withLimits(at((await serverNow(redis)) - 1000))),
+    );
+    await assert.rejects(claimed(store, id), /not-queued/);
+    assert.equal((await store.experiments.get(id))?.state, 'failed');
+  });
+
+  test('ends an experiment whose attempt no dispatcher has acquired', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const { id } = await store.experiments.submit(
+      submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))),
+    );
+    const start = { experiment: id, cluster: 'local', node: 'n', gpus: 1, cpus: 1, reservationVersion: 0 };
+    assert.deepEqual(await store.attempts.allocate([start]), ['allocated']);
+    await redis.zadd('{echelon}:deadlines', 1, id);
+    assert.deepEqual(await store.experiments.failOverdue(1), { failed: [id], more: true });
+    assert.deepEqual(
+      [(await store.experiments.get(id))?.state, (await store.clusters.allocations('local')).items],
+      ['failed', []],
+    );
   });
 
   test('is told at the renewal of what runs, again and again, and survives a takeover', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store, { input: withLimits(at((await serverNow(redis)) + 3_600_000)) });
-    assert.equal((await store.renew([lease], 1000))[0]?.limitReached, null);
+    assert.equal((await store.attempts.renew([lease], 1000))[0]?.limitReached, null);
     await redis.hset(keys.experiment(lease.experiment), 'deadlineAt', 1);
-    assert.equal((await store.renew([lease], 1000))[0]?.limitReached, 'its deadline has passed');
+    assert.equal((await store.attempts.renew([lease], 1000))[0]?.limitReached, 'its deadline has passed');
     await redis.zadd(keys.leases, 1, lease.experiment);
-    const [taken] = await store.takeOver(TAKER);
-    assert.equal((await store.renew([taken!.lease], 1000))[0]?.limitReached, 'its deadline has passed');
+    const [taken] = await store.attempts.takeOver(TAKER);
+    assert.equal(
+      (await store.attempts.renew([taken!.lease], 1000))[0]?.limitReached,
+      'its deadline has passed',
+    );
   });
 
   test('of what ended in another way is forgotten', async (t) => {
     const { store, redis } = await storeFor(t);
-    const { id } = await store.submit(submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))));
-    await store.end(await claimed(store, id), { to: 'failed', reason: '' });
-    const { id: other } = await store.submit(
+    const { id } = await store.experiments.submit(
       submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))),
     );
-    await store.cancel(other, '');
+    await store.attempts.end(await claimed(store, id), { to: 'failed', reason: '' });
+    const { id: other } = await store.experiments.submit(
+      submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))),
+    );
+    await store.experiments.cancel(other, '');
     assert.equal(await redis.zcard('{echelon}:deadlines'), 0);
   });
 });
@@ -82,10 +104,10 @@ describe('a timeout', () => {
   test('counts for each attempt from its confirmed launch on', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store, { input: withLimits({ timeoutSeconds: 60 }) });
-    assert.equal((await store.renew([lease], 1000))[0]?.limitReached, null);
+    assert.equal((await store.attempts.renew([lease], 1000))[0]?.limitReached, null);
     await redis.hset(keys.attempts(lease.experiment), '1:confirmedAt', (await serverNow(redis)) - 61_000);
     assert.equal(
-      (await store.renew([lease], 1000))[0]?.limitReached,
+      (await store.attempts.renew([lease], 1000))[0]?.limitReached,
       'the attempt ran longer than its timeout of 60 s',
     );
   });
@@ -95,10 +117,13 @@ describe('a timeout', () => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store, { input: withLimits({ timeoutSeconds: 60 }) });
     await redis.hset(keys.attempts(lease.experiment), '1:confirmedAt', 1);
-    await store.renew([lease], 1000);
-    assert.equal(await store.end(lease, { to: 'queued', reason: 'the driver was stopped' }), 'failed');
+    await store.attempts.renew([lease], 1000);
+    assert.equal(
+      await store.attempts.end(lease, { to: 'queued', reason: 'the driver was stopped' }),
+      'failed',
+    );
     assert.match(
-      (await store.get(lease.experiment))?.reason ?? '',
+      (await store.experiments.get(lease.experiment))?.reason ?? '',
       /timeout of 60 s; the driver was stopped$/,
     );
   });
@@ -106,19 +131,22 @@ describe('a timeout', () => {
   test('that was only passed, and never told, decides nothing', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store, { input: withLimits({ timeoutSeconds: 60 }) });
-    assert.equal(await store.end(lease, { to: 'queued', reason: 'the machine goes down' }), 'queued');
+    assert.equal(
+      await store.attempts.end(lease, { to: 'queued', reason: 'the machine goes down' }),
+      'queued',
+    );
   });
 });
 
 test('the next attempt waits for as long as was decided, by the clock of the server', async (t) => {
   const { store, redis } = await storeFor(t);
   const lease = await running(store);
-  await store.end(lease, { to: 'queued', reason: 'lost', waitMs: 600_000 });
-  const [waiting] = await store.waiting(1);
+  await store.attempts.end(lease, { to: 'queued', reason: 'lost', waitMs: 600_000 });
+  const [waiting] = await store.queue.first(1);
   const now = await serverNow(redis);
   assert.ok(waiting?.notBefore && Math.abs(waiting.notBefore - now - 600_000) < 5_000);
   await redis.hset(keys.experiment(lease.experiment), 'notBefore', now - 1);
-  assert.equal((await store.waiting(1))[0]?.notBefore, null);
+  assert.equal((await store.queue.first(1))[0]?.notBefore, null);
   await claimed(store, lease.experiment);
   assert.equal(await redis.hexists(keys.experiment(lease.experiment), 'notBefore'), 0);
 });

@@ -49,18 +49,21 @@ describe('batches', () => {
   test('a batch is handed to one verifier at a time, and again when that one is late', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
-    await store.append(
+    await store.events.append(
       lease,
       [1, 2, 3].map((n) => wholeBatch(n, n)),
     );
-    const [one, two] = await Promise.all([store.takePending(2, LEASE), store.takePending(2, LEASE)]);
+    const [one, two] = await Promise.all([
+      store.batches.takePending(2, LEASE),
+      store.batches.takePending(2, LEASE),
+    ]);
     const taken = [...one, ...two].map((record) => record.batch);
     assert.deepEqual(taken, [1, 2, 3]);
-    assert.deepEqual(await store.takePending(5, LEASE), []);
-    assert.equal(await store.backlog(), 3);
+    assert.deepEqual(await store.batches.takePending(5, LEASE), []);
+    assert.equal(await store.batches.backlog(), 3);
     await redis.zadd(keys.pending, 1, `${lease.experiment}:1:2`);
     assert.deepEqual(
-      (await store.takePending(5, LEASE)).map((record) => record.batch),
+      (await store.batches.takePending(5, LEASE)).map((record) => record.batch),
       [2],
     );
   });
@@ -71,9 +74,9 @@ describe('batches', () => {
     const lease = await running(store, { input: { gpus: 4 } });
     await redis.hset(`${keys.experiment(lease.experiment)}:attempts`, '1:confirmedAt', '1000');
     const at = (time: number, n: number) => ({ ...wholeBatch(n, n), at: time });
-    await store.append(lease, [at(3000, 1), at(3500, 2)]);
-    await store.append(lease, [at(9500, 3), at(9400, 4)]);
-    const found = (await store.batches(lease.experiment)).map(({ gpuMs }) => gpuMs);
+    await store.events.append(lease, [at(3000, 1), at(3500, 2)]);
+    await store.events.append(lease, [at(9500, 3), at(9400, 4)]);
+    const found = (await store.batches.list(lease.experiment)).map(({ gpuMs }) => gpuMs);
     assert.deepEqual(found, [8000, 2000, 24_000, 0]);
   });
 
@@ -81,11 +84,11 @@ describe('batches', () => {
   test('counts the processes that began to verify a batch and were not heard of again', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
-    await store.append(lease, [wholeBatch(1, 1)]);
+    await store.events.append(lease, [wholeBatch(1, 1)]);
     const member = `${lease.experiment}:1:1`;
     const take = async (holder: string) => {
       await redis.zadd(keys.pending, 1, member);
-      return (await store.takePending(1, { holder, leaseMs: 60_000 }))[0]!;
+      return (await store.batches.takePending(1, { holder, leaseMs: 60_000 }))[0]!;
     };
     assert.deepEqual(
       [(await take('a')).deaths, (await take('b')).deaths],
@@ -93,57 +96,60 @@ describe('batches', () => {
       'taking counts for nothing',
     );
     const record = await take('a');
-    assert.equal(await store.beginPending(record, { holder: 'a', leaseMs: 60_000 }), true);
-    assert.equal(await store.beginPending(record, { holder: 'a', leaseMs: 60_000 }), true);
+    assert.equal(await store.batches.beginPending(record, { holder: 'a', leaseMs: 60_000 }), true);
+    assert.equal(await store.batches.beginPending(record, { holder: 'a', leaseMs: 60_000 }), true);
     assert.deepEqual([(await take('a')).deaths, (await take('b')).deaths], [0, 1], 'its own process lives');
-    await store.beginPending(record, { holder: 'b', leaseMs: 60_000 });
+    await store.batches.beginPending(record, { holder: 'b', leaseMs: 60_000 });
     assert.equal((await take('c')).deaths, 2);
-    await store.giveBack([record], { holder: 'a', restMs: 60_000 });
-    assert.deepEqual(await store.takePending(1, LEASE), [], 'it rests');
+    await store.batches.returnPending([record], { holder: 'a', restMs: 60_000 });
+    assert.deepEqual(await store.batches.takePending(1, LEASE), [], 'it rests');
     assert.equal((await take('c')).deaths, 1);
-    await store.giveBack([record], { holder: 'b', restMs: 0 });
-    assert.equal((await store.takePending(1, LEASE))[0]?.deaths, 0);
-    await store.beginPending(record, LEASE);
-    await store.report(record, verdict(1, 1), {});
-    assert.equal(await store.beginPending(record, LEASE), false, 'it has its report');
-    await store.holdPending([record], LEASE);
+    await store.batches.returnPending([record], { holder: 'b', restMs: 0 });
+    assert.equal((await store.batches.takePending(1, LEASE))[0]?.deaths, 0);
+    await store.batches.beginPending(record, LEASE);
+    await store.batches.report(record, verdict(1, 1), {});
+    assert.equal(await store.batches.beginPending(record, LEASE), false, 'it has its report');
+    await store.batches.renewPending([record], LEASE);
     assert.equal(await redis.exists(`${keys.pending}:begun`), 0);
-    assert.equal(await store.backlog(), 0);
+    assert.equal(await store.batches.backlog(), 0);
   });
 
   /* Fails where hold-pending.lua does not move the end of the lease. */
   test('a batch whose lease is renewed is not handed to another verifier', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
-    await store.append(lease, [wholeBatch(1, 1)]);
-    const [record] = await store.takePending(1, LEASE);
+    await store.events.append(lease, [wholeBatch(1, 1)]);
+    const [record] = await store.batches.takePending(1, LEASE);
     await redis.zadd(keys.pending, 1, `${lease.experiment}:1:1`);
-    await store.holdPending([record!], LEASE);
-    assert.deepEqual(await store.takePending(1, { ...LEASE, holder: 'verifier-2' }), []);
+    await store.batches.renewPending([record!], LEASE);
+    assert.deepEqual(await store.batches.takePending(1, { ...LEASE, holder: 'verifier-2' }), []);
   });
 
   /* Fails where report.lua keeps the first report whatever it says. */
   test('a report replaces one that called the batch not verifiable, and no other', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
-    await store.append(lease, [wholeBatch(1, 1)]);
-    const [record] = await store.takePending(1, LEASE);
+    await store.events.append(lease, [wholeBatch(1, 1)]);
+    const [record] = await store.batches.takePending(1, LEASE);
     const findings = [{ code: 'not-verifiable', severity: 'error', rows: [], message: 'gone' }];
     const given = { ...verdict(1, 1), exact: 0, unverifiable: 3, errors: ['not-verifiable'], ok: false };
     const condemned = { findings, unverifiable: 3 };
-    assert.equal(await store.report(record!, given, condemned), 'stored');
-    assert.equal(await store.report(record!, given, condemned), 'known');
-    assert.equal((await store.get(lease.experiment))?.verification.unverifiable, 3);
+    assert.equal(await store.batches.report(record!, given, condemned), 'stored');
+    assert.equal(await store.batches.report(record!, given, condemned), 'known');
+    assert.equal((await store.experiments.get(lease.experiment))?.verification.unverifiable, 3);
 
     const found = { ...verdict(1, 1), exact: 2, wrong: 1, ok: false };
-    assert.equal(await store.report(record!, found, { findings: [], unverifiable: 0 }), 'replaced');
-    assert.equal(await store.report(record!, given, condemned), 'known');
-    assert.equal(await store.report(record!, verdict(1, 1), {}), 'known');
-    const { verification } = (await store.get(lease.experiment))!;
+    assert.equal(await store.batches.report(record!, found, { findings: [], unverifiable: 0 }), 'replaced');
+    assert.equal(await store.batches.report(record!, given, condemned), 'known');
+    assert.equal(await store.batches.report(record!, verdict(1, 1), {}), 'known');
+    const { verification } = (await store.experiments.get(lease.experiment))!;
     const { batchesVerified, exact, wrong, unverifiable, errors } = verification;
     assert.deepEqual([batchesVerified, exact, wrong, unverifiable, errors], [1, 2, 1, 0, 0]);
-    assert.deepEqual((await store.batch(lease.experiment, 1, 1))?.report, { findings: [], unverifiable: 0 });
-    const events = (await store.tail(lease.experiment, 2)).map(({ event }) => event);
+    assert.deepEqual((await store.batches.get(lease.experiment, 1, 1))?.report, {
+      findings: [],
+      unverifiable: 0,
+    });
+    const events = (await store.events.tail(lease.experiment, 2)).map(({ event }) => event);
     assert.deepEqual(events, [given, { ...found, replaces: true }]);
   });
 
@@ -151,22 +157,22 @@ describe('batches', () => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     const id = lease.experiment;
-    await store.append(lease, [wholeBatch(1, 1)]);
-    const [record] = await store.takePending(1, LEASE);
+    await store.events.append(lease, [wholeBatch(1, 1)]);
+    const [record] = await store.batches.takePending(1, LEASE);
     const given = { ...verdict(1, 1), exact: 0, unverifiable: 3, errors: ['not-verifiable'], ok: false };
-    await store.report(record!, given, { findings: [{ code: 'not-verifiable' }], unverifiable: 3 });
-    await store.end(lease, { to: 'succeeded', reason: 'exit code 0' });
-    await store.dropSignals(id);
-    assert.equal(await store.archiveStream(id), 'archived');
-    assert.equal(await store.report(record!, verdict(1, 1), { findings: [] }), 'replaced');
-    const last = async () => (await store.tail(id, 1))[0]?.event;
+    await store.batches.report(record!, given, { findings: [{ code: 'not-verifiable' }], unverifiable: 3 });
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
+    await store.rules.dropSignals(id);
+    assert.equal(await store.archive.archiveStream(id), 'archived');
+    assert.equal(await store.batches.report(record!, verdict(1, 1), { findings: [] }), 'replaced');
+    const last = async () => (await store.events.tail(id, 1))[0]?.event;
     assert.deepEqual(await last(), { ...verdict(1, 1), replaces: true });
-    await store.dropSignals(id);
-    const due = await store.takeArchiving({ limit: 9, leaseMs: 1, afterMs: -60_000 });
+    await store.rules.dropSignals(id);
+    const due = await store.archive.take({ limit: 9, leaseMs: 1, afterMs: -60_000 });
     assert.deepEqual(due, [id]);
-    assert.equal(await store.archiveStream(id), 'archived');
+    assert.equal(await store.archive.archiveStream(id), 'archived');
     assert.deepEqual(await last(), { ...verdict(1, 1), replaces: true });
-    const entries = await store.readFeed('default', '0', 99);
+    const entries = await store.feed.read('default', '0', 99);
     const told = entries.map(({ event }) => event).filter(({ type }) => type === 'verification');
     assert.deepEqual(told, [given, { ...verdict(1, 1), replaces: true }]);
   });
@@ -174,49 +180,52 @@ describe('batches', () => {
   test('a report that comes after the next attempt has begun is placed behind its events', async (t) => {
     const { store } = await storeFor(t);
     const first = await running(store);
-    await store.append(first, [wholeBatch(1, 1)]);
-    await store.end(first, { to: 'queued', reason: 'node lost' });
+    await store.events.append(first, [wholeBatch(1, 1)]);
+    await store.attempts.end(first, { to: 'queued', reason: 'node lost' });
     const second = await claimed(store, first.experiment);
-    await store.append(second, [wholeBatch(1, 1)]);
-    const [old] = await store.takePending(1, LEASE);
+    await store.events.append(second, [wholeBatch(1, 1)]);
+    const [old] = await store.batches.takePending(1, LEASE);
     assert.equal(old?.attempt, 1);
-    assert.equal(await store.report(old, verdict(1, 1), { ok: true }), 'stored');
-    const [entry] = await store.tail(first.experiment, 1);
+    assert.equal(await store.batches.report(old, verdict(1, 1), { ok: true }), 'stored');
+    const [entry] = await store.events.tail(first.experiment, 1);
     assert.deepEqual(entry, { id: `2-${2 ** 20 + 1}`, at: entry!.at, event: verdict(1, 1) });
-    const record = await store.get(first.experiment);
+    const record = await store.experiments.get(first.experiment);
     assert.deepEqual([record?.verification.batches, record?.verification.batchesVerified], [2, 1]);
-    assert.equal((await store.batch(first.experiment, 2, 1))?.report, null);
+    assert.equal((await store.batches.get(first.experiment, 2, 1))?.report, null);
   });
 
   /* Seen to fail where report.lua counts before it knows whether there is a report. */
   test('reports of two verifiers that raced are counted once', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
-    await store.append(lease, [wholeBatch(1, 1)]);
-    const [record] = await store.takePending(1, LEASE);
+    await store.events.append(lease, [wholeBatch(1, 1)]);
+    const [record] = await store.batches.takePending(1, LEASE);
     const stored = await Promise.all(
-      [1, 2, 3].map((n) => store.report(record!, verdict(1, 1), { n, findings: [] })),
+      [1, 2, 3].map((n) => store.batches.report(record!, verdict(1, 1), { n, findings: [] })),
     );
     assert.deepEqual(stored, ['stored', 'known', 'known']);
-    assert.deepEqual((await store.batch(lease.experiment, 1, 1))?.report, { n: 1, findings: [] });
-    assert.equal((await store.get(lease.experiment))?.verification.exact, 3);
+    assert.deepEqual((await store.batches.get(lease.experiment, 1, 1))?.report, { n: 1, findings: [] });
+    assert.equal((await store.experiments.get(lease.experiment))?.verification.exact, 3);
     assert.equal(
-      (await store.tail(lease.experiment, 9)).filter((e) => e.event.type === 'verification').length,
+      (await store.events.tail(lease.experiment, 9)).filter((e) => e.event.type === 'verification').length,
       1,
     );
-    await assert.rejects(store.report({ ...record!, batch: 9 }, verdict(1, 9), {}), coded('not-found'));
+    await assert.rejects(
+      store.batches.report({ ...record!, batch: 9 }, verdict(1, 9), {}),
+      coded('not-found'),
+    );
   });
 
   /* Seen to fail where the digest is not compared. */
   test('bytes that do not have their digest are refused', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
-    await store.append(lease, [wholeBatch(1, 1), wholeBatch(2, 2)]);
-    const [one, two] = await store.batches(lease.experiment);
-    assert.deepEqual(await store.batchBytes(two!), BYTES);
-    await assert.rejects(store.batchBytes({ ...one!, digest: '0'.repeat(64) }), coded('not-verifiable'));
+    await store.events.append(lease, [wholeBatch(1, 1), wholeBatch(2, 2)]);
+    const [one, two] = await store.batches.list(lease.experiment);
+    assert.deepEqual(await store.batches.bytes(two!), BYTES);
+    await assert.rejects(store.batches.bytes({ ...one!, digest: '0'.repeat(64) }), coded('not-verifiable'));
     await redis.xdel(keys.events(lease.experiment), one!.firstEntry);
-    await assert.rejects(store.batchBytes(one!), coded('not-verifiable'));
+    await assert.rejects(store.batches.bytes(one!), coded('not-verifiable'));
   });
 
   test('joins a batch of many parts, with other events between them', async (t) => {
@@ -237,8 +246,8 @@ describe('batches', () => {
         event: { type: 'log', source: 'stdout', lines: ['between'], cutBytes: 0 },
       },
     ]);
-    await store.append(lease, events);
-    const [record] = await store.batches(lease.experiment);
-    assert.deepEqual(await store.batchBytes(record!), Buffer.concat(parts));
+    await store.events.append(lease, events);
+    const [record] = await store.batches.list(lease.experiment);
+    assert.deepEqual(await store.batches.bytes(record!), Buffer.concat(parts));
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Cluster } from '../../../../src/store/clusters/contract.ts';
+import { claim as claimOn } from '../../../support/claim.ts';
 import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 
 function cluster(name: string, changes: Partial<Cluster> = {}): Cluster {
@@ -20,65 +21,68 @@ function cluster(name: string, changes: Partial<Cluster> = {}): Cluster {
 
 test('clusters are kept whole, by name, until they are removed', async (t) => {
   const { store } = await storeFor(t);
-  await store.putCluster(cluster('b'));
-  await store.putCluster(cluster('a'));
-  await store.putCluster(cluster('b', { generation: 'g', lastSeenAt: 5 }));
-  assert.deepEqual(await store.clusters(), [cluster('a'), cluster('b', { generation: 'g', lastSeenAt: 5 })]);
-  await store.removeCluster('a');
+  await store.clusters.put(cluster('b'));
+  await store.clusters.put(cluster('a'));
+  await store.clusters.put(cluster('b', { generation: 'g', lastSeenAt: 5 }));
+  assert.deepEqual(await store.clusters.list(), [
+    cluster('a'),
+    cluster('b', { generation: 'g', lastSeenAt: 5 }),
+  ]);
+  await store.clusters.remove('a');
   assert.deepEqual(
-    (await store.clusters()).map(({ name }) => name),
+    (await store.clusters.list()).map(({ name }) => name),
     ['b'],
   );
 });
 
 test('clusters are read by their names with all that stands beside their records', async (t) => {
   const { store } = await storeFor(t);
-  for (const name of ['a', 'b', 'c']) await store.putCluster(cluster(name));
+  for (const name of ['a', 'b', 'c']) await store.clusters.put(cluster(name));
   const nodes = [{ id: 'm', cpusTotal: 2, gpusTotal: 0, cpusUsed: 1, gpusUsed: 0 }];
-  await store.seeCluster('b', { address: '127.0.0.1:1', generation: 'g', nodes });
-  await store.setDraining('b', true);
-  await store.setCluster('b', { labels: { gpu: 'h100' }, backfill: true });
-  await store.setCluster('c', { labels: { gpu: 'a100' } });
-  const [a, b] = await store.clusters();
+  await store.clusters.see('b', { address: '127.0.0.1:1', generation: 'g', nodes });
+  await store.clusters.setDraining('b', true);
+  await store.clusters.set('b', { labels: { gpu: 'h100' }, backfill: true });
+  await store.clusters.set('c', { labels: { gpu: 'a100' } });
+  const [a, b] = await store.clusters.list();
   assert.deepEqual([b!.draining, b!.labels, b!.backfill], [true, { gpu: 'h100' }, true]);
-  assert.deepEqual(await store.clusters(['b']), [b]);
-  assert.deepEqual(await store.clusters(['b', 'none', 'a']), [a, b]);
-  assert.deepEqual(await store.clusters(['none']), []);
-  assert.deepEqual(await store.clusters([]), []);
+  assert.deepEqual(await store.clusters.list(['b']), [b]);
+  assert.deepEqual(await store.clusters.list(['b', 'none', 'a']), [a, b]);
+  assert.deepEqual(await store.clusters.list(['none']), []);
+  assert.deepEqual(await store.clusters.list([]), []);
 });
 
 test('the version of the reservations rises with each new one, and with the removal of the cluster', async (t) => {
   const { store } = await storeFor(t);
-  assert.deepEqual(await store.reservations('local'), { version: 0, items: [] });
-  const { id } = await store.submit(submitInput());
+  assert.deepEqual(await store.clusters.allocations('local'), { version: 0, items: [] });
+  const { id } = await store.experiments.submit(submitInput());
   const lease = await claimed(store, id);
-  assert.deepEqual(await store.reservations('local'), {
+  assert.deepEqual(await store.clusters.allocations('local'), {
     version: 1,
     items: [{ experiment: id, node: 'node-1', gpus: 0, cpus: 1 }],
   });
-  await store.end(lease, { to: 'queued', reason: '' });
-  assert.deepEqual(await store.reservations('local'), { version: 1, items: [] });
-  await store.removeCluster('local');
-  assert.equal((await store.reservations('local')).version, 2);
+  await store.attempts.end(lease, { to: 'queued', reason: '' });
+  assert.deepEqual(await store.clusters.allocations('local'), { version: 1, items: [] });
+  await store.clusters.remove('local');
+  assert.equal((await store.clusters.allocations('local')).version, 2);
 });
 
 test('what was seen stands beside the record, and counts only at its address', async (t) => {
   const { store, redis } = await storeFor(t);
   const nodes = [{ id: 'm', cpusTotal: 2, gpusTotal: 0, cpusUsed: 1, gpusUsed: 0 }];
   const seen = { address: '127.0.0.1:1', generation: 'g', nodes, rayVersion: '2.60.0' };
-  await store.seeCluster('a', seen);
-  assert.deepEqual(await store.clusters(), [], 'it brought a cluster into being');
+  await store.clusters.see('a', seen);
+  assert.deepEqual(await store.clusters.list(), [], 'it brought a cluster into being');
   // Fails without the look in see-cluster.lua: what a cluster said that is gone would stay for ever.
   assert.equal(await redis.exists('{echelon}:clusters:seen'), 0);
-  await store.putCluster(cluster('a'));
-  await store.seeCluster('a', seen);
-  const [read] = await store.clusters();
+  await store.clusters.put(cluster('a'));
+  await store.clusters.see('a', seen);
+  const [read] = await store.clusters.list();
   assert.deepEqual(read, { ...cluster('a'), ...seen, lastSeenAt: read?.lastSeenAt, answering: true });
-  await store.putCluster(cluster('a', { address: '127.0.0.1:2' }));
-  assert.deepEqual(await store.clusters(), [cluster('a', { address: '127.0.0.1:2' })]);
-  await store.seeCluster('a', seen);
+  await store.clusters.put(cluster('a', { address: '127.0.0.1:2' }));
+  assert.deepEqual(await store.clusters.list(), [cluster('a', { address: '127.0.0.1:2' })]);
+  await store.clusters.see('a', seen);
   assert.deepEqual(
-    await store.clusters(),
+    await store.clusters.list(),
     [cluster('a', { address: '127.0.0.1:2' })],
     'an old address came back',
   );
@@ -86,62 +90,62 @@ test('what was seen stands beside the record, and counts only at its address', a
 
 test('on a draining cluster no claim succeeds, whenever it was decided', async (t) => {
   const { store } = await storeFor(t);
-  assert.equal(await store.setDraining('local', true), false);
-  await store.putCluster(cluster('local'));
-  const { version } = await store.reservations('local');
-  const { id } = await store.submit(submitInput());
+  assert.equal(await store.clusters.setDraining('local', true), false);
+  await store.clusters.put(cluster('local'));
+  const { version } = await store.clusters.allocations('local');
+  const { id } = await store.experiments.submit(submitInput());
   const claim = () =>
-    store.claim({
+    claimOn(store, {
       ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1 },
       ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
     });
-  assert.equal(await store.setDraining('local', true), true);
-  assert.equal((await store.clusters())[0]!.draining, true);
+  assert.equal(await store.clusters.setDraining('local', true), true);
+  assert.equal((await store.clusters.list())[0]!.draining, true);
   assert.equal((await claim()).outcome, 'changed');
-  await store.putCluster((await store.clusters())[0]!);
-  assert.equal((await store.clusters())[0]!.draining, true, 'a change of the record ended it');
-  await store.setDraining('local', false);
-  assert.equal((await store.clusters())[0]!.draining, undefined);
+  await store.clusters.put((await store.clusters.list())[0]!);
+  assert.equal((await store.clusters.list())[0]!.draining, true, 'a change of the record ended it');
+  await store.clusters.setDraining('local', false);
+  assert.equal((await store.clusters.list())[0]!.draining, undefined);
   assert.equal((await claim()).outcome, 'claimed');
 });
 
 test('a cluster is not removed while something is reserved; once removed, nothing starts there until it is added', async (t) => {
   const { store } = await storeFor(t);
-  await store.putCluster(cluster('local'));
-  const { id } = await store.submit(submitInput());
+  await store.clusters.put(cluster('local'));
+  const { id } = await store.experiments.submit(submitInput());
   const lease = await claimed(store, id);
-  assert.equal(await store.removeCluster('local'), 'busy');
-  await store.end(lease, { to: 'queued', reason: '' });
-  assert.equal(await store.removeCluster('local'), 'removed');
-  assert.equal(await store.removeCluster('local'), 'absent');
-  const { version } = await store.reservations('local');
+  assert.equal(await store.clusters.remove('local'), 'busy');
+  await store.attempts.end(lease, { to: 'queued', reason: '' });
+  assert.equal(await store.clusters.remove('local'), 'removed');
+  assert.equal(await store.clusters.remove('local'), 'absent');
+  const { version } = await store.clusters.allocations('local');
   const late = {
     ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1 },
     ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
   };
-  assert.equal((await store.claim(late)).outcome, 'changed');
-  await store.putCluster(cluster('local'));
-  assert.equal((await store.claim(late)).outcome, 'claimed');
+  assert.equal((await claimOn(store, late)).outcome, 'changed');
+  await store.clusters.put(cluster('local'));
+  assert.equal((await claimOn(store, late)).outcome, 'claimed');
 });
 
 /* Fails where a time of one process is compared with the clock of another: a cluster would be silent for half of a fleet. */
 test('whether a cluster answers is judged by the clock of the server only', async (t) => {
   const { store, redis } = await storeFor(t);
-  await store.putCluster(cluster('a'));
+  await store.clusters.put(cluster('a'));
   const trueNow = Date.now;
   t.after(() => {
     Date.now = trueNow;
   });
   const seen = { address: '127.0.0.1:1', generation: 'g', nodes: [] };
   const answering = async () => [
-    (await store.clusters())[0]?.answering,
-    (await store.clusters(['a']))[0]?.answering,
-    (await store.situation(1)).clusters[0]?.answering,
+    (await store.clusters.list())[0]?.answering,
+    (await store.clusters.list(['a']))[0]?.answering,
+    (await store.queue.situation(1)).clusters[0]?.answering,
   ];
   assert.deepEqual(await answering(), [false, false, false]);
   for (const skewMs of [3_600_000, -3_600_000]) {
     Date.now = () => trueNow() + skewMs;
-    await store.seeCluster('a', seen);
+    await store.clusters.see('a', seen);
     Date.now = () => trueNow() - skewMs;
     assert.deepEqual(await answering(), [true, true, true]);
     const [seconds] = (await redis.time()) as [number, number];

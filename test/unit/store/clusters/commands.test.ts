@@ -8,36 +8,36 @@ import { storeFor } from '../../../support/store.ts';
 
 async function create(store: Store, cluster: string, secret: string | null = null): Promise<string> {
   const id = newCommandId();
-  await store.createCommand({ id, cluster, kind: 'add', request: { address: 'ray://h:1' }, secret });
+  await store.commands.create({ id, cluster, kind: 'add', request: { address: 'ray://h:1' }, secret });
   return id;
 }
 
 async function claim(store: Store, id: string, leaseMs = 60_000): Promise<CommandLease> {
-  const answer = await store.claimCommand({ id, dispatcher: 'd', leaseMs });
+  const answer = await store.commands.claim({ id, dispatcher: 'd', leaseMs });
   assert.equal(answer.outcome, 'claimed');
   return (answer as Extract<typeof answer, { outcome: 'claimed' }>).claimed.lease;
 }
 
 const outcome = async (store: Store, id: string) =>
-  (await store.claimCommand({ id, dispatcher: 'other', leaseMs: 60_000 })).outcome;
+  (await store.commands.claim({ id, dispatcher: 'other', leaseMs: 60_000 })).outcome;
 
 test('the project and the findings of a preflight are kept with it', async (t) => {
   const { store } = await storeFor(t);
   const id = newCommandId();
-  await store.createCommand({
+  await store.commands.create({
     ...{ id, cluster: 'a', kind: 'preflight', request: {}, secret: null, project: 'mine' },
   });
-  assert.equal(await store.commandProject(id), 'mine');
-  assert.equal(await store.commandProject(await create(store, 'a')), undefined);
+  assert.equal(await store.commands.project(id), 'mine');
+  assert.equal(await store.commands.project(await create(store, 'a')), undefined);
   const findings = [{ severity: 'error', check: 'GPUs', message: 'none', mend: 'buy one' }] as const;
-  await store.endCommand(await claim(store, id), { state: 'succeeded', problems: [], findings });
-  assert.deepEqual((await store.command(id))?.findings, findings);
+  await store.commands.end(await claim(store, id), { state: 'succeeded', problems: [], findings });
+  assert.deepEqual((await store.commands.get(id))?.findings, findings);
 });
 
 test('a removal that is asked for again is the same command, until the cluster is added again', async (t) => {
   const { store } = await storeFor(t);
   const ask = (kind: CommandKind, cluster = 'a') =>
-    store.createCommand({ id: newCommandId(), cluster, kind, request: {}, secret: null });
+    store.commands.create({ id: newCommandId(), cluster, kind, request: {}, secret: null });
   const first = await ask('remove');
   const at = (await Promise.all([ask('remove'), ask('remove', 'b'), ask('remove')])) as string[];
   assert.deepEqual([at[0], at[1] === first, at[2]], [first, false, first]);
@@ -54,40 +54,40 @@ test('a removal that is asked for again is the same command, until the cluster i
 test('a removal that is over is asked for anew', async (t) => {
   const { store } = await storeFor(t);
   const ask = () =>
-    store.createCommand({ id: newCommandId(), cluster: 'a', kind: 'remove', request: {}, secret: null });
+    store.commands.create({ id: newCommandId(), cluster: 'a', kind: 'remove', request: {}, secret: null });
   const first = await ask();
   const lease = await claim(store, first);
   assert.equal(await ask(), first, 'one that is carried out');
-  await store.endCommand(lease, { state: 'failed', problems: [] });
+  await store.commands.end(lease, { state: 'failed', problems: [] });
   assert.notEqual(await ask(), first);
 });
 
 test('a command is recorded, carried out and over; its secret is handed out by the claim alone', async (t) => {
   const { store, redis } = await storeFor(t);
   const id = await create(store, 'a', 'CANARY');
-  await store.createCommand({ id, cluster: 'b', kind: 'drain', request: {}, secret: null });
-  const queued = await store.command(id);
+  await store.commands.create({ id, cluster: 'b', kind: 'drain', request: {}, secret: null });
+  const queued = await store.commands.get(id);
   assert.deepEqual(
     [queued?.cluster, queued?.kind, queued?.state, queued?.endedAt],
     ['a', 'add', 'queued', null],
   );
   assert.ok(!JSON.stringify(queued).includes('CANARY'));
-  assert.deepEqual(await store.openCommands(), [{ id, cluster: 'a' }]);
+  assert.deepEqual(await store.commands.open(), [{ id, cluster: 'a' }]);
 
-  const answer = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 60_000 });
+  const answer = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 60_000 });
   assert.ok(answer.outcome === 'claimed');
   const { lease, ...claimed } = answer.claimed;
   assert.deepEqual(claimed, { kind: 'add', request: { address: 'ray://h:1' }, secret: 'CANARY', tries: 1 });
-  for (const line of ['one', 'one', 'two', 'one']) assert.ok(await store.reportCommand(lease, line));
+  for (const line of ['one', 'one', 'two', 'one']) assert.ok(await store.commands.report(lease, line));
   const problems = [{ severity: 'warning', message: 'open', mend: 'close it' }] as const;
-  assert.ok(await store.endCommand(lease, { state: 'succeeded', problems }));
-  const ended = await store.command(id);
+  assert.ok(await store.commands.end(lease, { state: 'succeeded', problems }));
+  const ended = await store.commands.get(id);
   assert.deepEqual(ended?.report, ['one', 'two', 'one']);
   assert.deepEqual([ended?.state, ended?.problems], ['succeeded', problems]);
   assert.ok(ended!.endedAt! >= ended!.createdAt);
-  assert.deepEqual(await store.openCommands(), []);
+  assert.deepEqual(await store.commands.open(), []);
   assert.equal(await outcome(store, id), 'over');
-  assert.ok(!(await store.endCommand(lease, { state: 'failed', problems: [] })), 'it ended twice');
+  assert.ok(!(await store.commands.end(lease, { state: 'failed', problems: [] })), 'it ended twice');
   assert.equal(await redis.hget(`{echelon}:command:${id}`, 'secret'), null);
   assert.ok((await redis.ttl(`{echelon}:command:${id}`)) > 0);
 });
@@ -104,7 +104,7 @@ test('at most one of a cluster runs at a time, in their order; other clusters do
   assert.equal(await outcome(store, first), 'busy');
   assert.equal(await outcome(store, second), 'busy');
   await claim(store, other);
-  await store.endCommand(lease, { state: 'failed', problems: [] });
+  await store.commands.end(lease, { state: 'failed', problems: [] });
   await claim(store, second);
 });
 
@@ -113,18 +113,18 @@ test('one whose holder fell silent or let it go is taken by another, and the old
   const id = await create(store, 'a');
   const old = await claim(store, id, 0);
   const next = await claim(store, id);
-  assert.ok(!(await store.renewCommand(old, 1000)));
-  assert.ok(!(await store.reportCommand(old, 'late')));
-  assert.ok(!(await store.endCommand(old, { state: 'failed', problems: [] })));
-  assert.ok(await store.renewCommand(next, 60_000));
+  assert.ok(!(await store.commands.renew(old, 1000)));
+  assert.ok(!(await store.commands.report(old, 'late')));
+  assert.ok(!(await store.commands.end(old, { state: 'failed', problems: [] })));
+  assert.ok(await store.commands.renew(next, 60_000));
   assert.equal(await outcome(store, id), 'busy');
-  assert.ok(await store.renewCommand(next, 0));
-  const third = await store.claimCommand({ id, dispatcher: 'd', leaseMs: 60_000 });
+  assert.ok(await store.commands.renew(next, 0));
+  const third = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 60_000 });
   assert.equal(third.outcome === 'claimed' && third.claimed.tries, 3);
 });
 
 test('an unknown command is none', async (t) => {
   const { store } = await storeFor(t);
-  assert.equal(await store.command(newCommandId()), undefined);
+  assert.equal(await store.commands.get(newCommandId()), undefined);
   assert.equal(await outcome(store, newCommandId()), 'over');
 });

@@ -70,7 +70,7 @@ describe('append', () => {
     const every = Uint8Array.from({ length: 256 }, (_v, at) => at);
     const long = Buffer.concat([every, every.slice(0, 1)]);
     const digest = createHash('sha256').update(every).update(long).digest('hex');
-    await store.append(lease, [
+    await store.events.append(lease, [
       part(1, every, { batch: 1, index: 0, count: 2, digest }),
       part(2, long, { batch: 1, index: 1, count: 2, digest }),
     ]);
@@ -80,8 +80,8 @@ describe('append', () => {
     const name = createHash('sha256').update(long).digest('hex');
     assert.deepEqual(second?.slice(6), [Buffer.from('k'), Buffer.from(name)]);
     assert.deepEqual(await archive.get(lease.experiment, name), Buffer.from(long));
-    const [record] = await store.batches(lease.experiment);
-    assert.deepEqual(await store.batchBytes(record!), Buffer.concat([every, long]));
+    const [record] = await store.batches.list(lease.experiment);
+    assert.deepEqual(await store.batches.bytes(record!), Buffer.concat([every, long]));
   });
 
   /* Seen to fail where the append does not wait for the archive. */
@@ -96,23 +96,26 @@ describe('append', () => {
     };
     const { store } = await storeFor(t, { archive, limits: { inlineBytes: 1 } });
     const lease = await running(store);
-    await assert.rejects(store.append(lease, [part(1, new Uint8Array(2))]), coded('store-unavailable'));
-    assert.equal(await store.append(lease, []), 0);
-    assert.equal(await store.backlog(), 0);
+    await assert.rejects(
+      store.events.append(lease, [part(1, new Uint8Array(2))]),
+      coded('store-unavailable'),
+    );
+    assert.equal(await store.events.append(lease, []), 0);
+    assert.equal(await store.batches.backlog(), 0);
   });
 
   // Fails where the bytes of a dispatcher that was frozen for long stay in the archive, which nobody looks through.
   test('leaves nothing in the archive for an experiment that was deleted meanwhile', async (t) => {
     const { store, archive } = await storeFor(t, { limits: { inlineBytes: 1 } });
     const lease = await running(store);
-    await store.end(lease, { to: 'failed', reason: 'its machine was lost' });
+    await store.attempts.end(lease, { to: 'failed', reason: 'its machine was lost' });
     const late = Buffer.from('two');
     const name = createHash('sha256').update(late).digest('hex');
-    await assert.rejects(store.append(lease, [part(1, late)]), coded('lease-lost'));
+    await assert.rejects(store.events.append(lease, [part(1, late)]), coded('lease-lost'));
     assert.deepEqual(await archive.get(lease.experiment, name), late);
-    assert.equal(await store.deleteExperiment(lease.experiment), 'deleted');
-    assert.equal(await store.collectGarbage(10), 1);
-    await assert.rejects(store.append(lease, [part(1, late)]), coded('lease-lost'));
+    assert.equal(await store.experiments.delete(lease.experiment), 'deleted');
+    assert.equal(await store.retention.collectGarbage(10), 1);
+    await assert.rejects(store.events.append(lease, [part(1, late)]), coded('lease-lost'));
     await assert.rejects(archive.get(lease.experiment, name), coded('not-found'));
   });
 
@@ -120,12 +123,12 @@ describe('append', () => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     const gap = { type: 'gap', step: 1, count: 1, bytes: 9, rows: 7, reason: 'full' } as const;
-    await store.append(lease, [
+    await store.events.append(lease, [
       part(1, new Uint8Array(1)),
       { sequence: 2, at: 0, event: { ...gap, what: 'batch' } },
       { sequence: 3, at: 0, event: { ...gap, what: 'logs' } },
     ]);
-    const counts = (await store.get(lease.experiment))?.verification;
+    const counts = (await store.experiments.get(lease.experiment))?.verification;
     assert.deepEqual([counts?.rowsSeen, counts?.dropped, counts?.batches], [8, 7, 1]);
   });
 
@@ -135,8 +138,8 @@ describe('append', () => {
     const of = (batch: number, index: number) => ({ batch, index, count: 3, digest: 'd' });
     const one = new Uint8Array(1);
     const parts = [of(1, 0), of(1, 1), of(2, 0), of(2, 1), of(2, 2), of(3, 0), of(3, 2)];
-    for (const [at, place] of parts.entries()) await store.append(lease, [part(at + 1, one, place)]);
-    const batches = await store.batches(lease.experiment);
+    for (const [at, place] of parts.entries()) await store.events.append(lease, [part(at + 1, one, place)]);
+    const batches = await store.batches.list(lease.experiment);
     assert.deepEqual(
       batches.map(({ batch, firstEntry, lastEntry }) => ({ batch, firstEntry, lastEntry })),
       [{ batch: 2, firstEntry: `1-${3 * 2 ** 20}`, lastEntry: `1-${5 * 2 ** 20}` }],
@@ -159,14 +162,17 @@ describe('append', () => {
         { type: 'checkpoint', step: value, path: '' },
       ];
       for (const event of events) {
-        assert.equal(await store.append(lease, [{ sequence: ++sequence, at: 0, event }]), sequence);
+        assert.equal(await store.events.append(lease, [{ sequence: ++sequence, at: 0, event }]), sequence);
       }
     }
-    const record = await store.get(lease.experiment);
+    const record = await store.experiments.get(lease.experiment);
     assert.ok(Number.isSafeInteger(record?.verification.rowsSeen));
     assert.ok(Number.isSafeInteger(record?.progress.step));
     for (const bad of [0, -1, 1.5, Number.NaN, 2 ** 44]) {
-      await assert.rejects(store.append(lease, [part(bad, new Uint8Array(1))]), coded('invalid-request'));
+      await assert.rejects(
+        store.events.append(lease, [part(bad, new Uint8Array(1))]),
+        coded('invalid-request'),
+      );
     }
   });
 
@@ -176,15 +182,17 @@ describe('append', () => {
     for (let at = 0; at < 8; at += 1) leases.push(await running(store));
     const values = Object.fromEntries(Array.from({ length: 150_000 }, (_v, at) => [`m${at}`, at]));
     for (const lease of leases) {
-      await store.append(lease, [
+      await store.events.append(lease, [
         { sequence: 1, at: 0, event: { type: 'stage', name: 's'.repeat(3_900_000), step: 1, steps: 1 } },
         { sequence: 2, at: 0, event: { type: 'checkpoint', step: 1, path: 'c'.repeat(3_900_000) } },
       ]);
     }
-    await store.append(leases[0]!, [{ sequence: 3, at: 0, event: { type: 'metrics', step: 1, values } }]);
-    const list = await Promise.all(leases.map(({ experiment }) => store.get(experiment)));
+    await store.events.append(leases[0]!, [
+      { sequence: 3, at: 0, event: { type: 'metrics', step: 1, values } },
+    ]);
+    const list = await Promise.all(leases.map(({ experiment }) => store.experiments.get(experiment)));
     assert.ok(JSON.stringify(list).length < 100_000);
-    const events = (await store.read(leases[0]!.experiment, '1-0', 10)).map(({ event }) => event);
+    const events = (await store.events.read(leases[0]!.experiment, '1-0', 10)).map(({ event }) => event);
     assert.deepEqual(
       events.map(({ type }) => type),
       ['state', 'stage', 'gap', 'metrics'],

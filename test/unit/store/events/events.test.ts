@@ -16,24 +16,24 @@ test('read and tail give the same entries in pieces of any size', async (t) => {
       event: { type: 'log', source: 'stdout', lines: [`é ${at}\u0000"`], cutBytes: 0 },
     }),
   );
-  await store.append(lease, events);
-  const all = await store.read(lease.experiment, undefined, 1000);
+  await store.events.append(lease, events);
+  const all = await store.events.read(lease.experiment, undefined, 1000);
   assert.equal(all.length, 23);
   assert.deepEqual(all[5]?.event, { type: 'log', source: 'stdout', lines: ['é 2\u0000"'], cutBytes: 0 });
   for (const size of [1, 3, 4, 5, 22, 23, 24]) {
     const pieces = [];
     for (let after: string | undefined; ; after = pieces.at(-1)?.id) {
-      const piece = await store.read(lease.experiment, after, size);
+      const piece = await store.events.read(lease.experiment, after, size);
       assert.ok(piece.length <= size);
       if (piece.length === 0) break;
       pieces.push(...piece);
     }
     assert.deepEqual(pieces, all);
-    assert.deepEqual(await store.tail(lease.experiment, size), all.slice(-size));
+    assert.deepEqual(await store.events.tail(lease.experiment, size), all.slice(-size));
   }
-  assert.deepEqual(await store.tail(lease.experiment, 0), []);
-  assert.deepEqual(await store.read(lease.experiment, undefined, 0), []);
-  assert.deepEqual(await store.read('exp-00000000000000000000', undefined, 5), []);
+  assert.deepEqual(await store.events.tail(lease.experiment, 0), []);
+  assert.deepEqual(await store.events.read(lease.experiment, undefined, 0), []);
+  assert.deepEqual(await store.events.read('exp-00000000000000000000', undefined, 5), []);
 });
 
 test('reading a stream does not carry the bytes of its batches', async (t) => {
@@ -55,10 +55,10 @@ test('reading a stream does not carry the bytes of its batches', async (t) => {
     event: { ...part, batch: at + 1 },
     data,
   }));
-  await store.append(lease, events);
+  await store.events.append(lease, events);
   const sent = async () => Number(/total_net_output_bytes:(\d+)/.exec(await redis.info('stats'))?.[1]);
   const before = await sent();
-  assert.equal((await store.read(lease.experiment, undefined, 100)).length, 23);
+  assert.equal((await store.events.read(lease.experiment, undefined, 100)).length, 23);
   assert.ok((await sent()) - before < 60_000);
 });
 
@@ -72,7 +72,7 @@ async function withParts(store: Store): Promise<Lease> {
     ...{ sequence: at + 1, at: 0, data },
     event: { ...PART, index: at },
   }));
-  await store.append(lease, events);
+  await store.events.append(lease, events);
   return lease;
 }
 
@@ -81,17 +81,20 @@ test('a page with long parts is read in short steps', async (t) => {
   const { store, redis } = await storeFor(t);
   const { experiment } = await withParts(store);
   const steps = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
-  const all = await store.read(experiment, undefined, 128);
-  for (const look of [() => store.read(experiment, undefined, 128), () => store.tail(experiment, 128)]) {
+  const all = await store.events.read(experiment, undefined, 128);
+  for (const look of [
+    () => store.events.read(experiment, undefined, 128),
+    () => store.events.tail(experiment, 128),
+  ]) {
     const before = await steps();
     assert.deepEqual(await look(), all);
     assert.ok((await steps()) - before >= 4);
   }
   assert.equal(all.length, 88);
-  const page = await store.readSignals(experiment, 128);
+  const page = await store.rules.readSignals(experiment, 128);
   assert.ok(page.more && page.entries.length < 30, `${page.entries.length} entries`);
   const followed: string[] = [];
-  for await (const { id } of store.follow(experiment, undefined, AbortSignal.timeout(20_000))) {
+  for await (const { id } of store.events.follow(experiment, undefined, AbortSignal.timeout(20_000))) {
     if (followed.push(id) === all.length) break;
   }
   assert.deepEqual(
@@ -104,17 +107,17 @@ test('a page with long parts is read in short steps', async (t) => {
 test('a stream that is archived while its end is read is told once', async (t) => {
   const { store, redis } = await storeFor(t);
   const lease = await withParts(store);
-  await store.end(lease, { to: 'failed', reason: 'exit code' });
-  const all = await store.read(lease.experiment, undefined, 128);
+  await store.attempts.end(lease, { to: 'failed', reason: 'exit code' });
+  const all = await store.events.read(lease.experiment, undefined, 128);
   const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const read = commands['echelon:readBuffer']!.bind(redis);
   let steps = 0;
   commands['echelon:readBuffer'] = async (...args) => {
     const reply = await read(...args);
-    if (++steps === 2) assert.equal(await store.archiveStream(lease.experiment), 'archived');
+    if (++steps === 2) assert.equal(await store.archive.archiveStream(lease.experiment), 'archived');
     return reply;
   };
-  assert.deepEqual(await store.tail(lease.experiment, 80), all.slice(-80));
+  assert.deepEqual(await store.events.tail(lease.experiment, 80), all.slice(-80));
   assert.ok(steps > 2);
 });
 
@@ -123,14 +126,14 @@ test('a follower reads once for each wake-up', async (t) => {
   const { store, redis } = await storeFor(t, { limits: { followPollMs: 1e9 } });
   const lease = await running(store);
   const stop = new AbortController();
-  const follower = store.follow(lease.experiment, undefined, stop.signal)[Symbol.asyncIterator]();
+  const follower = store.events.follow(lease.experiment, undefined, stop.signal)[Symbol.asyncIterator]();
   for (let before = 0; before < 3; before++) await follower.next();
   const reads = async () => Number(/cmdstat_xrange:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
   const log: NumberedEvent['event'] = { type: 'log', source: 'stdout', lines: ['one'], cutBytes: 0 };
   const before = await reads();
   for (let sequence = 1; sequence <= 20; sequence++) {
     const next = follower.next();
-    await store.append(lease, [{ sequence, at: 0, event: log }]);
+    await store.events.append(lease, [{ sequence, at: 0, event: log }]);
     await next;
   }
   // Its subscription, when it came to be, may have woken it once too.

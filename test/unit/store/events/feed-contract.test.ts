@@ -8,6 +8,6 @@ import { coded } from '../../../support/store.ts';
 test('a place that no feed gave out is refused before the server is asked', async () => {
   const feed: FeedStore = createFeed({ keys: {}, limits: {} } as StoreContext);
   for (const after of ['', '01', '-1', '1-0', 'x', '9'.repeat(16)]) {
-    await assert.rejects(feed.readFeed('default', after, 10), coded('invalid-cursor'), after);
+    await assert.rejects(feed.read('default', after, 10), coded('invalid-cursor'), after);
   }
 });

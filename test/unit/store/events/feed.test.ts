@@ -11,18 +11,18 @@ const told = ({ event }: FeedEntry): string =>
 
 /** Submits and cancels: two entries. */
 async function come(project: string, name = 'a name'): Promise<string> {
-  const { id } = await store.submit(submitInput({ project, name }));
-  await store.cancel(id, 'enough');
+  const { id } = await store.experiments.submit(submitInput({ project, name }));
+  await store.experiments.cancel(id, 'enough');
   return id;
 }
 
 describe('the feeds', () => {
   test('tell each change of state once, in order, to its project and to all', async () => {
-    const end = await store.feedEnd(null);
+    const end = await store.feed.end(null);
     const lease = await running(store, { input: { project: 'alpha', name: 'first' } });
     const other = await come('beta');
-    await store.end(lease, { to: 'succeeded', reason: 'done' });
-    const alpha = await store.readFeed('alpha', '0', 100);
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
+    const alpha = await store.feed.read('alpha', '0', 100);
     assert.deepEqual(alpha.map(told), [
       'null>queued',
       'queued>launching',
@@ -45,31 +45,31 @@ describe('the feeds', () => {
         event: { type: 'state', from: 'running', to: 'succeeded', attempt: 1, reason: 'done' },
       },
     );
-    const states = (await store.read(lease.experiment, undefined, 100)).map(({ event }) => event);
+    const states = (await store.events.read(lease.experiment, undefined, 100)).map(({ event }) => event);
     assert.deepEqual(
       alpha.map(({ event }) => event),
       states,
     );
-    const all = await store.readFeed(null, end, 100);
+    const all = await store.feed.read(null, end, 100);
     assert.deepEqual(
       all.map(({ project }) => project),
       ['alpha', 'alpha', 'alpha', 'beta', 'beta', 'alpha'],
     );
     assert.equal(all[4]?.experiment, other);
-    assert.equal(await store.feedEnd('alpha'), '4');
-    assert.deepEqual(await store.readFeed('nobody', '0', 10), []);
+    assert.equal(await store.feed.end('alpha'), '4');
+    assert.deepEqual(await store.feed.read('nobody', '0', 10), []);
   });
 
   test('go on behind any entry, and refuse a place that was not given out', async () => {
     for (let count = 0; count < 5; count++) await come('gamma');
     for (let number = 0; number <= 10; number++) {
-      const rest = await store.readFeed('gamma', String(number), 3);
+      const rest = await store.feed.read('gamma', String(number), 3);
       assert.deepEqual(
         rest.map(({ id }) => Number(id)),
         [1, 2, 3].map((more) => number + more).filter((id) => id <= 10),
       );
     }
-    await assert.rejects(store.readFeed('gamma', '11', 3), coded('invalid-cursor'));
+    await assert.rejects(store.feed.read('gamma', '11', 3), coded('invalid-cursor'));
   });
 
   test('keep a bounded number, and say so to whoever asks for more', async () => {
@@ -79,26 +79,26 @@ describe('the feeds', () => {
     for (let count = 0; count < 10; count++) await come('delta');
     await redis.xtrim(key, 'MAXLEN', 5);
     assert.deepEqual(
-      (await store.readFeed('delta', '17', 100)).map(({ id }) => id),
+      (await store.feed.read('delta', '17', 100)).map(({ id }) => id),
       ['18', '19', '20', '21', '22'],
     );
     // Fails where entries are not numbered without a gap.
     for (const place of ['0', '16']) {
-      await assert.rejects(store.readFeed('delta', place, 100), (error: unknown) => {
+      await assert.rejects(store.feed.read('delta', place, 100), (error: unknown) => {
         assert.ok(coded('history-trimmed')(error));
         assert.match((error as Error).message, /oldest that is kept has the id 18/);
         return true;
       });
     }
     await redis.del(key);
-    await assert.rejects(store.readFeed('delta', '21', 100), coded('history-trimmed'));
-    assert.deepEqual(await store.readFeed('delta', '22', 100), []);
+    await assert.rejects(store.feed.read('delta', '21', 100), coded('history-trimmed'));
+    assert.deepEqual(await store.feed.read('delta', '22', 100), []);
   });
 
   test('tell the counts of a sweep whenever a child of it has ended', async () => {
     const { id, children } = await expandedSweep(store, 3);
-    for (const child of children) await store.cancel(child, 'enough');
-    const entries = await store.readFeed('swept', '0', 100);
+    for (const child of children) await store.experiments.cancel(child, 'enough');
+    const entries = await store.feed.read('swept', '0', 100);
     const counts = entries.flatMap(({ event, experiment, sweep, name }) => {
       if (event.type !== 'sweep') return [];
       assert.deepEqual([experiment, sweep, name], [null, id, 'a sweep']);
@@ -120,11 +120,11 @@ describe('the feeds', () => {
       at: 0,
       event: { type: 'metrics', step: index, values: { x: index / 3 } } as const,
     }));
-    await mine.append(lease, events);
+    await mine.events.append(lease, events);
     const look = async () => [
-      await mine.readFeed('default', '0', 100),
-      await mine.metricSeries(lease.experiment, { names: ['x'], resolution: 7 }),
-      await mine.metricSeries(lease.experiment, { names: ['x'], resolution: 500 }),
+      await mine.feed.read('default', '0', 100),
+      await mine.metrics.series(lease.experiment, { names: ['x'], resolution: 7 }),
+      await mine.metrics.series(lease.experiment, { names: ['x'], resolution: 500 }),
     ];
     const before = await look();
     await server.restart();
@@ -133,7 +133,7 @@ describe('the feeds', () => {
 
   test('never grow beyond their length', { timeout: 120_000 }, async (t) => {
     const { store: busy, redis: behind } = await storeFor(t);
-    const { id } = await busy.submit(submitInput());
+    const { id } = await busy.experiments.submit(submitInput());
     const entry = ['p', 'default', 'x', id, 'n', '', 's', '', 'a', '0', 'd', '{}'];
     const commands = behind.pipeline();
     for (let number = 2; number <= 6000; number++) {
@@ -141,7 +141,7 @@ describe('the feeds', () => {
     }
     commands.hset('{echelon}:feeds', 'p:default', 6000);
     await commands.exec();
-    await busy.cancel(id, 'enough');
+    await busy.experiments.cancel(id, 'enough');
     // Fails without MAXLEN: the server cuts whole nodes of 100 entries.
     const length = await behind.xlen('{echelon}:feed:p:default');
     assert.ok(length >= 4096 && length < 4096 + 100, `${length}`);
@@ -153,7 +153,7 @@ describe('the feeds', () => {
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(20_000)]);
     const seen: string[] = [];
     const done = (async () => {
-      for await (const entry of store.followFeed('eps', '0', signal)) {
+      for await (const entry of store.feed.follow('eps', '0', signal)) {
         seen.push(`${entry.id} ${told(entry)}`);
         if (seen.length === 4) return;
       }
@@ -163,7 +163,7 @@ describe('the feeds', () => {
     await come('eps');
     await done;
     assert.deepEqual(seen, ['1 null>queued', '2 queued>cancelled', '3 null>queued', '4 queued>cancelled']);
-    const ended = Array.fromAsync(store.followFeed('eps', '4', signal));
+    const ended = Array.fromAsync(store.feed.follow('eps', '4', signal));
     stop.abort();
     assert.deepEqual(await ended, []);
   });

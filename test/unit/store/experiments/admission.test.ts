@@ -21,23 +21,25 @@ test('each answer of a step is its id or its error', () => {
 test('a project that floods the line is refused at its number, and leaves the others their room', async (t) => {
   const { store } = await storeFor(t, { limits: { waitingOfProject: 3 } });
   const submit = (project: string, key?: string) =>
-    store.submit(submitInput({ project, ...(key && { idempotency: { key, digest: 'd' } }) }));
+    store.experiments.submit(
+      submitInput({ project, ...(key && { idempotency: { name: key, digest: 'd' } }) }),
+    );
   const first = await submit('flood', 'k');
   for (let at = 1; at < 3; at += 1) await submit('flood');
   // Fails where nothing is counted.
   await assert.rejects(submit('flood'), coded('line-full'));
-  assert.equal((await store.counts('flood')).queued, 3);
+  assert.equal((await store.experiments.counts('flood')).queued, 3);
   assert.equal((await submit('flood', 'k')).id, first.id, 'what was accepted is answered again');
   assert.ok((await submit('other')).created);
-  await store.cancel(first.id, 'makes room');
+  await store.experiments.cancel(first.id, 'makes room');
   assert.ok((await submit('flood')).created);
 });
 
 test('children of sweeps count, those that are not made yet too', async (t) => {
   const { store } = await storeFor(t, { limits: { waitingOfProject: 5 } });
   const sweep = (count: number, project: string) =>
-    store.createSweep(sweepInput(sweepRequest(count), { project }));
-  await store.submit(submitInput({ project: 'flood' }));
+    store.sweeps.create(sweepInput(sweepRequest(count), { project }));
+  await store.experiments.submit(submitInput({ project: 'flood' }));
   await assert.rejects(sweep(5, 'flood'), coded('line-full'));
   assert.ok((await sweep(3, 'flood')).created);
   // Fails where only those that wait already are counted.
@@ -49,7 +51,7 @@ test('children of sweeps count, those that are not made yet too', async (t) => {
 test('children of sweeps count however many sweeps of others wait to be made', async (t) => {
   const { store } = await storeFor(t, { limits: { waitingOfProject: 5 } });
   const sweep = (count: number, project: string) =>
-    store.createSweep(sweepInput(sweepRequest(count), { project }));
+    store.sweeps.create(sweepInput(sweepRequest(count), { project }));
   await Promise.all(Array.from({ length: 105 }, (_, at) => sweep(1, `other-${at % 30}`)));
   assert.ok((await sweep(4, 'flood')).created);
   // Fails where the sweeps of others are counted among those that are looked at.
@@ -58,41 +60,41 @@ test('children of sweeps count however many sweeps of others wait to be made', a
 
 test('children that are not made yet count however many sweeps they are of, for a submission too', async (t) => {
   const { store } = await storeFor(t, { limits: { waitingOfProject: 130 } });
-  const sweep = () => store.createSweep(sweepInput(sweepRequest(1), { project: 'flood' }));
+  const sweep = () => store.sweeps.create(sweepInput(sweepRequest(1), { project: 'flood' }));
   for (let at = 0; at < 130; at += 1) await sweep();
   // Fails where only some of the sweeps are looked at.
   await assert.rejects(sweep(), coded('line-full'));
   // Fails where a submission counts only what stands in the line.
-  await assert.rejects(store.submit(submitInput({ project: 'flood' })), coded('line-full'));
-  assert.ok((await store.submit(submitInput({ project: 'other' }))).created);
+  await assert.rejects(store.experiments.submit(submitInput({ project: 'flood' })), coded('line-full'));
+  assert.ok((await store.experiments.submit(submitInput({ project: 'other' }))).created);
 });
 
 test('the count follows what sweeps make, give up, run again and cancel', async (t) => {
   const { store, redis } = await storeFor(t, { limits: { waitingOfProject: 4 } });
   const toCome = async () => Number((await redis.hget('{echelon}:to-come', 'swept')) ?? 0);
-  const { id } = await store.createSweep(chainInput([undefined, 0, undefined, 2]));
+  const { id } = await store.sweeps.create(chainInput([undefined, 0, undefined, 2]));
   assert.equal(await toCome(), 4);
   const [first, third] = await expandAll(store, id);
   assert.equal(await toCome(), 2);
-  await store.end(await claimed(store, first!), { to: 'failed', reason: '' });
-  await store.releaseSweep(id, makeChild);
+  await store.attempts.end(await claimed(store, first!), { to: 'failed', reason: '' });
+  await store.sweeps.release(id, makeChild);
   assert.equal(await toCome(), 1, 'the child of the failed one is given up');
-  await store.submit(submitInput({ project: 'swept' }));
+  await store.experiments.submit(submitInput({ project: 'swept' }));
   const rerun = async () => {
-    const sweep = (await store.sweep(id))!;
-    return store.rerunSweepChildren(sweep, await store.sweepChildren(sweep, 0, 4), makeChild);
+    const sweep = (await store.sweeps.get(id))!;
+    return store.sweeps.rerunChildren(sweep, await store.sweeps.children(sweep, 0, 4), makeChild);
   };
   // Two wait in the line, one is to come; the failed child and the one that waits for it would be five.
-  const before = await store.sweep(id);
+  const before = await store.sweeps.get(id);
   // Fails where a re-run is not counted.
   await assert.rejects(rerun(), coded('line-full'));
-  assert.deepEqual(await store.sweep(id), before);
+  assert.deepEqual(await store.sweeps.get(id), before);
   const lease = await claimed(store, third!);
-  await store.confirm(lease);
-  await store.end(lease, { to: 'succeeded', reason: '' });
+  await store.attempts.confirm(lease);
+  await store.attempts.end(lease, { to: 'succeeded', reason: '' });
   assert.equal((await rerun()).length, 1);
   assert.equal(await toCome(), 2);
-  await store.cancelSweep(id, 'enough');
+  await store.sweeps.cancel(id, 'enough');
   assert.equal(await toCome(), 0);
   assert.equal(await redis.exists('{echelon}:to-come'), 0);
 });
@@ -105,18 +107,20 @@ for (const [what, target] of [
   test(`while ${what} is drained nothing new is accepted, and what was accepted goes on`, async (t) => {
     const { store } = await storeFor(t);
     const submit = (project: string, key?: string) =>
-      store.submit(submitInput({ project, ...(key && { idempotency: { key, digest: 'd' } }) }));
-    const sweep = () => store.createSweep(sweepInput(sweepRequest(2), { project: 'old' }));
+      store.experiments.submit(
+        submitInput({ project, ...(key && { idempotency: { name: key, digest: 'd' } }) }),
+      );
+    const sweep = () => store.sweeps.create(sweepInput(sweepRequest(2), { project: 'old' }));
     const [early, first] = [await submit('old', 'k'), await sweep()];
-    await store.setDrained(target, { by: 'ann', at: 1, reason: null });
+    await store.queue.setDrained(target, { by: 'ann', at: 1, reason: null });
     await assert.rejects(submit('old'), coded('queue-draining'));
     await assert.rejects(sweep(), coded('queue-draining'));
     assert.equal((await submit('old', 'k')).id, early.id, 'a repeated request is answered again');
     const other = submit('other');
     if (target.kind === 'line') await assert.rejects(other, coded('queue-draining'));
     else assert.ok((await other).created);
-    assert.equal((await store.expandSweep(first.id, makeChild)).made.length, 2);
+    assert.equal((await store.sweeps.expand(first.id, makeChild)).made.length, 2);
     await claimed(store, early.id);
-    await store.setDrained(target, null);
+    await store.queue.setDrained(target, null);
     assert.ok((await submit('old')).created);
   });

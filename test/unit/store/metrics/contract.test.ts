@@ -6,5 +6,5 @@ import type { StoreContext } from '../../../../src/store/redis/context.ts';
 
 test('what reads the series asks for nothing where no name is given', async () => {
   const reader: SeriesStore = createMetricSeries({} as StoreContext);
-  assert.deepEqual(await reader.metricSeries('exp-00000000000000000000', { names: [], resolution: 5 }), []);
+  assert.deepEqual(await reader.series('exp-00000000000000000000', { names: [], resolution: 5 }), []);
 });

@@ -23,17 +23,17 @@ describe('metrics in the stream', () => {
   for (const [what, event] of Object.entries(cases)) {
     test(`${what} come out as they went in`, async () => {
       const lease = await running(store);
-      await store.append(lease, [
+      await store.events.append(lease, [
         { sequence: 1, at: 7, event },
         { sequence: 2, at: 8, event: metrics({ a: 5 }) },
       ]);
-      const entries = await store.read(lease.experiment, '1-0', 10);
+      const entries = await store.events.read(lease.experiment, '1-0', 10);
       assert.deepEqual(
         entries.filter((entry) => entry.event.type === 'metrics').map((entry) => entry.event),
         [event, metrics({ a: 5 })],
       );
-      assert.deepEqual((await store.tail(lease.experiment, 2))[0]?.event, event);
-      const signals = await store.readSignals(lease.experiment, 10);
+      assert.deepEqual((await store.events.tail(lease.experiment, 2))[0]?.event, event);
+      const signals = await store.rules.readSignals(lease.experiment, 10);
       assert.deepEqual(signals.entries.at(-2)?.event, event);
     });
   }
@@ -48,7 +48,7 @@ describe('metrics in the stream', () => {
       at: 0,
       event: metrics(values, index),
     }));
-    await store.append(lease, events);
+    await store.events.append(lease, events);
     const bytes = Number(
       await redis.call('MEMORY', 'USAGE', `{echelon}:x:${lease.experiment}:events`, 'SAMPLES', '0'),
     );

@@ -23,7 +23,7 @@ async function record(
     const event = { type: 'metrics', step, values: options.values(step) } as const;
     return { sequence: options.first + index, at: index, event };
   });
-  await store.append(lease, events);
+  await store.events.append(lease, events);
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
@@ -64,7 +64,7 @@ describe('metricSeries', () => {
     const lease = await running(store);
     const odd: Record<number, MetricValue> = { 2: 'NaN', 3: 'Infinity', 4: '-Infinity', 5: 0.1 + 0.2 };
     await record(lease, { first: 1, steps: range(0, 9), values: (step) => ({ 'a b/c': odd[step] ?? step }) });
-    const [points] = await store.metricSeries(lease.experiment, { names: ['a b/c'], resolution: 500 });
+    const [points] = await store.metrics.series(lease.experiment, { names: ['a b/c'], resolution: 500 });
     assert.deepEqual(
       points?.map(({ from, first }) => [from, first]),
       range(0, 9).map((step) => [step, odd[step] ?? step]),
@@ -102,7 +102,7 @@ describe('metricSeries', () => {
       sequence += length;
       points.push(...steps.map((step) => ({ attempt: 1, step, value: value(step) })));
       for (const resolution of [1, 7, 50, 500, 2000]) {
-        const [x, sparse] = await store.metricSeries(lease.experiment, {
+        const [x, sparse] = await store.metrics.series(lease.experiment, {
           names: ['x', 'sparse'],
           resolution,
         });
@@ -127,19 +127,19 @@ describe('metricSeries', () => {
       [63, 64],
     ] as const) {
       const query = { names: ['x'], from, to, resolution: 500 };
-      const [points] = await store.metricSeries(lease.experiment, query);
+      const [points] = await store.metrics.series(lease.experiment, query);
       assert.deepEqual(
         points?.map(({ first }) => first),
         range(from, to + 1),
       );
     }
     const wide = { names: ['x'], from: 1000, to: 7999, resolution: 100 };
-    const [coarse] = await store.metricSeries(lease.experiment, wide);
+    const [coarse] = await store.metrics.series(lease.experiment, wide);
     const counted = coarse!.reduce((sum, { count }) => sum + count, 0);
     // What it begins and ends with may reach over the edge, and says so.
     assert.ok(counted >= 7000 && counted < 7000 + 2 * 256, `${counted}`);
     const nothing = { names: ['x'], from: 9000, to: 20_000, resolution: 100 };
-    assert.deepEqual(await store.metricSeries(lease.experiment, nothing), [[]]);
+    assert.deepEqual(await store.metrics.series(lease.experiment, nothing), [[]]);
   });
 
   test('from the step where a later attempt begins only its values stand', async () => {
@@ -151,16 +151,16 @@ describe('metricSeries', () => {
       [3, 2000, 2500],
     ] as const) {
       if (attempt > 1) {
-        await store.end(lease, { to: 'queued', reason: 'node lost' });
+        await store.attempts.end(lease, { to: 'queued', reason: 'node lost' });
         lease = await claimed(store, lease.experiment);
-        await store.confirm(lease);
+        await store.attempts.confirm(lease);
       }
       const value = (step: number) => step + attempt / 10;
       await record(lease, { first: 1, steps: range(first, end), values: (step) => ({ x: value(step) }) });
       while (points.length > 0 && points.at(-1)!.step >= first) points.pop();
       points.push(...range(first, end).map((step) => ({ attempt, step, value: value(step) })));
       for (const resolution of [1, 20, 500, 2000]) {
-        const [x] = await store.metricSeries(lease.experiment, { names: ['x'], resolution });
+        const [x] = await store.metrics.series(lease.experiment, { names: ['x'], resolution });
         // Fails where aggregates that reach into a later attempt's steps are not taken apart.
         assertTrue(x!, points, resolution);
       }
@@ -173,7 +173,7 @@ describe('metricSeries', () => {
     await record(lease, { first: 1, steps: range(0, 100), values });
     await record(lease, { first: 1, steps: range(0, 100), values });
     await record(lease, { first: 41, steps: range(40, 130), values });
-    const [x] = await store.metricSeries(lease.experiment, { names: ['x'], resolution: 500 });
+    const [x] = await store.metrics.series(lease.experiment, { names: ['x'], resolution: 500 });
     // Fails where recordValues is called for events that are recorded already.
     assert.deepEqual(
       x?.map(({ first }) => first),
@@ -188,19 +188,19 @@ describe('metricSeries', () => {
       const event = { type: 'metrics', step: 1, values: { [name]: index } } as const;
       return { sequence: index + 1, at: 0, event };
     });
-    for (const event of events) await small.append(lease, [event]);
-    assert.deepEqual(await small.metricNames(lease.experiment), [
+    for (const event of events) await small.events.append(lease, [event]);
+    assert.deepEqual(await small.metrics.names(lease.experiment), [
       { name: 'a c', last: 1 },
       { name: 'b', last: 0 },
       { name: 'd/e', last: 2 },
     ]);
     const query = { names: ['b', 'f', 'none'], resolution: 10 };
-    const series = await small.metricSeries(lease.experiment, query);
+    const series = await small.metrics.series(lease.experiment, query);
     assert.deepEqual(
       series.map((points) => points.length),
       [1, 0, 0],
     );
-    assert.deepEqual(await small.metricNames('exp-00000000000000000000'), []);
+    assert.deepEqual(await small.metrics.names('exp-00000000000000000000'), []);
   });
 
   test('a chart costs the same however long the run is', async () => {
@@ -215,7 +215,7 @@ describe('metricSeries', () => {
       });
       recorded = length;
       const before = await outputBytes();
-      const [x] = await store.metricSeries(lease.experiment, { names: ['x'], resolution: 500 });
+      const [x] = await store.metrics.series(lease.experiment, { names: ['x'], resolution: 500 });
       assert.equal(
         x!.reduce((sum, { count }) => sum + count, 0),
         length,

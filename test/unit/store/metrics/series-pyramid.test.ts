@@ -17,7 +17,7 @@ test('reads what the script reads, to the byte', async () => {
       // Steps without a stride, for blocks that list their steps.
       return { sequence: step, at: 0, event: { type: 'metrics', step: step + (step % 5), values } as const };
     });
-    await store.append(lease, events);
+    await store.events.append(lease, events);
     sequence += length;
     const key = `{echelon}:x:${lease.experiment}:series`;
     const fields = new Map(Object.entries(await redis.hgetallBuffer(key)));

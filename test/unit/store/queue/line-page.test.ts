@@ -8,7 +8,7 @@ import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 type Input = Parameters<typeof submitInput>[0];
 
 async function submitted(store: Store, more: Input = {}): Promise<string> {
-  return (await store.submit(submitInput(more))).id;
+  return (await store.experiments.submit(submitInput(more))).id;
 }
 
 /** All pages, one after the other; `between` is carried out after each. */
@@ -19,7 +19,7 @@ async function pages(
 ): Promise<{ id: string; position: number }[][]> {
   const found: { id: string; position: number }[][] = [];
   for (let at: string | null | undefined; at !== null; ) {
-    const page = await store.linePage({ ...input, ...(at && { after: at }) });
+    const page = await store.queue.page({ ...input, ...(at && { after: at }) });
     found.push(page.waiting.map(({ experiment, position }) => ({ id: experiment, position })));
     at = page.next;
     assert.ok(found.length < 1000, 'the pages never end');
@@ -42,7 +42,7 @@ const plan = fc.record({
 
 /** Notes places as a choice does: the own ones of a project in the order of the line. Returns the order. */
 async function noteTurns(store: Store, turns: readonly number[]): Promise<string[]> {
-  const waiting = await store.waiting(1000);
+  const waiting = await store.queue.first(1000);
   const queues = Map.groupBy(waiting, ({ project }) => project);
   const order: string[] = [];
   for (const turn of turns) {
@@ -50,7 +50,7 @@ async function noteTurns(store: Store, turns: readonly number[]): Promise<string
     const next = left[turn % Math.max(1, left.length)]?.shift();
     if (next) order.push(next.experiment);
   }
-  await store.noteWaiting(new Map(order.map((id, at) => [id, { reason: 'r', rank: at + 1 }])));
+  await store.queue.note(new Map(order.map((id, at) => [id, { reason: 'r', rank: at + 1 }])));
   return order;
 }
 
@@ -62,7 +62,7 @@ test('pages hold the whole queue once, by priority and arrival, each sorted by t
       const { store } = await storeFor(t, { server, prefix: `p${run++}` });
       for (const item of items) await submitted(store, item);
       const order = await noteTurns(store, turns);
-      const queue = await store.waitingIds(1000);
+      const queue = await store.queue.ids(1000);
       const found = await pages(store, { limit });
       for (const [at, page] of found.entries()) {
         const own = queue.slice(at * limit, (at + 1) * limit);
@@ -93,20 +93,20 @@ test('one that waits all the while is on one page, whatever else starts, comes o
       const { store } = await storeFor(t, { server, prefix: `p${run++}` });
       for (const item of items) await submitted(store, item);
       await noteTurns(store, turns);
-      const before = await store.waitingIds(1000);
+      const before = await store.queue.ids(1000);
       const left = [...moved];
       const move = async () => {
         const [what, number] = left.shift() ?? ['none', 0];
-        const waiting = await store.waitingIds(1000);
+        const waiting = await store.queue.ids(1000);
         const one = waiting[number % Math.max(1, waiting.length)];
         if (what === 'submit') await submitted(store, { project: 'abcd'[number % 4]!, priority: number % 3 });
         if (what === 'note') await noteTurns(store, [...turns, number]);
         if (what === 'start' && waiting[0]) await claimed(store, waiting[0]);
-        if (what === 'cancel' && one) await store.cancel(one, '');
+        if (what === 'cancel' && one) await store.experiments.cancel(one, '');
       };
       const shown = ids(await pages(store, { limit }, move));
       assert.equal(new Set(shown).size, shown.length, 'one was shown twice');
-      const after = new Set(await store.waitingIds(1000));
+      const after = new Set(await store.queue.ids(1000));
       const missed = before.filter((id) => after.has(id) && !shown.includes(id));
       assert.deepEqual(missed, []);
       await store.close();
@@ -131,7 +131,7 @@ test('a page of one project has its own experiments, at their positions in the w
   ]);
   assert.deepEqual(ids(await pages(store, { limit: 1, project: 'mine' })), [high, low]);
   assert.deepEqual(await pages(store, { limit: 1, project: 'nobody' }), [[]]);
-  assert.equal((await store.linePage({ limit: 1, project: 'mine' })).length, 4);
+  assert.equal((await store.queue.page({ limit: 1, project: 'mine' })).length, 4);
 });
 
 test('a page reads little more than it shows', async (t) => {
@@ -139,7 +139,7 @@ test('a page reads little more than it shows', async (t) => {
   const { store, redis } = await storeFor(t, { server });
   for (let at = 0; at < 150; at++) await submitted(store, { project: 'abc'[at % 3]! });
   await redis.config('RESETSTAT');
-  assert.equal((await store.linePage({ limit: 15 })).waiting.length, 15);
+  assert.equal((await store.queue.page({ limit: 15 })).waiting.length, 15);
   const calls = /cmdstat_hmget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1];
   assert.ok(Number(calls) <= 30, `${calls} records were looked at`);
 });

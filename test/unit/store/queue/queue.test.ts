@@ -4,6 +4,7 @@ import type { AttemptEvent } from '../../../../src/core/events.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import type { Lease } from '../../../../src/store/attempts/contract.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { claim as claimOn } from '../../../support/claim.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../../support/store.ts';
 import { expandedSweep } from '../../../support/sweep.ts';
 
@@ -14,7 +15,7 @@ const NOTHING = {
 };
 
 async function submitted(store: Store, more: Parameters<typeof submitInput>[0] = {}): Promise<string> {
-  return (await store.submit(submitInput(more))).id;
+  return (await store.experiments.submit(submitInput(more))).id;
 }
 
 describe('the lines of the projects', () => {
@@ -24,19 +25,19 @@ describe('the lines of the projects', () => {
     const second = await submitted(store, { project: 'b', priority: 5 });
     const third = await submitted(store, { project: 'a' });
     const ids = async (limit: number) => {
-      const { waiting, truncated } = await store.lineWindow(limit);
+      const { waiting, truncated } = await store.queue.window(limit);
       return [waiting.map(({ experiment }) => experiment), [...truncated]];
     };
     assert.deepEqual(await ids(10), [[second, first, third], []]);
     assert.deepEqual(await ids(1), [[second, first], ['a']]);
-    await store.cancel(second, '');
+    await store.experiments.cancel(second, '');
     // Fails if a change of state leaves the experiment in its project's line.
-    assert.deepEqual(await redis.smembers('{echelon}:lines'), ['a']);
+    assert.deepEqual(await redis.smembers('{echelon}:queues'), ['a']);
     const lease = await claimed(store, first);
     assert.deepEqual(await ids(10), [[third], []]);
-    assert.equal(await redis.zcard('{echelon}:line:a'), 1);
-    await store.end(lease, { to: 'queued', reason: '' });
-    assert.equal(await redis.zcard('{echelon}:line:a'), 2);
+    assert.equal(await redis.zcard('{echelon}:queue:a'), 1);
+    await store.attempts.end(lease, { to: 'queued', reason: '' });
+    assert.equal(await redis.zcard('{echelon}:queue:a'), 2);
     assert.deepEqual(await ids(10), [[first, third], []]);
     assert.deepEqual(await ids(0), [[], []]);
   });
@@ -46,9 +47,9 @@ describe('a change of priority', () => {
   test('moves one that waits, in both lines, and is kept when it comes back', async (t) => {
     const { store } = await storeFor(t);
     const [first, second] = [await submitted(store), await submitted(store)];
-    assert.equal(await store.setPriority(second, 7), 'changed');
-    assert.deepEqual(await store.waitingIds(10), [second, first]);
-    const { waiting } = await store.lineWindow(10);
+    assert.equal(await store.queue.setPriority(second, 7), 'changed');
+    assert.deepEqual(await store.queue.ids(10), [second, first]);
+    const { waiting } = await store.queue.window(10);
     assert.deepEqual(
       waiting.map(({ experiment, priority }) => [experiment, priority]),
       [
@@ -57,11 +58,11 @@ describe('a change of priority', () => {
       ],
     );
     const lease = await claimed(store, second);
-    assert.equal(await store.setPriority(second, 1), 'not-waiting');
-    assert.equal((await store.get(second))?.priority, 7);
-    await store.end(lease, { to: 'queued', reason: '' });
-    assert.deepEqual(await store.waitingIds(10), [second, first]);
-    assert.equal(await store.setPriority('exp-00000000000000000000', 1), 'not-found');
+    assert.equal(await store.queue.setPriority(second, 1), 'not-waiting');
+    assert.equal((await store.experiments.get(second))?.priority, 7);
+    await store.attempts.end(lease, { to: 'queued', reason: '' });
+    assert.deepEqual(await store.queue.ids(10), [second, first]);
+    assert.equal(await store.queue.setPriority('exp-00000000000000000000', 1), 'not-found');
   });
 });
 
@@ -74,52 +75,52 @@ describe('a pause', () => {
   ] as const)
     test(`of ${what} refuses a claim that was decided before, until it is resumed`, async (t) => {
       const { store } = await storeFor(t);
-      await store.putCluster({
+      await store.clusters.put({
         ...{ name: 'local', address: '', token: '', ca: null, backfill: false },
         ...{ generation: null, lastSeenAt: null, nodes: [] },
       });
       const id = await submitted(store);
-      assert.equal(await store.setPaused(target, PAUSE), true);
+      assert.equal(await store.queue.setPaused(target, PAUSE), true);
       await assert.rejects(claimed(store, id), /not claimed: changed/);
-      const { line, projects, clusters } = await store.pauses();
+      const { line, projects, clusters } = await store.queue.pauses();
       const found = target.kind === 'line' ? line : (projects.get('default') ?? clusters.get('local'));
       assert.deepEqual(found, PAUSE);
-      await store.setPaused(target, null);
-      assert.deepEqual(await store.pauses(), NOTHING);
+      await store.queue.setPaused(target, null);
+      assert.deepEqual(await store.queue.pauses(), NOTHING);
       await claimed(store, id);
     });
 
   test('of a cluster that is not known is none; a pause goes with its cluster or project', async (t) => {
     const { store } = await storeFor(t);
-    assert.equal(await store.setPaused({ kind: 'cluster', name: 'x' }, PAUSE), false);
-    await store.putCluster({
+    assert.equal(await store.queue.setPaused({ kind: 'cluster', name: 'x' }, PAUSE), false);
+    await store.clusters.put({
       ...{ name: 'x', address: '', token: '', ca: null, backfill: false },
       ...{ generation: null, lastSeenAt: null, nodes: [] },
     });
-    await store.createProject(newProject({ name: 'x' }, 0));
-    await store.setPaused({ kind: 'cluster', name: 'x' }, PAUSE);
-    await store.setPaused({ kind: 'project', name: 'x' }, PAUSE);
-    await store.setDrained({ kind: 'project', name: 'x' }, PAUSE);
-    await store.removeCluster('x');
-    assert.equal(await store.removeProject('x', 0), 'removed');
-    assert.deepEqual(await store.pauses(), NOTHING);
+    await store.projects.create(newProject({ name: 'x' }, 0));
+    await store.queue.setPaused({ kind: 'cluster', name: 'x' }, PAUSE);
+    await store.queue.setPaused({ kind: 'project', name: 'x' }, PAUSE);
+    await store.queue.setDrained({ kind: 'project', name: 'x' }, PAUSE);
+    await store.clusters.remove('x');
+    assert.equal(await store.projects.remove('x', 0), 'removed');
+    assert.deepEqual(await store.queue.pauses(), NOTHING);
   });
 });
 
-// Fails without the version of the project in claim.lua: claims on two clusters would exceed its quota together.
+// Fails without the version of the project in allocate.lua: allocations on two clusters would exceed its quota together.
 test('a claim is refused where its project has got something since', async (t) => {
   const { store } = await storeFor(t);
   const [first, second] = [await submitted(store), await submitted(store)];
-  const projectVersion = (await store.projectVersions()).get('default') ?? 0;
+  const projectVersion = (await store.queue.projectVersions()).get('default') ?? 0;
   const claim = (experiment: string, cluster: string) =>
-    store.claim({
+    claimOn(store, {
       ...{ experiment, cluster, node: 'n', gpus: 1, cpus: 1, reservationVersion: 0 },
       ...{ dispatcher: 'd', leaseMs: 1e4, project: 'default', projectVersion },
     });
   assert.equal((await claim(first, 'one')).outcome, 'claimed');
   assert.equal((await claim(second, 'two')).outcome, 'changed');
-  assert.equal((await store.projectVersions()).get('default'), projectVersion + 1);
-  assert.equal((await store.reservations('one')).items[0]?.project, 'default');
+  assert.equal((await store.queue.projectVersions()).get('default'), projectVersion + 1);
+  assert.equal((await store.clusters.allocations('one')).items[0]?.project, 'default');
 });
 
 test('notes are kept while an experiment waits, and give its place where projects take turns', async (t) => {
@@ -127,18 +128,18 @@ test('notes are kept while an experiment waits, and give its place where project
   const id = await submitted(store, { resolved: { clusterLabels: { gpu: 'h100' } } });
   await submitted(store);
   const estimate = { startAt: 30, earliest: 20, latest: 40 };
-  await store.noteWaiting(new Map([[id, { reason: 'r', rank: 2, estimate }]]));
-  const [item] = await store.waiting(1);
+  await store.queue.note(new Map([[id, { reason: 'r', rank: 2, estimate }]]));
+  const [item] = await store.queue.first(1);
   assert.deepEqual(
     [item?.reason, item?.rank, item?.estimate, item?.unknown, item?.labels],
     ['r', 2, estimate, null, { gpu: 'h100' }],
   );
-  assert.equal((await store.position(id)).rank, 1);
+  assert.equal((await store.queue.position(id)).rank, 1);
   await submitted(store, { project: 'other' });
-  assert.equal((await store.position(id)).rank, 2);
-  await store.noteWaiting(new Map([[id, { reason: 'r', estimate: null, unknown: 'who knows' }]]));
+  assert.equal((await store.queue.position(id)).rank, 2);
+  await store.queue.note(new Map([[id, { reason: 'r', estimate: null, unknown: 'who knows' }]]));
   assert.deepEqual(
-    [(await store.waiting(1))[0]?.estimate, (await store.waiting(1))[0]?.unknown],
+    [(await store.queue.first(1))[0]?.estimate, (await store.queue.first(1))[0]?.unknown],
     [null, 'who knows'],
   );
 });
@@ -149,16 +150,16 @@ test('what people set of a cluster outlives the next record of it, and goes with
     ...{ name: 'c', address: '', token: '', ca: null, backfill: false },
     ...{ generation: null, lastSeenAt: null, nodes: [] },
   };
-  assert.equal(await store.setCluster('c', { labels: {} }), false);
-  await store.putCluster(record);
-  assert.equal(await store.setCluster('c', { labels: { gpu: 'h100' }, backfill: true }), true);
-  await store.putCluster(record);
-  const shown = async () => (await store.clusters()).map(({ labels, backfill }) => [labels, backfill]);
+  assert.equal(await store.clusters.set('c', { labels: {} }), false);
+  await store.clusters.put(record);
+  assert.equal(await store.clusters.set('c', { labels: { gpu: 'h100' }, backfill: true }), true);
+  await store.clusters.put(record);
+  const shown = async () => (await store.clusters.list()).map(({ labels, backfill }) => [labels, backfill]);
   assert.deepEqual(await shown(), [[{ gpu: 'h100' }, true]]);
-  await store.setCluster('c', { backfill: null });
+  await store.clusters.set('c', { backfill: null });
   assert.deepEqual(await shown(), [[{ gpu: 'h100' }, false]]);
-  await store.removeCluster('c');
-  await store.putCluster(record);
+  await store.clusters.remove('c');
+  await store.clusters.put(record);
   assert.deepEqual(await shown(), [[undefined, false]]);
 });
 
@@ -173,10 +174,10 @@ describe('the pace of an experiment', () => {
   test('is measured from the beginning of a step to that of the next', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
-    const [pace] = (await store.paces([lease.experiment])).values();
+    const [pace] = (await store.queue.paces([lease.experiment])).values();
     assert.deepEqual([pace?.step, pace?.perStep], [null, null]);
-    await store.append(lease, stages([0, 0], [1, 1_000], [2, 2_000], [2, 2_500], [3, 5_000]));
-    const [now] = (await store.paces([lease.experiment, 'exp-00000000000000000000'])).values();
+    await store.events.append(lease, stages([0, 0], [1, 1_000], [2, 2_000], [2, 2_500], [3, 5_000]));
+    const [now] = (await store.queue.paces([lease.experiment, 'exp-00000000000000000000'])).values();
     assert.deepEqual(now?.step, { number: 3, at: 5_000 });
     assert.deepEqual([now?.perStep?.count, now?.perStep?.meanMs, now?.steps], [2, 2_000, 10]);
     assert.ok(Math.abs(now!.perStep!.deviationMs - Math.SQRT2 * 1_000) < 1e-6);
@@ -185,23 +186,23 @@ describe('the pace of an experiment', () => {
   test('goes on over attempts, whose steps are not taken for one', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
-    await store.append(lease, stages([1, 0], [2, 100], [3, 200]));
-    await store.end(lease, { to: 'queued', reason: '' });
+    await store.events.append(lease, stages([1, 0], [2, 100], [3, 200]));
+    await store.attempts.end(lease, { to: 'queued', reason: '' });
     const next: Lease = await claimed(store, lease.experiment);
-    const [between] = (await store.paces([lease.experiment])).values();
+    const [between] = (await store.queue.paces([lease.experiment])).values();
     assert.deepEqual([between?.step, between?.perStep?.count], [null, 2]);
-    await store.append(next, stages([2, 900_000], [3, 900_100]));
-    const [now] = (await store.paces([lease.experiment])).values();
+    await store.events.append(next, stages([2, 900_000], [3, 900_100]));
+    const [now] = (await store.queue.paces([lease.experiment])).values();
     assert.deepEqual([now?.step?.number, now?.perStep?.count, now?.perStep?.meanMs], [3, 3, 100]);
   });
 
   test('knows the timeout, and when that of a running attempt is over', async (t) => {
     const { store } = await storeFor(t);
-    const { id } = await store.submit(submitInput({ resolved: { timeoutSeconds: 60 } }));
-    const pace = async () => (await store.paces([id])).get(id);
+    const { id } = await store.experiments.submit(submitInput({ resolved: { timeoutSeconds: 60 } }));
+    const pace = async () => (await store.queue.paces([id])).get(id);
     assert.deepEqual([(await pace())?.timeoutMs, (await pace())?.timeoutAt], [60_000, null]);
-    await store.confirm(await claimed(store, id));
-    const [attempt] = await store.attempts(id);
+    await store.attempts.confirm(await claimed(store, id));
+    const [attempt] = await store.attempts.list(id);
     assert.equal((await pace())?.timeoutAt, attempt!.confirmedAt! + 60_000);
   });
 
@@ -216,12 +217,12 @@ describe('the pace of an experiment', () => {
       [third, 'failed'],
     ] as const) {
       const lease = await claimed(store, id);
-      await store.confirm(lease);
-      await store.end(lease, { to, reason: '' });
+      await store.attempts.confirm(lease);
+      await store.attempts.end(lease, { to, reason: '' });
     }
-    const sweep = (await store.paces([last])).get(last)?.sweep;
+    const sweep = (await store.queue.paces([last])).get(last)?.sweep;
     const took = async (id: string) => {
-      const record = await store.get(id);
+      const record = await store.experiments.get(id);
       return record!.endedAt! - record!.startedAt!;
     };
     assert.equal(sweep?.count, 2);
@@ -232,9 +233,9 @@ describe('the pace of an experiment', () => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     const events = stages([1, 0], [2, 100], [3, 200]);
-    await store.append(lease, events);
-    await store.append(lease, events);
-    await assert.rejects(store.append({ ...lease, token: 'x' }, events), coded('lease-lost'));
-    assert.equal((await store.paces([lease.experiment])).get(lease.experiment)?.perStep?.count, 2);
+    await store.events.append(lease, events);
+    await store.events.append(lease, events);
+    await assert.rejects(store.events.append({ ...lease, token: 'x' }, events), coded('lease-lost'));
+    assert.equal((await store.queue.paces([lease.experiment])).get(lease.experiment)?.perStep?.count, 2);
   });
 });

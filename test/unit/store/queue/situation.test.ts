@@ -13,31 +13,33 @@ const SEEN = { address: 'a:1', generation: 'g', lastSeenAt: 5, nodes: [NODE] };
 
 test('one step says what its parts say', async (t) => {
   const { store } = await storeFor(t);
-  assert.deepEqual(await store.situation(5), await situationFrom(store)(5), 'of an empty store');
-  await store.createProject(newProject({ name: 'p', gpuQuota: 3 }, 1));
-  await store.putCluster({ ...CLUSTER, nodes: [] });
-  await store.putCluster({ ...CLUSTER, name: 'other', nodes: [] });
-  await store.seeCluster('local', SEEN);
-  await store.setCluster('local', { labels: { zone: 'a' }, backfill: true });
-  await store.setDraining('other', true);
-  await store.setPaused({ kind: 'project', name: 'p' }, { by: 'ann', at: 5, reason: 'upgrade' });
-  const { id } = await store.submit(submitInput());
+  assert.deepEqual(await store.queue.situation(5), await situationFrom(store)(5), 'of an empty store');
+  await store.projects.create(newProject({ name: 'p', gpuQuota: 3 }, 1));
+  await store.clusters.put({ ...CLUSTER, nodes: [] });
+  await store.clusters.put({ ...CLUSTER, name: 'other', nodes: [] });
+  await store.clusters.see('local', SEEN);
+  await store.clusters.set('local', { labels: { zone: 'a' }, backfill: true });
+  await store.clusters.setDraining('other', true);
+  await store.queue.setPaused({ kind: 'project', name: 'p' }, { by: 'ann', at: 5, reason: 'upgrade' });
+  const { id } = await store.experiments.submit(submitInput());
   for (const [at, project] of ['p', 'default', 'p', 'default', 'p'].entries())
-    await store.submit(submitInput({ project, priority: at % 3, cluster: at === 2 ? 'local' : null }));
+    await store.experiments.submit(
+      submitInput({ project, priority: at % 3, cluster: at === 2 ? 'local' : null }),
+    );
   await claimed(store, id);
-  const first = (await store.waitingIds(1))[0]!;
+  const first = (await store.queue.ids(1))[0]!;
   const estimate = { startAt: 3, earliest: 2, latest: 4 };
-  await store.noteWaiting(new Map([[first, { reason: 'needs 1 GPU', rank: 1, estimate }]]));
+  await store.queue.note(new Map([[first, { reason: 'needs 1 GPU', rank: 1, estimate }]]));
 
   for (const perProject of [1, 2, 100]) {
-    const all = await store.situation(perProject);
+    const all = await store.queue.situation(perProject);
     assert.deepEqual(all, await situationFrom(store)(perProject));
     assert.deepEqual(
       [...all.window.truncated].sort(),
       perProject < 2 ? ['default', 'p'] : perProject < 3 ? ['p'] : [],
     );
   }
-  const { reservations, window, projectVersions } = await store.situation(100);
+  const { reservations, window, projectVersions } = await store.queue.situation(100);
   assert.equal(reservations.get('local')?.items[0]?.experiment, id);
   assert.deepEqual([window.waiting.length, projectVersions.get('default')], [5, 1]);
 });
@@ -53,9 +55,9 @@ test('a long window is read after the rest', async (t) => {
     rows = reply.at(-1);
     return reply;
   };
-  await Promise.all(Array.from({ length: 1_030 }, () => store.submit(submitInput())));
-  const { waiting } = (await store.situation(2_000)).window;
+  await Promise.all(Array.from({ length: 1_030 }, () => store.experiments.submit(submitInput())));
+  const { waiting } = (await store.queue.situation(2_000)).window;
   assert.deepEqual(rows, []);
   assert.equal(waiting.length, 1_030);
-  assert.deepEqual(waiting, (await store.lineWindow(2_000)).waiting);
+  assert.deepEqual(waiting, (await store.queue.window(2_000)).waiting);
 });

@@ -63,12 +63,12 @@ describe('scripts', () => {
     const redis = new Redis(server.port);
     t.after(() => redis.disconnect());
     const run = loadScripts(redis, '{p}');
-    assert.equal(await run('put-cluster', ['a', new Uint8Array([0, 255])]), 1);
+    assert.equal(await run('put-cluster', ['a', new Uint8Array([0, 255]), '{}']), 1);
     await redis.script('FLUSH');
     assert.equal(await run('remove-cluster', ['a']), 1);
     assert.equal(await run('remove-cluster', ['a']), 0);
     const wide = new Uint8Array([9, 9, 0, 255, 9]).subarray(2, 4);
-    await run('put-cluster', ['b', wide]);
+    await run('put-cluster', ['b', wide, '{}']);
     assert.deepEqual(await redis.hgetBuffer('{p}:clusters', 'b'), Buffer.from([0, 255]));
   });
 });

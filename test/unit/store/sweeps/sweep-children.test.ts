@@ -9,12 +9,12 @@ import { chainInput, sweepInput, sweepRequest } from '../../../support/sweep.ts'
 test('children say what they wait for; those of a sweep without waiting ones wait for nothing', async (t) => {
   const { store } = await storeFor(t);
   const waits = async (id: string) => {
-    const sweep = (await store.sweep(id))!;
-    return (await store.sweepChildren(sweep, 0, 10)).map(({ after }) => after);
+    const sweep = (await store.sweeps.get(id))!;
+    return (await store.sweeps.children(sweep, 0, 10)).map(({ after }) => after);
   };
-  const chain = await store.createSweep(chainInput([undefined, 0, 0, undefined]));
+  const chain = await store.sweeps.create(chainInput([undefined, 0, 0, undefined]));
   assert.deepEqual(await waits(chain.id), [null, null, 0, 0]);
-  assert.deepEqual(await waits((await store.createSweep(sweepInput(sweepRequest(2)))).id), [null, null]);
+  assert.deepEqual(await waits((await store.sweeps.create(sweepInput(sweepRequest(2)))).id), [null, null]);
 });
 
 test('a child is handed over field by field', () => {

@@ -8,23 +8,23 @@ import { chainInput, expandAll } from '../../../support/sweep.ts';
 
 async function end(store: Store, experiment: string, to: 'succeeded' | 'failed'): Promise<void> {
   const lease = await claimed(store, experiment);
-  await store.confirm(lease);
-  await store.end(lease, { to, reason: 'a test' });
+  await store.attempts.confirm(lease);
+  await store.attempts.end(lease, { to, reason: 'a test' });
 }
 
 /** Two trainings, the first with two evaluations behind it, the second with one. */
 async function chain(store: Store) {
-  const { id } = await store.createSweep(chainInput([undefined, undefined, 0, 0, 1]));
+  const { id } = await store.sweeps.create(chainInput([undefined, undefined, 0, 0, 1]));
   const trainings = await expandAll(store, id);
   return { id, trainings };
 }
 
 async function children(store: Store, id: string) {
-  const sweep = (await store.sweep(id))!;
-  return await store.sweepChildren(sweep, 0, sweep.count);
+  const sweep = (await store.sweeps.get(id))!;
+  return await store.sweeps.children(sweep, 0, sweep.count);
 }
 
-const release = (store: Store, id: string) => store.releaseSweep(id, makeChild);
+const release = (store: Store, id: string) => store.sweeps.release(id, makeChild);
 
 describe('children that wait for another', () => {
   test('are no experiments before it has succeeded, and then those behind it are', async (t) => {
@@ -32,10 +32,10 @@ describe('children that wait for another', () => {
     const { id, trainings } = await chain(store);
     assert.equal(trainings.length, 2);
     assert.deepEqual(await release(store, id), []);
-    assert.deepEqual(await store.sweepsWithWork(10), [], 'nothing is to be done until one ends');
+    assert.deepEqual(await store.sweeps.withWork(10), [], 'nothing is to be done until one ends');
     await end(store, trainings[0]!, 'succeeded');
     // Fails without the mark that an end leaves while others wait.
-    assert.deepEqual(await store.sweepsWithWork(10), [id]);
+    assert.deepEqual(await store.sweeps.withWork(10), [id]);
     const made = await release(store, id);
     const all = await children(store, id);
     assert.deepEqual(
@@ -53,9 +53,9 @@ describe('children that wait for another', () => {
       ],
     );
     assert.deepEqual(await release(store, id), [], 'a second time makes none twice');
-    const sweep = (await store.sweep(id))!;
+    const sweep = (await store.sweeps.get(id))!;
     assert.deepEqual([sweep.expanded, sweep.skipped, sweep.counts.queued], [4, 0, 3]);
-    assert.equal((await store.get(made[0]!.experiment))?.name, 'child 2');
+    assert.equal((await store.experiments.get(made[0]!.experiment))?.name, 'child 2');
   });
 
   // Fails where only states that are there are looked at: the sweep then never ends.
@@ -64,10 +64,10 @@ describe('children that wait for another', () => {
     const { id, trainings } = await chain(store);
     for (const training of trainings) {
       await end(store, training, 'succeeded');
-      assert.equal(await store.deleteExperiment(training), 'deleted');
+      assert.equal(await store.experiments.delete(training), 'deleted');
     }
     assert.deepEqual(await release(store, id), []);
-    const sweep = (await store.sweep(id))!;
+    const sweep = (await store.sweeps.get(id))!;
     assert.deepEqual([sweep.state, sweep.skipped, sweep.counts.succeeded], ['done', 3, 2]);
     const [, , evaluation] = await children(store, id);
     assert.match(evaluation!.skipped ?? '', /child 0, which it waits for, is deleted/);
@@ -77,10 +77,10 @@ describe('children that wait for another', () => {
     const { store } = await storeFor(t);
     const { id, trainings } = await chain(store);
     await end(store, trainings[0]!, 'failed');
-    await store.cancel(trainings[1]!, 'no');
-    assert.equal((await store.sweep(id))!.state, 'running');
+    await store.experiments.cancel(trainings[1]!, 'no');
+    assert.equal((await store.sweeps.get(id))!.state, 'running');
     assert.deepEqual(await release(store, id), []);
-    const sweep = (await store.sweep(id))!;
+    const sweep = (await store.sweeps.get(id))!;
     assert.deepEqual([sweep.state, sweep.skipped, sweep.expanded], ['done', 3, 2]);
     assert.ok(sweep.endedAt);
     assert.deepEqual(
@@ -92,7 +92,7 @@ describe('children that wait for another', () => {
         'child 1, which it waits for, is cancelled',
       ],
     );
-    assert.deepEqual(await store.sweepsWithWork(10), []);
+    assert.deepEqual(await store.sweeps.withWork(10), []);
   });
 
   test('wait again where it runs again, and run after that run', async (t) => {
@@ -100,11 +100,11 @@ describe('children that wait for another', () => {
     const { id, trainings } = await chain(store);
     for (const training of trainings) await end(store, training, 'failed');
     await release(store, id);
-    const record = (await store.sweep(id))!;
+    const record = (await store.sweeps.get(id))!;
     assert.equal(record.state, 'done');
-    const again = await store.rerunSweepChildren(record, await children(store, id), makeChild);
+    const again = await store.sweeps.rerunChildren(record, await children(store, id), makeChild);
     assert.equal(again.length, 2);
-    const running = (await store.sweep(id))!;
+    const running = (await store.sweeps.get(id))!;
     assert.deepEqual([running.state, running.skipped, running.endedAt], ['running', 0, null]);
     await end(store, again[0]!.experiment, 'succeeded');
     const made = await release(store, id);
@@ -112,24 +112,24 @@ describe('children that wait for another', () => {
     for (const { experiment } of [...made, again[1]!]) await end(store, experiment, 'succeeded');
     const [last] = await release(store, id);
     await end(store, last!.experiment, 'succeeded');
-    const sweep = (await store.sweep(id))!;
+    const sweep = (await store.sweeps.get(id))!;
     assert.deepEqual([sweep.state, sweep.counts.succeeded, sweep.counts.failed], ['done', 5, 0]);
   });
 
   // Fails where who waits is looked for anew for each child: of 5,000 that wait, a hundred times in one step.
   test('are looked through once, however many run again', async (t) => {
     const { store, redis } = await storeFor(t);
-    const { id } = await store.createSweep(chainInput([undefined, undefined, undefined, 0, 1, 2]));
+    const { id } = await store.sweeps.create(chainInput([undefined, undefined, undefined, 0, 1, 2]));
     for (const training of await expandAll(store, id)) await end(store, training, 'failed');
     await release(store, id);
-    const [record, all] = [(await store.sweep(id))!, await children(store, id)];
+    const [record, all] = [(await store.sweeps.get(id))!, await children(store, id)];
     assert.equal(record.skipped, 3);
     const looks = async () =>
       Number(/cmdstat_hgetall:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
     const before = await looks();
-    assert.equal((await store.rerunSweepChildren(record, all, makeChild)).length, 3);
+    assert.equal((await store.sweeps.rerunChildren(record, all, makeChild)).length, 3);
     assert.equal((await looks()) - before, 1);
-    assert.equal((await store.sweep(id))!.skipped, 0);
+    assert.equal((await store.sweeps.get(id))!.skipped, 0);
   });
 
   test('are cancelled with the sweep, those that are experiments and those that are not', async (t) => {
@@ -137,28 +137,29 @@ describe('children that wait for another', () => {
     const { id, trainings } = await chain(store);
     await end(store, trainings[0]!, 'succeeded');
     await release(store, id);
-    await store.cancelSweep(id, 'enough');
-    for (let from: number | null = 0; from !== null; ) from = await store.cancelSweepChildren(id, from);
-    const sweep = (await store.sweep(id))!;
+    await store.sweeps.cancel(id, 'enough');
+    for (let from: number | null = 0; from !== null; )
+      from = (await store.sweeps.cancelChildren(id, from)).next;
+    const sweep = (await store.sweeps.get(id))!;
     assert.deepEqual([sweep.state, sweep.counts.cancelled, sweep.counts.succeeded], ['cancelled', 3, 1]);
     assert.ok(sweep.endedAt);
     assert.deepEqual(await release(store, id), []);
-    assert.deepEqual(await store.sweepsWithWork(10), []);
+    assert.deepEqual(await store.sweeps.withWork(10), []);
   });
 
   test('an end between the look and the step is not missed', async (t) => {
     const { store, redis } = await storeFor(t);
     const { id, trainings } = await chain(store);
     await end(store, trainings[0]!, 'succeeded');
-    const stale = (await store.sweep(id))!.ends;
+    const stale = (await store.sweeps.get(id))!.ends;
     await end(store, trainings[1]!, 'succeeded');
     await redis.hset(`{echelon}:sweep:${id}`, 'ends', Number(stale) + 2);
     const made = await release(store, id);
     assert.equal(made.length, 3);
     await redis.hset(`{echelon}:sweep:${id}`, 'held', 1);
     await redis.hincrby(`{echelon}:sweep:${id}`, 'ends', 1);
-    await store.cancel(made[0]!.experiment, 'an end');
-    assert.deepEqual(await store.sweepsWithWork(10), [id], 'it stays among those with work');
+    await store.experiments.cancel(made[0]!.experiment, 'an end');
+    assert.deepEqual(await store.sweeps.withWork(10), [id], 'it stays among those with work');
   });
 
   test('whatever ends when and who looks beside whom: each is made or given up once, and the counts are right', async (t) => {
@@ -166,7 +167,7 @@ describe('children that wait for another', () => {
     const order = fc.array(fc.tuple(fc.nat({ max: 2 }), fc.boolean()), { minLength: 3, maxLength: 9 });
     await fc.assert(
       fc.asyncProperty(order, async (ends) => {
-        const { id } = await store.createSweep(chainInput([undefined, undefined, undefined, 0, 1, 1, 2]));
+        const { id } = await store.sweeps.create(chainInput([undefined, undefined, undefined, 0, 1, 1, 2]));
         const trainings = await expandAll(store, id);
         const over = new Map<number, boolean>();
         for (const [training, well] of [...ends, [0, true], [1, false], [2, true]] as [number, boolean][]) {
@@ -184,7 +185,7 @@ describe('children that wait for another', () => {
           const well = over.get(child.after!)!;
           assert.deepEqual([child.state, child.skipped === null], well ? ['queued', true] : [null, false]);
         }
-        const sweep = (await store.sweep(id))!;
+        const sweep = (await store.sweeps.get(id))!;
         const made = all.filter(({ index, state }) => index > 2 && state === 'queued').length;
         assert.deepEqual([sweep.expanded, sweep.skipped, sweep.counts.queued], [3 + made, 4 - made, made]);
       }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Norm } from '../../../../src/kernel/estimators/estimator.ts';
 import { FLOAT32 } from '../../../../src/verify/bounds/arithmetic.ts';
 import { clusterBounds } from '../../../../src/verify/bounds/cluster-bounds.ts';
 import {
@@ -7,7 +8,6 @@ import {
   boundSingle,
   emptyPart,
   isRefinable,
-  type Norm,
   type Part,
   refinePart,
 } from '../../../../src/verify/bounds/level-value.ts';

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { ESTIMATOR_NAMES } from '../../../../src/kernel/estimators.ts';
+import { estimatorNames } from '../../../../src/kernel/estimators/registry.ts';
 import { createJudge, isClose, type Judge } from '../../../../src/verify/bounds/outcomes.ts';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
 import { allGoldenBatches, goldenBatch, inForms } from '../../../support/golden-batches.ts';
 import { randomBatch, randomFrom } from '../../../support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../../../support/recipe.ts';
+import { restated } from '../../../support/stated.ts';
 
 /** Batches that each property is tried on. */
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 200);
@@ -18,7 +19,7 @@ function judgeOf(batch: Batch): Judge {
 }
 
 describe('row outcomes', () => {
-  for (const [name, statistics, forms] of ESTIMATOR_NAMES.flatMap((n) =>
+  for (const [name, statistics, forms] of estimatorNames().flatMap((n) =>
     (['rows', 'trajectories'] as const).flatMap((s) =>
       (['any', 'recipe'] as const).map((f) => [n, s, f] as const),
     ),
@@ -39,7 +40,7 @@ describe('row outcomes', () => {
     });
   }
 
-  for (const name of ESTIMATOR_NAMES) {
+  for (const name of estimatorNames()) {
     test(`no float64 evaluation of ${name}, rounded for the report, is called wrong`, () => {
       fc.assert(
         fc.property(fc.integer(), (seed) => {
@@ -130,8 +131,7 @@ describe('row outcomes', () => {
 
   test('weights that float32 cannot hold make rows unverifiable, not wrong', () => {
     const batch = goldenBatch('walk-K3-mean_std_norm-base0');
-    const withAlpha = (lengthWeightAlpha: number): Judge =>
-      judgeOf({ ...batch, estimator: { ...batch.estimator, lengthWeightAlpha } });
+    const withAlpha = (lengthWeightAlpha: number): Judge => judgeOf(restated(batch, { lengthWeightAlpha }));
     const row = batch.reportedAdvantage!.findIndex((a) => a !== 0);
     for (const alpha of [60, 100, 1000, -100, -1000]) {
       assert.equal(withAlpha(alpha).judge(row, Number.NaN), 'unverifiable', `alpha ${alpha}`);

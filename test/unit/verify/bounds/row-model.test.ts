@@ -4,7 +4,8 @@ import { hull } from '../../../../src/verify/bounds/admissible.ts';
 import { createRowModel, type RowModel } from '../../../../src/verify/bounds/row-model.ts';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
 import { type HandRow, handBatch } from '../../../support/hand-batch.ts';
-import { randomBatch, randomFrom } from '../../../support/random-batch.ts';
+import { type BatchChoices, randomBatch, randomFrom } from '../../../support/random-batch.ts';
+import type { Stated } from '../../../support/stated.ts';
 
 function modelOf(batch: Batch): RowModel {
   const outcome = createRowModel(batch);
@@ -58,8 +59,49 @@ describe('the row model', () => {
     }
   });
 
+  test('in float64 the truth lies in the row’s interval, for every parameter that has bounds', () => {
+    const choices: BatchChoices[] = [
+      { name: 'hgpo', weightOffset: 1 },
+      { name: 'hgpo', weightEpsilon: 0.1 },
+      { name: 'hgpo', singleton: 'zero' },
+      { name: 'hgpo', baseGroup: true, baseSingleton: 'zero' },
+      { name: 'hgpo', baseGroup: true, baseDeviation: 'population' },
+      { name: 'hgpo', baseGroup: true, statistics: 'trajectories' },
+      { name: 'gigpo', singleton: 'zero', deviation: 'population' },
+      { name: 'gigpo', stepAdvantageWeight: -2 },
+      { name: 'grpo', singleton: 'zero', deviation: 'population' },
+      { name: 'rloo', singleton: 'zero' },
+    ];
+    for (const choice of choices) {
+      for (let seed = 0; seed < 60; seed++) {
+        const model = modelOf(randomBatch(randomFrom(seed), { ...choice, precision: 'float64' }));
+        for (let row = 0; row < model.truth.length; row++) {
+          const { low, high } = hull(model.parts(row));
+          const truth = model.truth[row]!;
+          assert.ok(truth >= low && truth <= high, `${JSON.stringify(choice)}, seed ${seed}, row ${row}`);
+        }
+      }
+    }
+  });
+
+  test('says which part of the formula has no error bounds', () => {
+    const unbounded = (estimator: Stated): unknown => createRowModel(handBatch(ROWS, { estimator }));
+    const mode = 'mean_std_norm';
+    assert.deepEqual(unbounded({ name: 'grpo', epsilonPlace: 'floor' }), { unbounded: 'epsilon floor' });
+    assert.deepEqual(unbounded({ name: 'grpo', baseline: 'leave-one-out' }), {
+      unbounded: 'the baseline leave-one-out',
+    });
+    assert.deepEqual(unbounded({ mode, epsilonPlace: 'variance-added' }), {
+      unbounded: 'epsilon variance-added',
+    });
+    assert.deepEqual(unbounded({ zero: 'keep' }), {
+      unbounded: 'levels of advantage 0 that keep their weight',
+    });
+    assert.ok('model' in (unbounded({ mode: 'mean_norm', epsilonPlace: 'floor' }) as object));
+  });
+
   test('says what the batch lacks', () => {
-    const missing = (rows: HandRow[], estimator: Partial<Batch['estimator']>): unknown =>
+    const missing = (rows: HandRow[], estimator: Stated): unknown =>
       createRowModel(handBatch(rows, { estimator }));
     const bare = [{ trajectory: 'a', step: 0 }];
     const returns = 'reported.stepReward (or reward and actionValid)';

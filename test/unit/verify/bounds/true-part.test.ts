@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRowModel } from '../../../../src/verify/bounds/row-model.ts';
 import { type TruePart, truePart } from '../../../../src/verify/bounds/true-part.ts';
-import type { BatchEstimator } from '../../../../src/verify/format/batch.ts';
 import { type HandRow, handBatch } from '../../../support/hand-batch.ts';
 import { randomBatch, randomFrom } from '../../../support/random-batch.ts';
+import type { Stated } from '../../../support/stated.ts';
 
-function partsOf(rows: HandRow[], row: number, estimator: Partial<BatchEstimator> = {}): TruePart[] {
+function partsOf(rows: HandRow[], row: number, estimator: Stated = {}): TruePart[] {
   const outcome = createRowModel(handBatch(rows, { estimator }));
   assert.ok('model' in outcome);
   return outcome.model.levels.map((level) => truePart(outcome.model, level, row));

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { compare, difference, estimate, returnsOf } from '../../../../src/verify/explain/estimate.ts';
 import { readBatches } from '../../../../src/verify/format/read-json.ts';
+import { restated } from '../../../support/stated.ts';
 import { sampleFile } from '../sample-batch.ts';
 
 const read = (changes = {}) => readBatches(sampleFile(changes), 'f')[0]!;
@@ -33,21 +34,23 @@ test('every golden batch comes out as its trainer reported it, but for the round
 test('another estimator, or other parameters, can stand in for the stated one', () => {
   const batch = read();
   assert.deepEqual(
-    Array.from(estimate(batch, { historyLength: 0 }).advantage, (a) => Math.round(a * 1e4) / 1e4),
+    Array.from(estimate(batch, { params: { historyLength: 0 } }).advantage, (a) => Math.round(a * 1e4) / 1e4),
     [2.125, 4, -2.125, -4],
   );
   const grpo = estimate(batch, { name: 'grpo' });
   assert.equal(grpo.fingerprint, 'grpo(std=sample,eps=1e-6,singleton=raw,over=rows)');
   assert.notDeepEqual(grpo.advantage, estimate(batch).advantage);
-  assert.ok(estimate(batch, { zero: 'keep' }).fingerprint.includes('zero=keep'));
+  assert.ok(estimate(batch, { params: { zero: 'keep' } }).fingerprint.includes('zero=keep'));
 });
 
 test('a stated deviation stays with the estimator it was stated for', () => {
   const batch = read();
-  const stated = { ...batch, estimator: { ...batch.estimator, deviation: 'population' as const } };
+  const stated = restated(batch, { deviation: 'population' });
   assert.ok(estimate(stated, { name: 'grpo' }).fingerprint.includes('std=sample'));
   assert.ok(
-    estimate(stated, { name: 'grpo', deviation: 'population' }).fingerprint.includes('std=population'),
+    estimate(stated, { name: 'grpo', params: { deviation: 'population' } }).fingerprint.includes(
+      'std=population',
+    ),
   );
 });
 
@@ -67,7 +70,7 @@ test('a column that the estimator needs and the batch lacks is named', () => {
     /field tokenLevelRewardSum/,
   );
   assert.doesNotThrow(() => estimate(without('observation'), { name: 'rloo' }));
-  assert.throws(() => estimate(read(), { historyLength: 2000 }), RangeError);
+  assert.throws(() => estimate(read(), { params: { historyLength: 2000 } }), RangeError);
 });
 
 test("compare sets estimators against the batch's own", () => {

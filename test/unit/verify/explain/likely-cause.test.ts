@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EstimatorOverrides } from '../../../../src/verify/explain/estimate.ts';
 import { findLikelyCause, MAX_CAUSE_ROWS } from '../../../../src/verify/explain/likely-cause.ts';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';
 import { pick, report, reportBy } from '../../../support/mutants/tools.ts';
+import { restated, type Stated } from '../../../support/stated.ts';
 
 const clean = goldenBatch('walk-K3-mean_std_norm-base0');
 
 /** Rows that a variant changes. */
-function changed(overrides: EstimatorOverrides): { text: string | undefined; share: number | undefined } {
+function changed(overrides: Stated): { text: string | undefined; share: number | undefined } {
   const other = reportBy(clean, overrides);
   const rows = [...other.reportedAdvantage!.keys()].filter(
     (row) => Math.abs(other.reportedAdvantage![row]! - clean.reportedAdvantage![row]!) > 1e-4,
@@ -75,8 +75,8 @@ test('names rows for trajectories, and trajectories for rows', () => {
     ['rows', 'trajectories'],
     ['trajectories', 'rows'],
   ] as const) {
-    const estimator = { ...golden.estimator, statistics: stated };
-    const other = reportBy({ ...golden, tokenLevelRewardSum: score, estimator }, { statistics: done });
+    const batch = restated({ ...golden, tokenLevelRewardSum: score }, { statistics: stated });
+    const other = reportBy(batch, { statistics: done });
     const cause = findLikelyCause(other, [...other.reportedAdvantage!.keys()]);
     assert.equal(cause?.text, `statistics over ${done}, not ${stated}`);
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GRPO_RECIPE, HGPO_RECIPE } from '../../../../src/kernel/index.ts';
 import { readEstimator, readProvenance } from '../../../../src/verify/format/json-params.ts';
 
 const place = { file: 'f', batch: 'b' };
@@ -8,15 +9,9 @@ const none = { returns: false };
 test('what is left out is as in the recipe', () => {
   assert.deepEqual(readEstimator(place, { historyLength: 2, mode: 'mean_norm' }, none), {
     name: 'hgpo',
-    historyLength: 2,
-    mode: 'mean_norm',
-    lengthWeightAlpha: 1,
-    baseGroup: false,
-    stepAdvantageWeight: 1,
-    normalizeByStd: true,
+    params: { ...HGPO_RECIPE, mode: 'mean_norm' },
     gamma: 1,
     invalidActionPenalty: 0,
-    epsilon: 1e-6,
     precision: 'float32',
   });
 });
@@ -30,8 +25,8 @@ test('each estimator must state what its numbers depend on, and no more', () => 
 
 test('statistics over trajectories and the forms of the formula can be stated', () => {
   const stated = { estimator: 'grpo', statistics: 'trajectories', forms: 'recipe' };
-  const { statistics, forms } = readEstimator(place, stated, none);
-  assert.deepEqual([statistics, forms], ['trajectories', 'recipe']);
+  const { params, forms } = readEstimator(place, stated, none);
+  assert.deepEqual([params, forms], [{ ...GRPO_RECIPE, statistics: 'trajectories' }, 'recipe']);
   assert.throws(() => readEstimator(place, { ...stated, statistics: 'tokens' }, none), /rows, trajectories/);
   assert.throws(() => readEstimator(place, { ...stated, forms: 'mine' }, none), /recipe, any/);
 });

@@ -7,6 +7,7 @@ import type { BatchFault } from '../../../../src/verify/format/format-error.ts';
 import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
 import { readBatches } from '../../../../src/verify/format/read-json.ts';
 import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
+import { parametersOf } from '../../../support/stated.ts';
 import { sampleBatch, sampleFile } from '../sample-batch.ts';
 
 const golden = (name: string) => readFileSync(new URL(`../../../golden/${name}`, import.meta.url));
@@ -55,7 +56,7 @@ describe('readBatches', () => {
       assert.equal(batch?.observationLabel(1), 'end');
       assert.deepEqual(Array.from(batch?.actionValid ?? []), [1, 1, 0, 1]);
       assert.equal(batch?.estimator.name, 'hgpo');
-      assert.equal(batch?.estimator.historyLength, 1);
+      assert.equal(parametersOf(batch!.estimator).historyLength, 1);
       assert.equal(batch?.estimator.precision, 'float32');
     }
   });

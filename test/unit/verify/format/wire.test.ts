@@ -7,6 +7,7 @@ import type { Batch } from '../../../../src/verify/format/batch.ts';
 import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
 import { readBatches } from '../../../../src/verify/format/read-json.ts';
 import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
+import { parametersOf } from '../../../support/stated.ts';
 import { sampleBatch, sampleFile } from '../sample-batch.ts';
 
 const sample = (changes: Record<string, unknown> = {}): Batch => readBatches(sampleFile(changes), 'f')[0]!;
@@ -42,7 +43,7 @@ describe('the wire', () => {
     const batch = sample({ provenance, params, reward: undefined, reported: {}, step: undefined });
     const back = decodeBatch(encodeBatch(batch));
     assert.deepEqual(back.provenance, provenance);
-    assert.equal(back.estimator.deviation, 'sample');
+    assert.equal(parametersOf(back.estimator).deviation, 'sample');
     assert.equal(back.estimator.precision, 'float64');
     assert.ok(!('reward' in back) && !('reportedAdvantage' in back) && !('step' in back));
   });
@@ -50,7 +51,7 @@ describe('the wire', () => {
   test('keeps what statistics run over, and the stated forms', () => {
     const params = { estimator: 'grpo', statistics: 'trajectories', forms: 'recipe' };
     const { estimator } = decodeBatch(encodeBatch(sample({ params, reward: undefined })));
-    assert.deepEqual([estimator.statistics, estimator.forms], ['trajectories', 'recipe']);
+    assert.deepEqual([parametersOf(estimator).statistics, estimator.forms], ['trajectories', 'recipe']);
   });
 
   test('without texts an observation is called by its digest: half of the SHA-256 of its canonical text', () => {
@@ -129,9 +130,11 @@ describe('the wire: bad batches', () => {
 
   test('an estimator that is none', () => {
     const { estimator } = sample();
-    refused(bent({ estimator: { ...estimator, historyLength: 4000 } }), 'estimator.historyLength', 'invalid');
+    const stating = (changes: object) =>
+      bent({ estimator: { ...estimator, params: { ...estimator.params, ...changes } } });
+    refused(stating({ historyLength: 4000 }), 'estimator.historyLength', 'invalid');
     refused(bent({ estimator: { ...estimator, name: '' as 'hgpo' } }), 'estimator.name', 'missing');
-    refused(bent({ estimator: { ...estimator, epsilon: Number.NaN } }), 'estimator.epsilon', 'invalid');
+    refused(stating({ epsilon: Number.NaN }), 'estimator.epsilon', 'invalid');
   });
 
   test('whatever bytes are turned, it reads or says BatchFormatError', () => {

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { MAX_VERIFICATION_BYTES, verificationBytes } from '../../../../src/verify/pool/budget.ts';
 import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';
+import { restated } from '../../../support/stated.ts';
 
 test('memory grows with rows and levels, but no trajectory has more levels than steps', () => {
   const batch = goldenBatch('alfworld-scale');
-  const needed = (historyLength: number): number =>
-    verificationBytes({ ...batch, estimator: { ...batch.estimator, historyLength } });
+  const needed = (historyLength: number): number => verificationBytes(restated(batch, { historyLength }));
   assert.ok(needed(4) > needed(2) && needed(2) > 100 * batch.rows);
   assert.equal(needed(1024), needed(1000));
   assert.ok(needed(1024) < 20_000 * batch.rows);
@@ -33,7 +33,7 @@ test('a batch that would take too much is unverifiable, in little time and memor
     reportedStepReward: new Float64Array(rows),
     reportedAdvantage: new Float64Array(rows),
   };
-  const deep = { ...batch, estimator: { ...batch.estimator, historyLength: 1024 } };
+  const deep = restated(batch, { historyLength: 1024 });
   assert.ok(verificationBytes(deep) > MAX_VERIFICATION_BYTES);
   const report = verifyBatch(deep);
   assert.equal(report.unverifiable, rows);

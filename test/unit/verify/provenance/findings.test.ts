@@ -5,8 +5,11 @@ import { count, FINDINGS, finding, some } from '../../../../src/verify/provenanc
 import { MAX_LISTED_ROWS } from '../../../../src/verify/report.ts';
 
 describe('findings', () => {
-  test('docs/verification.md lists all of them, with severity and meaning, and no other', () => {
-    const page = readFileSync(new URL('../../../../docs/verification.md', import.meta.url), 'utf8');
+  test('docs/explanation/verification.md lists all of them, with severity and meaning, and no other', () => {
+    const page = readFileSync(
+      new URL('../../../../docs/explanation/verification.md', import.meta.url),
+      'utf8',
+    );
     const listed = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (\w+) \| (.*) \|$/gm)].map(
       ([, ...cells]) => cells,
     );

@@ -11,11 +11,9 @@ from collections import defaultdict, deque
 from typing import Any, Mapping
 
 from echelon_rayworker import __version__
-from echelon_rayworker.batch import build_batch
+from echelon_rayworker.batch import build_batch, uses_returns
 
 PRODUCER = f"echelon-tap/{__version__}"
-VERIFIABLE = ("hgpo", "gigpo", "grpo", "rloo")
-WITH_STEP_RETURNS = ("hgpo", "gigpo")
 # Why the others' advantages cannot be recomputed from one number a row.
 NOT_VERIFIABLE = {
     "gae": "gae computes an advantage for each token from the critic's values, which a batch of rows does not hold",
@@ -53,17 +51,33 @@ def estimator_facts(name: str, call: Mapping[str, Any], config: Any) -> dict[str
         "invalid_action_penalty": penalty,
         "epsilon": 1e-6,
     }
-    if name == "hgpo":
-        facts["history_length"] = int(call.get("history_length", 2))
-        facts["mode"] = str(call.get("hgpo_mode", "mean_std_norm"))
-        facts["length_weight_alpha"] = float(call.get("hgpo_length_weight_alpha", 1.0))
-        facts["base_group"] = bool(call.get("hgpo_base_group", False))
-    elif name == "gigpo":
-        facts["mode"] = str(call.get("gigpo_mode", "mean_std_norm"))
-        facts["step_advantage_weight"] = float(call.get("step_advantage_w", 1.0))
-    elif name == "grpo":
-        facts["normalize_by_std"] = bool(call.get("norm_adv_by_std_in_grpo", True))
-    return facts
+    return {**facts, **VERIFIABLE[name](call)}
+
+
+def _hgpo_facts(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "history_length": int(call.get("history_length", 2)),
+        "mode": str(call.get("hgpo_mode", "mean_std_norm")),
+        "length_weight_alpha": float(call.get("hgpo_length_weight_alpha", 1.0)),
+        "base_group": bool(call.get("hgpo_base_group", False)),
+    }
+
+
+def _gigpo_facts(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "mode": str(call.get("gigpo_mode", "mean_std_norm")),
+        "step_advantage_weight": float(call.get("step_advantage_w", 1.0)),
+    }
+
+
+# Estimator → its parameters from the arguments of compute_advantage. One that is not here is a visible gap: a kernel
+# of its name says nothing about what verl-agent computes under it.
+VERIFIABLE = {
+    "hgpo": _hgpo_facts,
+    "gigpo": _gigpo_facts,
+    "grpo": lambda call: {"normalize_by_std": bool(call.get("norm_adv_by_std_in_grpo", True))},
+    "rloo": lambda call: {},
+}
 
 
 def provenance_facts(config: Any, step: int, experiment: str, attempt: int) -> dict[str, Any]:
@@ -94,7 +108,7 @@ def copy_inputs(data: Any, name: str) -> dict[str, Any]:
         columns["token_level_reward_sum"] = _numbers(tensors["token_level_rewards"].double().sum(-1))
     if "response_mask" in keys:
         columns["response_length"] = _numbers(tensors["response_mask"].sum(-1).int())
-    if name in WITH_STEP_RETURNS and "step_rewards" in keys:
+    if uses_returns(name) and "step_rewards" in keys:
         columns["step_reward"] = _numbers(tensors["step_rewards"].float())
     columns["lengths"] = objects["episode_lengths"].copy() if "episode_lengths" in objects else None
     columns["marks"] = checksums(tensors["responses"]) if "responses" in keys else None

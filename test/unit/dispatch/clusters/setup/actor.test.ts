@@ -10,7 +10,7 @@ import {
 } from '../../../../../src/dispatch/clusters/setup/actor.ts';
 import { SetupError } from '../../../../../src/dispatch/clusters/setup/problems.ts';
 import type { ActorHandle } from '../../../../../src/ray/actor.ts';
-import type { RayConnection } from '../../../../../src/ray/connect.ts';
+import type { RayConnection } from '../../../../../src/ray/connection.ts';
 import { RayActorDiedError, RayPythonError } from '../../../../../src/ray/errors.ts';
 
 // What a Ray makes of it is tested on one: test/e2e/clusters.test.ts.
@@ -70,10 +70,10 @@ test('it is started on its node, with the package, and outlives the session', as
       ...{ encrypt: true, reached_as: '' },
     },
   ]);
-  const { lifetime, nodeId, getIfExists, name } = made[3] as Record<string, unknown>;
+  const { lifetime, schedulingStrategy, getIfExists, name } = made[2] as Record<string, unknown>;
   assert.deepEqual(
-    { lifetime, nodeId, getIfExists, name },
-    { lifetime: 'detached', nodeId: 'n1', getIfExists: true, name: ACTOR.name },
+    { lifetime, schedulingStrategy, getIfExists, name },
+    { lifetime: 'detached', schedulingStrategy: { nodeId: 'n1' }, getIfExists: true, name: ACTOR.name },
   );
 });
 

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SetupError, toProblem, toSetupError } from '../../../../../src/dispatch/clusters/setup/problems.ts';
+import {
+  SetupError,
+  toCommandProblem,
+  toSetupError,
+} from '../../../../../src/dispatch/clusters/setup/problems.ts';
 import {
   RayAuthenticationError,
   RayClosedError,
@@ -33,7 +37,7 @@ test('each failure is a sentence with its mend', () => {
     [new Error('a fault'), /a fault/, /log of the dispatcher/],
   ];
   for (const [error, message, mend] of cases) {
-    const problem = toProblem(error, 'ray://h:1');
+    const problem = toCommandProblem(error, 'ray://h:1');
     assert.equal(problem.severity, 'error');
     assert.match(problem.message, message);
     assert.match(problem.mend, mend);

@@ -1,0 +1,135 @@
+// Writes the registry of estimators into what cannot import it: docs/reference/estimators.md and batch.py.
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
+import {
+  type AnyParameters,
+  allowedInWords,
+  completeParameters,
+  type ParameterRule,
+} from '../../src/kernel/estimators/parameters.ts';
+import { estimatorNames, estimatorOf } from '../../src/kernel/estimators/registry.ts';
+
+const BATCH_PY = 'deploy/ray-worker/echelon_rayworker/batch.py';
+const OPENING = '# Generated from src/kernel/estimators by `npm run generate`.\n';
+const CLOSING = '# End of what is generated.\n';
+
+const estimators = estimatorNames().map(estimatorOf);
+
+function main(): void {
+  writeFileSync('docs/reference/estimators.md', reference());
+  const python = readFileSync(BATCH_PY, 'utf8');
+  const [from, to] = [python.indexOf(OPENING) + OPENING.length, python.indexOf(CLOSING)];
+  writeFileSync(BATCH_PY, python.slice(0, from) + pythonRegistry() + python.slice(to));
+}
+
+function reference(): string {
+  return `# Estimators
+
+Every estimator that Echelon can evaluate, verify and explain. A batch names its estimator and states parameters in \`params\`
+of the file, or in \`parameters\` on the wire. An omitted parameter has its default. This page is made from the estimators
+themselves (\`src/kernel/estimators/\`); [How to add an estimator](../contributing/add-an-estimator.md) says how one is written.
+
+${estimators.map(section).join('\n')}`;
+}
+
+function section(estimator: Estimator): string {
+  const { name, title, formula, source, edgeCases, parameters } = estimator;
+  const usual = completeParameters(parameters) as AnyParameters;
+  const plan = estimator.rowPlan(usual);
+  return `## ${name}
+
+${title}. ${formula}.
+
+${edgeCases}
+
+- Defaults: ${source}.
+- Fingerprint of the defaults: \`${name}(${estimator.fingerprint(usual).join(',')})\`.
+- Columns: ${columnsInWords(estimator)}.
+- Error bounds: ${'unbounded' in plan ? `none for ${plan.unbounded}` : 'yes, with the defaults'}.
+
+| parameter | values | default | meaning |
+| --- | --- | --- | --- |
+${Object.entries(parameters).map(row).join('\n')}
+`;
+}
+
+function row([key, rule]: [string, ParameterRule]): string {
+  const same = rule.kind === 'number' && rule.sameAs !== undefined ? `as \`${rule.sameAs}\`` : undefined;
+  const usual = rule.mustBeStated ? 'must be stated' : (same ?? String(rule.default));
+  const also = rule.alias === undefined ? '' : ` A file may call it \`${rule.alias}\`.`;
+  return `| \`${key}\` | ${allowedInWords(rule)} | ${usual} | ${rule.doc}${also} |`;
+}
+
+const COLUMNS = {
+  observation: '`observation`',
+  stepReturn: 'step returns (or rewards)',
+  score: '`tokenLevelRewardSum`',
+};
+
+function columnsInWords(estimator: Estimator): string {
+  const own = columnsOf(estimator, {});
+  const more = flagsOf(estimator).flatMap((flag) =>
+    columnsOf(estimator, { [flag]: true })
+      .filter((column) => !own.includes(column))
+      .map((column) => `with \`${flag}\` also ${COLUMNS[column]}`),
+  );
+  return [...own.map((column) => COLUMNS[column]), ...more].join(', ');
+}
+
+type Column = keyof typeof COLUMNS;
+
+function columnsOf(estimator: Estimator, changes: AnyParameters): Column[] {
+  const usual = completeParameters(estimator.parameters) as AnyParameters;
+  const uses = estimator.uses({ ...usual, ...changes });
+  return (['observation', 'stepReturn', 'score'] as const).filter((column) => uses[column]);
+}
+
+function flagsOf({ parameters }: Estimator): string[] {
+  return Object.keys(parameters).filter((key) => parameters[key]!.kind === 'flag');
+}
+
+/** The estimators as Python sees them; parameters are in snake case there. */
+function pythonRegistry(): string {
+  return `_ESTIMATORS = {\n${estimators.map(pythonEstimator).join('')}}\n`;
+}
+
+const PYTHON_COLUMNS = { observation: '("observation",)', stepReturn: '_RETURNS', score: '_SCORES' };
+
+function pythonEstimator(estimator: Estimator): string {
+  const own = columnsOf(estimator, {});
+  const parameters = Object.entries(estimator.parameters).map(
+    ([key, rule]) => `            ${JSON.stringify(snake(key))}: ${pythonParameter(rule)},\n`,
+  );
+  const more = flagsOf(estimator).flatMap((flag) =>
+    columnsOf(estimator, { [flag]: true })
+      .filter((column) => !own.includes(column))
+      .map((column) => `${JSON.stringify(snake(flag))}: ${PYTHON_COLUMNS[column]}`),
+  );
+  return `    ${JSON.stringify(estimator.name)}: _Estimator(
+        parameters={
+${parameters.join('')}        },
+        columns=(${own.map((column) => PYTHON_COLUMNS[column]).join(', ')}${own.length === 1 ? ',' : ''}),
+        columns_with={${more.join(', ')}},
+    ),
+`;
+}
+
+function pythonParameter(rule: ParameterRule): string {
+  const usual = rule.mustBeStated ? 'None' : pythonValue(rule.default);
+  const kind = rule.kind === 'choice' ? typeof rule.default : rule.kind;
+  const type = { number: 'float', flag: 'bool', string: 'str' }[kind as 'number' | 'flag' | 'string'];
+  const source = rule.alias ?? (rule.kind === 'number' ? rule.sameAs : undefined);
+  return `_Parameter(${type}, ${usual}${source === undefined ? '' : `, ${JSON.stringify(snake(source))}`})`;
+}
+
+function pythonValue(value: number | boolean | string): string {
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'string') return JSON.stringify(value);
+  return Number.isInteger(value) ? String(value) : value.toExponential();
+}
+
+function snake(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+main();

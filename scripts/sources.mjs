@@ -1,0 +1,116 @@
+// Makes the sources that are not in the repository: src/*/gen, from proto/ and docs/openapi.json. Set-up and the build run
+// this; a folder whose inputs are unchanged is left alone. Plain JavaScript, because set-up imports it, see setup.mjs.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The encoders of proto/: plain encode and decode, no reflection. */
+const PBJS = [
+  ...['--target', 'static-module', '--wrap', 'esm', '--es6', '--force-number'],
+  ...['--no-create', '--no-verify', '--no-convert', '--no-delimited', '--no-typeurl', '--no-service'],
+];
+const PROTO_TOOLS = ['scripts/sources.mjs', 'node_modules/protobufjs-cli/package.json'];
+
+/** Each generated folder, what it is made from, and its generator. Only changed inputs make it anew. */
+const FOLDERS = {
+  'src/client/gen': {
+    inputs: [
+      'docs/openapi.json',
+      'scripts/sources/client-types.ts',
+      'scripts/sources/schema-types.ts',
+      'src/engines/local/estimator-fields.ts',
+      'src/kernel/estimators',
+    ],
+    files: ['api.ts'],
+    make: makeClientTypes,
+  },
+  'src/ray/gen': stubs('ray-client', ['--keep-case'], ['proto/ray/ray_client.proto']),
+  'src/rpc/gen': stubs(
+    'ray-worker',
+    [],
+    ['proto/echelon/rayworker/v1/rayworker.proto', 'proto/grpc/health/v1/health.proto'],
+  ),
+  'src/verify/gen': stubs('batch', [], ['proto/echelon/batch/v1/batch.proto']),
+};
+
+const stampOf = (folder) => join(root, folder, '.inputs');
+
+function digestOf({ inputs }) {
+  const hash = createHash('sha256');
+  for (const file of inputs.flatMap(filesOf))
+    hash.update(`${file}\0${readFileSync(join(root, file), 'utf8')}\0`);
+  return hash.digest('hex');
+}
+
+/** The files of a folder; a file itself. */
+function filesOf(input) {
+  if (!statSync(join(root, input)).isDirectory()) return [input];
+  return readdirSync(join(root, input))
+    .sort()
+    .flatMap((name) => filesOf(join(input, name)));
+}
+
+/** True for a folder whose files are there and were made from its inputs as they are now. */
+function isCurrent(folder) {
+  const stamp = stampOf(folder);
+  const isWhole = FOLDERS[folder].files.every((file) => existsSync(join(root, folder, file)));
+  return isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === digestOf(FOLDERS[folder]);
+}
+
+/** The generated folders that are absent or out of date. */
+export const staleSources = () => Object.keys(FOLDERS).filter((folder) => !isCurrent(folder));
+
+async function makeClientTypes(folder) {
+  const { clientTypes } = await import('./sources/client-types.ts');
+  const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8'));
+  writeFileSync(join(folder, 'api.ts'), clientTypes(document));
+}
+
+function stubs(name, options, protos) {
+  const make = (folder) => {
+    const scratch = mkdtempSync(join(tmpdir(), 'echelon-stubs-'));
+    try {
+      // The types need the comments, from which pbjs reads them; the code does not. Hence two passes.
+      pbjs([...options, '--root', name, '--dts', '--out', join(scratch, `${name}.js`), ...protos]);
+      copyFileSync(join(scratch, `${name}.d.ts`), join(folder, `${name}.d.ts`));
+      pbjs([...options, '--root', name, '--no-comments', '--out', join(folder, `${name}.js`), ...protos]);
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  };
+  return { inputs: [...PROTO_TOOLS, ...protos], files: [`${name}.d.ts`, `${name}.js`], make };
+}
+
+function pbjs(args) {
+  const command = [join(root, 'node_modules/protobufjs-cli/bin/pbjs'), ...PBJS, ...args];
+  const { status } = spawnSync(process.execPath, command, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`pbjs ended with ${status}`);
+}
+
+/** Makes every generated folder that is absent or out of date. Needs Node 24, for the parts in TypeScript. */
+export async function makeSources() {
+  for (const folder of staleSources()) {
+    const path = join(root, folder);
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(path, { recursive: true });
+    await FOLDERS[folder].make(path);
+    writeFileSync(stampOf(folder), digestOf(FOLDERS[folder]));
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await makeSources();

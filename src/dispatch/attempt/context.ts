@@ -1,0 +1,114 @@
+import type { RetryWaits } from '../../core/retry.ts';
+import type { State } from '../../core/states.ts';
+import type { ResolvedSpec } from '../../engines/registry.ts';
+import type { LaunchPlan, RayWorkerClient } from '../../rpc/ray-worker.ts';
+import type { Crash, Lease } from '../../store/attempts/contract.ts';
+import type { StorePart } from '../../store/store.ts';
+import type { Log } from '../log.ts';
+import type { Launches } from './launches.ts';
+import { type Quarantine, quarantineOf } from './quarantine.ts';
+
+/** Called by the lifecycle for tests. */
+export interface AttemptHooks {
+  beforeLaunch?(lease: Lease): Promise<void>;
+}
+
+/** The services that the lifecycle of every attempt uses. */
+export interface AttemptDeps {
+  store: StorePart<
+    | 'experiments.get'
+    | 'attempts.list'
+    | 'attempts.confirm'
+    | 'attempts.settle'
+    | 'events.append'
+    | 'attempts.end'
+  >;
+  rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
+  launches: Launches;
+  compile(spec: ResolvedSpec['spec']): LaunchPlan;
+  log: Log;
+  hooks: AttemptHooks;
+  retry: RetryWaits;
+  /** How long the next attempt waits after a lost attempt. Default: `RETRY_WAIT`. */
+  again?: RetryWaits | undefined;
+}
+
+/** The state in which a dispatcher begins with an attempt: it was just claimed, or taken over. */
+export interface Entry {
+  lease: Lease;
+  cluster: string;
+  state: State;
+  /** The launch is recorded: the attempt is only followed. */
+  confirmed: boolean;
+  lastSequence: number;
+  /** The lease was taken over from a dispatcher that let it expire. */
+  takenOver: boolean;
+  /** Consecutive crashes of dispatchers that are charged to the experiment. */
+  crashes: readonly Crash[];
+}
+
+/** The state that the steps of one attempt's lifecycle share. */
+export interface AttemptContext extends Entry {
+  readonly deps: AttemptDeps;
+  readonly rayWorker: () => Promise<RayWorkerClient>;
+  /** Aborts when another dispatcher has the lease: nothing may be written or called any more. */
+  readonly leaseLost: AbortController;
+  readonly handedOver: AbortController;
+  /** Aborts when the lease is lost or the attempt is handed over. */
+  readonly yielded: AbortSignal;
+  readonly cancelling: AbortController;
+  /** Aborts when the driver must be stopped: for a cancel, a limit or a quarantine. */
+  readonly stopping: AbortController;
+  /** Why the driver must be stopped, if not for a cancel. */
+  limitReached: string | null;
+  readonly quarantine: Quarantine | null;
+  /** This dispatcher has survived the launch or takeover; see {@link settle}. */
+  settled: boolean;
+}
+
+/** The context of an attempt whose lease this dispatcher has just got. */
+export function createContext(deps: AttemptDeps, entry: Entry): AttemptContext {
+  const [leaseLost, handedOver] = [new AbortController(), new AbortController()];
+  const quarantine = quarantineOf(entry.crashes);
+  const context: AttemptContext = {
+    ...entry,
+    ...{ deps, leaseLost, handedOver, quarantine },
+    rayWorker: () => deps.rayWorkerOf(entry.cluster),
+    yielded: AbortSignal.any([leaseLost.signal, handedOver.signal]),
+    cancelling: new AbortController(),
+    stopping: new AbortController(),
+    limitReached: null,
+    settled: quarantine?.unreadable === true, // its events are not read, so the takeover does no harm
+  };
+  // It may run all the same: it is stopped, and its events are recorded.
+  if (quarantine && !entry.confirmed) stopForLimit(context, quarantine.reason);
+  if (entry.state === 'cancelling') cancelAttempt(context);
+  return context;
+}
+
+/** Asks for the end of the driver, because the experiment is being cancelled. */
+export function cancelAttempt(context: AttemptContext): void {
+  context.cancelling.abort();
+  context.stopping.abort();
+}
+
+/** Asks for the end of the driver; the experiment then fails for `reason`. */
+export function stopForLimit(context: AttemptContext, reason: string): void {
+  context.limitReached = reason;
+  context.stopping.abort();
+}
+
+/**
+ * Records that this dispatcher has survived the launch or takeover: a later crash is not charged to the attempt. To be
+ * called after each answer about the attempt, good or bad. A call that fails is repeated by the next call.
+ */
+export async function settle(context: AttemptContext): Promise<void> {
+  if (context.settled || context.leaseLost.signal.aborted) return;
+  context.settled = true;
+  const { lease, deps } = context;
+  const { experiment, attempt } = lease;
+  await deps.store.attempts.settle(lease).catch((error: unknown) => {
+    context.settled = false;
+    deps.log.warn({ experiment, attempt, err: error }, 'cannot record yet that the attempt is settled');
+  });
+}

@@ -1,0 +1,124 @@
+import { settledWithin } from '../../core/settled-within.ts';
+import type { StorePart } from '../../store/store.ts';
+import type { Log } from '../log.ts';
+import { createLoop, type Loop } from '../loop.ts';
+import type { AttemptDeps, Entry } from './context.ts';
+import { type AttemptRun, runAttempt } from './run-attempt.ts';
+import type { Outcome } from './steps/conclude.ts';
+
+/*
+ * Invariant: an attempt is in `runs` exactly while this dispatcher believes that it has the lease, and each such lease
+ * is renewed. If the belief is wrong, the store and the ray-worker refuse what the dispatcher does.
+ */
+
+const TAKEOVERS_AT_ONCE = 64;
+/** The time that a hand-over leaves for recording events and confirming launches under way. */
+const HAND_OVER_MS = 1_500;
+/** The time that a stop leaves for a renewal under way. */
+const RENEWAL_MS = 500;
+
+/** The attempts whose leases this dispatcher has, and the loops that renew leases and take expired ones over. */
+export interface LeasedAttempts {
+  runs: ReadonlyMap<string, AttemptRun>;
+  begin(entry: Entry): void;
+  renewal: Loop;
+  takeover: Loop;
+  /** From now on no attempt is taken over, and one that begins is handed over at once. */
+  close(): void;
+  /** Leaves all attempts. With `handOver` after the event or launch under way, and with their leases released. */
+  letGo(handOver: boolean): Promise<void>;
+}
+
+/** See {@link LeasedAttempts}. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
+export function createLeasedAttempts(deps: {
+  store: AttemptDeps['store'] & StorePart<'attempts.takeOver' | 'attempts.renew' | 'attempts.release'>;
+  /** The other services of the lifecycle. */
+  attempt: Omit<AttemptDeps, 'store' | 'log'>;
+  dispatcher: string;
+  leaseMs: number;
+  /** Called when an attempt is over; with `queued` its experiment is back in the queue. */
+  onEnd(experiment: string, outcome: NonNullable<Outcome>): void;
+  log: Log;
+}): LeasedAttempts {
+  const { store, log, dispatcher, leaseMs, onEnd } = deps;
+  const runs = new Map<string, AttemptRun>();
+  const startedAt = performance.now();
+  let closed = false;
+
+  function begin(entry: Entry): void {
+    const { experiment } = entry.lease;
+    // This dispatcher may have lost the lease and taken it over again: the run with the old token is void.
+    runs.get(experiment)?.drop();
+    const run = runAttempt({ ...deps.attempt, store, log }, entry);
+    runs.set(experiment, run);
+    if (closed) run.handOver();
+    void run.done.then((outcome) => {
+      if (closed && outcome === null) return; // letGo() releases its lease
+      if (runs.get(experiment) === run) runs.delete(experiment);
+      if (outcome !== null) onEnd(experiment, outcome);
+    });
+  }
+
+  async function takeOver(): Promise<void> {
+    for (let more = true; more && !closed; ) {
+      // A process that dies soon after each start would charge attempts that have nothing to do with it.
+      const suspects = performance.now() - startedAt > leaseMs;
+      const taken = await store.attempts.takeOver({
+        dispatcher,
+        leaseMs,
+        limit: TAKEOVERS_AT_ONCE,
+        suspects,
+      });
+      for (const attempt of taken) {
+        const { lease, state, confirmed, lastSequence } = attempt;
+        const { experiment, attempt: number } = lease;
+        log.info({ experiment, attempt: number, state, confirmed, lastSequence }, 'took over an attempt');
+        begin({ ...attempt, takenOver: true });
+      }
+      more = taken.length === TAKEOVERS_AT_ONCE;
+    }
+  }
+
+  async function renew(): Promise<void> {
+    if (runs.size === 0) return;
+    const leases = [...runs.values()].map((run) => run.lease);
+    for (const { lease, status, state, limitReached } of await store.attempts.renew(leases, leaseMs)) {
+      const run = runs.get(lease.experiment);
+      if (run?.lease.token !== lease.token) continue; // another run has begun in the meantime
+      if (status === 'lost') run.drop();
+      else {
+        run.renewed(leaseMs);
+        if (state === 'cancelling') run.cancel();
+        else if (limitReached !== null) run.limit(limitReached);
+      }
+    }
+  }
+
+  const everyMs = leaseMs / 3;
+  const renewal = createLoop({ name: 'lease renewal', everyMs, log, run: renew });
+  return {
+    runs,
+    begin,
+    renewal,
+    takeover: createLoop({ name: 'takeover', everyMs, log, run: takeOver }),
+    close() {
+      closed = true;
+    },
+    async letGo(handOver) {
+      if (handOver) {
+        const leaving = [...runs.values()];
+        for (const run of leaving) run.handOver();
+        await settledWithin(HAND_OVER_MS, Promise.all(leaving.map((run) => run.done)));
+      }
+      const leases = [...runs.values()].map((run) => run.lease);
+      for (const run of runs.values()) run.drop();
+      // The leases are renewed until now, because only their holder can release them.
+      await settledWithin(RENEWAL_MS, renewal.stop());
+      if (!handOver || leases.length === 0) return;
+      await store.attempts.release(leases).catch((error) => {
+        log.warn({ err: error }, 'the leases could not be let go; they run out by themselves');
+      });
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Ended } from '../../core/events.ts';
+import { type Backoff, retryUntil } from '../../core/retry.ts';
+import { type AttemptContext, settle } from './context.ts';
+import { isRetryable } from './faults.ts';
+
+/** The result of one step of an attempt's lifecycle. A step never rejects. */
+export type StepResult =
+  /** The lifecycle continues with the next step. */
+  { kind: 'next' } | Ending;
+
+/** A result that ends the lifecycle. */
+export type Ending =
+  /** The attempt has ended, and its driver does not run. */
+  | { kind: 'ended'; ended: Ended }
+  /** The experiment has failed: no attempt of it can succeed. */
+  | { kind: 'refused'; reason: string; quarantined?: true }
+  | Stale
+  | Interrupted;
+
+/** The record is stale: the cluster knows attempt `highest`, either `launched` or only as a tombstone. */
+export interface Stale {
+  kind: 'stale';
+  highest: number;
+  launched: boolean;
+}
+
+/** This dispatcher leaves the attempt: the lease was lost or handed over, or retrying does not help. */
+export type Interrupted = { kind: 'yielded' } | { kind: 'fault'; error: unknown };
+
+export const NEXT = { kind: 'next' } as const;
+export const YIELDED = { kind: 'yielded' } as const;
+
+/**
+ * Repeats one try of a step until it returns a result, with a wait after each fault that may pass. `signal`, by default
+ * the end of the lease or a hand-over, ends the tries. `what` completes the log message "cannot … yet".
+ */
+export async function repeat<Result>(
+  context: AttemptContext,
+  what: string,
+  step: (backoff: Backoff) => Promise<Result>,
+  { signal = context.yielded, retryable = isRetryable } = {},
+): Promise<Result | Interrupted> {
+  const { experiment, attempt } = context.lease;
+  const { log, retry: waits } = context.deps;
+  const shouldRetry = (error: unknown): boolean => {
+    if (!retryable(error)) return false;
+    void settle(context);
+    if (!signal.aborted) log.warn({ experiment, attempt, err: error }, `cannot ${what} yet`);
+    return true;
+  };
+  const work = async (backoff: Backoff) => (signal.aborted ? YIELDED : await step(backoff));
+  return await retryUntil(work, { waits, shouldRetry, signal }).catch((error: unknown) => ({
+    kind: 'fault',
+    error,
+  }));
+}

@@ -1,0 +1,103 @@
+import { QUARANTINE_AFTER } from '../../../core/states.ts';
+import type { LaunchOutcome, LaunchPlan } from '../../../rpc/ray-worker.ts';
+import { RayWorkerError } from '../../../rpc/status.ts';
+import { type AttemptContext, cancelAttempt, settle } from '../context.ts';
+import { notStarted } from '../decide.ts';
+import { isRetryable } from '../faults.ts';
+import type { LaunchUnderWay } from '../launches.ts';
+import { NEXT, repeat, type StepResult } from '../step.ts';
+import type { Terms } from './read-terms.ts';
+import { createRestarts } from './restarts.ts';
+import { checkStale } from './stale.ts';
+import { discard } from './stop.ts';
+
+/** Launches on a cluster without free disk space or processes before the attempt ends. */
+const MAX_EXHAUSTED = 5;
+
+/**
+ * Launches the attempt and confirms the launch. Launches nothing if the driver must be stopped. A hand-over waits for
+ * a launch under way, because an unconfirmed launch costs an attempt.
+ */
+export async function launch(context: AttemptContext, { spec }: Terms): Promise<StepResult> {
+  const { deps, lease, stopping } = context;
+  if (stopping.signal.aborted) return NEXT;
+  let plan: LaunchPlan;
+  try {
+    plan = deps.compile(spec);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: 'refused', reason: `the spec cannot be launched: ${message}` };
+  }
+  await deps.hooks.beforeLaunch?.(lease);
+  const signal = AbortSignal.any([context.yielded, stopping.signal]);
+  const retryable = (error: unknown) => error instanceof RayWorkerError || isRetryable(error);
+  const result = await repeat(context, 'launch the attempt', createLaunch(context, plan), {
+    signal,
+    retryable,
+  });
+  if (result.kind === 'launched') return await confirm(context);
+  // A request to stop ended the tries: the attempt may have been launched, and is stopped next.
+  if (result.kind === 'yielded' && !context.yielded.aborted) return NEXT;
+  return result;
+}
+
+/** Returns one try of the launch, which remembers what the tries before it have met. */
+function createLaunch(
+  context: AttemptContext,
+  plan: LaunchPlan,
+): () => Promise<StepResult | { kind: 'launched' }> {
+  const { deps, lease, cluster } = context;
+  const { experiment, attempt } = lease;
+  const signal = AbortSignal.any([context.leaseLost.signal, context.stopping.signal]);
+  const countLost = createRestarts(context, signal);
+  let unanswered: LaunchUnderWay | undefined;
+  let exhausted = 0;
+
+  async function onFault(error: unknown, underWay: LaunchUnderWay): Promise<StepResult> {
+    if (!(error instanceof RayWorkerError)) throw error;
+    void settle(context);
+    if (error.fault === 'invalid') return { kind: 'refused', reason: error.message };
+    if (error.fault === 'exhausted' && ++exhausted >= MAX_EXHAUSTED)
+      return await discard(context, error.message, { kind: 'ended', ended: notStarted(error.message) });
+    if (error.fault === 'unreachable') unanswered = underWay;
+    throw error;
+  }
+
+  return async () => {
+    if (unanswered && (await countLost(unanswered)) >= QUARANTINE_AFTER) {
+      const reason = `quarantined after ${QUARANTINE_AFTER} crashes: the ray-worker of ${cluster} was lost at each launch of attempt ${attempt}`;
+      deps.log.error({ experiment, attempt }, reason);
+      return await discard(context, reason, { kind: 'refused', quarantined: true, reason });
+    }
+    unanswered = undefined;
+    const underWay = deps.launches.begin(cluster);
+    let answer: LaunchOutcome;
+    try {
+      const client = await context.rayWorker();
+      answer = await client.launch(experiment, attempt, plan, signal);
+    } catch (error) {
+      return onFault(error, underWay); // not awaited here: the launch is over
+    } finally {
+      underWay.end();
+    }
+    if (answer.outcome === 'fenced') {
+      const ended = notStarted(`fenced by attempt ${answer.fencingAttempt}: ${answer.reason}`);
+      return await checkStale(context, { kind: 'ended', ended });
+    }
+    deps.log.info({ experiment, attempt, outcome: answer.outcome }, 'the attempt is launched');
+    return { kind: 'launched' };
+  };
+}
+
+/** Records that the attempt is launched. */
+async function confirm(context: AttemptContext): Promise<StepResult> {
+  const { deps, lease, leaseLost } = context;
+  const record = async () => {
+    const state = await deps.store.attempts.confirm(lease);
+    context.confirmed = true;
+    context.settled = true;
+    if (state === 'cancelling') cancelAttempt(context);
+    return NEXT;
+  };
+  return await repeat(context, 'confirm the launch', record, { signal: leaseLost.signal });
+}

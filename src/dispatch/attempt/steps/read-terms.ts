@@ -1,0 +1,35 @@
+import type { ResolvedSpec } from '../../../engines/registry.ts';
+import { type AttemptContext, cancelAttempt } from '../context.ts';
+import { type Interrupted, repeat, YIELDED } from '../step.ts';
+
+/** The terms of an attempt: its spec, and the earlier attempts that the decision about its end depends on. */
+export interface Terms {
+  spec: ResolvedSpec['spec'];
+  /** Earlier attempts that do not count against `maxAttempts`. */
+  uncounted: number;
+  /** Earlier attempts whose supervisor was lost. */
+  supervisorsLost: number;
+}
+
+/** Reads the experiment's record. Yields if the record does not have this attempt. */
+export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; terms: Terms } | Interrupted> {
+  const { store } = context.deps;
+  const { experiment, attempt } = context.lease;
+  return repeat(context, 'read the record', async () => {
+    const [record, attempts] = await Promise.all([
+      store.experiments.get(experiment),
+      store.attempts.list(experiment),
+    ]);
+    if (record === undefined || record.attempt !== attempt) return YIELDED;
+    if (record.state === 'cancelling') cancelAttempt(context);
+    const earlier = attempts.filter((one) => one.attempt < attempt);
+    // An orderly stop and a hand-over between dispatchers are not the training's fault.
+    const uncounted = earlier.filter((one) => one.ended?.cause === 'stopped' || one.givenUpAt !== null);
+    const terms = {
+      spec: record.resolved as ResolvedSpec['spec'],
+      uncounted: uncounted.length,
+      supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,
+    };
+    return { kind: 'terms', terms };
+  });
+}

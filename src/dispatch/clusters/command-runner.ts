@@ -1,0 +1,132 @@
+import { settledWithin } from '../../core/settled-within.ts';
+import type { CommandProblem, PreflightFinding } from '../../schemas/clusters.ts';
+import type { ClaimedCommand, CommandLease } from '../../store/clusters/command-contract.ts';
+import type { StorePart } from '../../store/store.ts';
+import type { Log } from '../log.ts';
+import { createLoop, type Loop } from '../loop.ts';
+import { SetupError, toCommandProblem } from './setup/problems.ts';
+
+/*
+ * What always holds: a command is carried out by the holder of its lease; one that is broken off (a lost lease, a
+ * hand-over, the death of the process) is begun again by the next holder, and every kind can be begun again at any line.
+ */
+
+/** What carries a command out is given. */
+export interface CommandWork extends Omit<ClaimedCommand, 'lease'> {
+  cluster: string;
+  /** Adds a sentence to the report. */
+  say(line: string): Promise<void>;
+  warn(message: string, mend: string): void;
+  /** Adds findings to those that the command ends with. */
+  found(findings: readonly PreflightFinding[]): void;
+  /** Aborts when the command is not ours any more. */
+  signal: AbortSignal;
+}
+
+/** Carries a command out; throws where it failed (a {@link SetupError} says what to do about it). */
+export type RunCommand = (work: CommandWork) => Promise<void>;
+
+/** The commands that this dispatcher carries out. */
+export interface CommandRunner {
+  loop: Loop;
+  active(): number;
+  /** Lets go of what is in hand: another dispatcher begins it again. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** A command that brings down each dispatcher that tries it is given up. */
+const MOST_TRIES = 5;
+
+/** What the commands of a dispatcher need. */
+interface CommandRunnerDeps {
+  store: StorePart<
+    'commands.open' | 'commands.claim' | 'commands.renew' | 'commands.report' | 'commands.end'
+  >;
+  run: RunCommand;
+  dispatcher: string;
+  leaseMs: number;
+  /** Time between two looks without a wake-up: one may be lost, and the lease of a dead dispatcher ends silently. */
+  everyMs: number;
+  log: Log;
+}
+
+/** See {@link CommandRunner}. */
+export function createCommandRunner(deps: CommandRunnerDeps): CommandRunner {
+  const { store, log, leaseMs, dispatcher } = deps;
+  const running = new Map<string, { lease: CommandLease; over: AbortController; done: Promise<void> }>();
+  let stopped = false;
+
+  async function claim(id: string): Promise<void> {
+    const answer = await store.commands.claim({ id, dispatcher, leaseMs });
+    if (answer.outcome !== 'claimed') return;
+    const over = new AbortController();
+    const done = carryOut(deps, answer.claimed, over)
+      .catch((err: unknown) => log.warn({ command: id, err }, 'the end of a command could not be recorded'))
+      .finally(() => running.delete(id));
+    running.set(id, { lease: answer.claimed.lease, over, done });
+  }
+
+  async function look(): Promise<void> {
+    const open = await store.commands.open();
+    const first = new Map(open.toReversed().map((command) => [command.cluster, command.id]));
+    for (const id of first.values()) if (!stopped && !running.has(id)) await claim(id);
+  }
+
+  return {
+    loop: createLoop({ name: 'commands', everyMs: deps.everyMs, run: look, log }),
+    active: () => running.size,
+    async stop(graceMs) {
+      stopped = true;
+      const left = [...running.values()];
+      for (const { over } of left) over.abort(new Error('the dispatcher stops'));
+      await Promise.all(left.map(({ lease }) => store.commands.renew(lease, 0).catch(() => false)));
+      await settledWithin(graceMs, Promise.all(left.map(({ done }) => done)));
+    },
+  };
+}
+
+/** Runs a command whose lease is ours, keeping the lease, and records its end. Aborts `over` where the lease is lost. */
+async function carryOut(
+  { store, log, leaseMs, run }: CommandRunnerDeps,
+  { lease, ...claimed }: ClaimedCommand,
+  over: AbortController,
+): Promise<void> {
+  const problems: CommandProblem[] = [];
+  const findings: PreflightFinding[] = [];
+  const context = { command: lease.id, cluster: lease.cluster, kind: claimed.kind };
+  const lost = () => over.abort(new Error('the lease is lost'));
+  const renewal = setInterval(async () => {
+    if (!(await store.commands.renew(lease, leaseMs).catch(() => true))) lost();
+  }, leaseMs / 3);
+  const work: CommandWork = {
+    ...claimed,
+    cluster: lease.cluster,
+    signal: over.signal,
+    async say(line) {
+      over.signal.throwIfAborted();
+      if (!(await store.commands.report(lease, line))) lost();
+      over.signal.throwIfAborted();
+    },
+    warn: (message, mend) => void problems.push({ severity: 'warning', message, mend }),
+    found: (more) => void findings.push(...more),
+  };
+  let state: 'succeeded' | 'failed' = 'succeeded';
+  try {
+    if (claimed.tries > MOST_TRIES)
+      throw new SetupError(
+        `It was given up after ${MOST_TRIES} tries.`,
+        'The logs of the dispatchers say more.',
+      );
+    await run(work);
+  } catch (error) {
+    if (over.signal.aborted) return log.info(context, 'the command was left to another dispatcher');
+    state = 'failed';
+    problems.push(toCommandProblem(error, lease.cluster));
+    // The request's secrets are in no message, and the cause of a refused token is not logged.
+    log.warn({ ...context, reason: problems.at(-1)?.message }, 'the command failed');
+  } finally {
+    clearInterval(renewal);
+  }
+  await store.commands.end(lease, { state, problems, findings });
+  log.info({ ...context, state }, 'the command is over');
+}

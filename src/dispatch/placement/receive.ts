@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { type RetryWaits, retryUntil } from '../../core/retry.ts';
+import { settledWithin } from '../../core/settled-within.ts';
+import type { Served } from '../../queue/serve.ts';
+import type { Acquired } from '../../store/attempts/contract.ts';
+import type { StorePart } from '../../store/store.ts';
+import type { LeasedAttempts } from '../attempt/leased-attempts.ts';
+
+/**
+ * A job stays active until the launch is confirmed, but no longer than this: a launch that cannot be confirmed must not
+ * hold a slot of the BullMQ worker, and BullMQ's recovery of stalled jobs takes time quadratic in the active ones.
+ */
+const LAUNCH_MS = 30_000;
+/** So long the store is asked for the lease; then the job is received again later. */
+const ACQUIRE_MS = 10_000;
+
+/** What a receiver needs. */
+interface ReceiveDeps {
+  store: StorePart<'attempts.acquire'>;
+  held: Pick<LeasedAttempts, 'begin' | 'runs'>;
+  dispatcher: string;
+  leaseMs: number;
+  retry: RetryWaits;
+  stopping: () => boolean;
+}
+
+/** Of an attempt that was acquired just now. */
+const FRESH = {
+  state: 'launching',
+  confirmed: false,
+  lastSequence: 0,
+  takenOver: false,
+  crashes: [],
+} as const;
+
+const SERVED = { busy: 'soon', queued: 'queued', over: 'complete' } as const;
+
+/** Handles a received job: acquires the lease of the allocated attempt and begins it. */
+export function createReceive(deps: ReceiveDeps): (experiment: string) => Promise<Served> {
+  const { held, stopping } = deps;
+  return async (experiment) => {
+    if (stopping()) return 'soon';
+    const acquired = await acquire(experiment, deps);
+    if (acquired.outcome !== 'acquired') return SERVED[acquired.outcome];
+    const { lease, cluster } = acquired;
+    held.begin({ ...FRESH, lease, cluster });
+    await settledWithin(LAUNCH_MS, held.runs.get(experiment)!.placed);
+    return 'complete';
+  };
+}
+
+/** Repeats a call whose answer is lost, under the same token: otherwise the attempt would be given up for another. */
+async function acquire(experiment: string, deps: ReceiveDeps): Promise<Acquired> {
+  const { store, dispatcher, leaseMs, retry, stopping } = deps;
+  const token = randomUUID();
+  const signal = AbortSignal.timeout(ACQUIRE_MS);
+  return await retryUntil(() => store.attempts.acquire({ experiment, dispatcher, leaseMs, token }), {
+    waits: retry,
+    shouldRetry: () => !signal.aborted && !stopping(),
+    signal,
+  });
+}

@@ -1,0 +1,79 @@
+import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
+import type { Start } from '../../scheduler/choose.ts';
+import type { AllocationInput } from '../../store/attempts/contract.ts';
+import type { Store } from '../../store/store.ts';
+import type { Log } from '../log.ts';
+import { createLoop, type Loop } from '../loop.ts';
+import { createDecide, type Schedule } from './schedule.ts';
+import { createWaitNotes } from './wait-notes.ts';
+
+/*
+ * A scheduling round decides which queued experiments start, allocates GPUs and CPUs to each of them in one step of the
+ * store, and releases its job: any dispatcher, this one included, may receive it and launch the experiment.
+ *
+ * Every dispatcher makes rounds. The store refuses an allocation that was decided on an older state than the present one.
+ */
+
+/** Starts of one round: Redis serves no one else while it allocates to them, which takes a few ms. */
+const MAX_STARTS = 32;
+
+/** What scheduling rounds need. */
+interface RoundDeps {
+  store: Store;
+  queue: Pick<ExperimentsQueue, 'release'>;
+  /** Time between two rounds without a wake-up. */
+  everyMs: number;
+  now: () => number;
+  log: Log;
+}
+
+/** Scheduling rounds, one at a time; `poke` when the queue or the capacity changed. */
+export function createSchedulingRounds(deps: RoundDeps): Loop {
+  const { store, now, everyMs, log } = deps;
+  const decide = createDecide({ store, now });
+  const note = createWaitNotes({ store, now });
+  let stopped = false;
+
+  async function round(): Promise<void> {
+    const schedule = await decide();
+    const again = stopped ? false : await allocateAll(schedule, deps);
+    await note(schedule);
+    if (again) loop.poke();
+  }
+
+  const loop = createLoop({ name: 'scheduling', everyMs, run: round, log });
+  return {
+    ...loop,
+    async stop() {
+      stopped = true;
+      await loop.stop();
+    },
+  };
+}
+
+/** Allocates to the first experiments that start, and releases their jobs. True: another round may start more. */
+async function allocateAll(schedule: Schedule, deps: RoundDeps): Promise<boolean> {
+  const { start } = schedule.choice;
+  const starts = start.slice(0, MAX_STARTS).map((one) => toAllocation(one, schedule));
+  const outcomes = await deps.store.attempts.allocate(starts);
+  const allocated = starts.filter((_, at) => outcomes[at] === 'allocated');
+  await Promise.all(allocated.map(({ experiment }) => release(experiment, deps)));
+  if (outcomes.includes('not-queued')) return true;
+  // The dispatcher that changed it makes the same starts, or sends a wake-up.
+  return start.length > MAX_STARTS && !outcomes.includes('changed');
+}
+
+function toAllocation(start: Start, { waiting, versions, projectVersions }: Schedule): AllocationInput {
+  const project = waiting.find(({ experiment }) => experiment === start.experiment)!.project;
+  const projectVersion = projectVersions.get(project);
+  return {
+    ...{ ...start, reservationVersion: versions.get(start.cluster) ?? 0, project },
+    ...(projectVersion !== undefined && { projectVersion }),
+  };
+}
+
+async function release(experiment: string, { queue, log }: RoundDeps): Promise<void> {
+  await queue.release(experiment).catch((err: unknown) => {
+    log.warn({ err, experiment }, 'the job of an allocated experiment is not released yet');
+  });
+}

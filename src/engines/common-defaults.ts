@@ -1,0 +1,18 @@
+import type { ResolvedRule } from '../schemas/rules.ts';
+
+/**
+ * Defaults of the fields that every spec has. `rules` are empty here: the standard rules are filled in for all engines
+ * at once.
+ */
+export const COMMON_DEFAULTS = {
+  project: 'default',
+  cluster: null,
+  clusterLabels: {},
+  priority: 0,
+  maxAttempts: 3,
+  gracePeriodSeconds: 30,
+  timeoutSeconds: null,
+  deadline: null,
+  secrets: {},
+  rules: [] as ResolvedRule[],
+} as const;

@@ -1,0 +1,125 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { FieldProblem } from '../core/errors.ts';
+import type { ResolvedRule } from '../schemas/rules.ts';
+import type { commonFields } from '../schemas/spec-parts.ts';
+
+/** The fields that a spec of every engine has. */
+export type CommonSpec = Static<TObject<typeof commonFields>> & { engine: string };
+
+/** A type with every optional field present, at any depth. */
+export type Complete<T> = T extends object ? { [K in keyof T]-?: Complete<NonNullable<T[K]>> } : T;
+
+/** What ends an experiment from outside; null: nothing does. Records of older versions have neither. */
+export interface Limits {
+  timeoutSeconds: number | null;
+  /** In UTC with milliseconds, as `Date` writes it. */
+  deadline: string | null;
+}
+
+/**
+ * A spec with its defaults filled in. `cluster` is null if any cluster will do. `Own`: fields that the engine types
+ * itself.
+ */
+export type Resolved<Spec, Own extends keyof Spec = never> = Omit<
+  Complete<Spec>,
+  Own | 'cluster' | 'rules' | keyof Limits
+> & {
+  cluster: string | null;
+  rules: ResolvedRule[];
+} & Limits;
+
+/** What a caller may do beyond the ordinary. */
+export interface Permissions {
+  /** Whether a spec may name any code that is loaded on the cluster. Default: false. */
+  customCode?: boolean;
+  /** Directories of the cluster from which code may be loaded without that permission. Default: none. */
+  codePaths?: readonly string[];
+}
+
+/** A resolved spec, and the JSON pointers of the values that were not submitted. */
+export interface CheckInput<Resolved> {
+  spec: Resolved;
+  defaults: readonly string[];
+}
+
+/**
+ * A finding about a spec, made before a cluster is asked. An `error` certainly fails; a `warning` runs, with a result
+ * that is hardly wanted; a `note` is good to know. `field` is a JSON pointer.
+ */
+export interface CheckFinding {
+  check: string;
+  severity: 'error' | 'warning' | 'note';
+  field: string;
+  /** The finding, in one sentence. */
+  message: string;
+  /** The remedy. */
+  mend: string;
+}
+
+/** A difference between a plan and the script that it is based on; null: the key was, or is, not passed. */
+export interface Change {
+  key: string;
+  from: string | null;
+  to: string | null;
+}
+
+/** A difference that the spec does not ask for, and why it is made. */
+export interface Correction extends Change {
+  reason: string;
+}
+
+/** How a plan differs from the script that it is based on. `details`: everything else that the engine knows of it. */
+export interface PlanNotes {
+  changes: readonly Change[];
+  corrections: readonly Correction[];
+  details: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The engine's part of a launch plan. `{attemptDir}`, `{experimentDir}` and `{sharedRoot}` in an argument or a variable
+ * are replaced on the cluster. `files` are written into the attempt's directory.
+ */
+export interface CompiledSpec {
+  arguments: string[];
+  environment?: Record<string, string>;
+  files?: Record<string, string>;
+}
+
+/** Settings that reduce a need for memory, as JSON pointers, the most helpful first. */
+export interface MemorySettings {
+  lower: readonly string[];
+  /** Settings to switch, and to which value. */
+  set?: { pointers: readonly string[]; to: boolean };
+}
+
+/**
+ * Everything that the control plane knows of one engine. Every method is pure. An engine is added by one entry in
+ * `registry.ts`, and by the package `echelon_rayworker.engines.<name>` that runs its plans.
+ */
+export interface Engine<Spec extends CommonSpec = CommonSpec, ResolvedSpec = Resolved<CommonSpec>> {
+  /** Lower-case letters, digits and hyphens; the Python package has underscores for hyphens. */
+  readonly name: Spec['engine'];
+  /** One sentence for people. */
+  readonly summary: string;
+  /** The schema of a spec, with an `$id`. Every object is closed, every number and text is bounded. */
+  readonly schema: TSchema & { $id?: string };
+  /** A small spec that is accepted as it stands. */
+  readonly example: Spec;
+  /** Contradictions in a valid spec, before its defaults are known. */
+  problems(spec: Spec): FieldProblem[];
+  /** Fields of a valid spec that the caller lacks the permission for. */
+  permissionProblems(spec: Spec, permissions: Permissions): FieldProblem[];
+  /** Fills in the defaults of a spec without contradictions; the common ones are in `common-defaults.ts`. */
+  resolve(spec: Spec): ResolvedSpec;
+  compile(spec: ResolvedSpec): CompiledSpec;
+  /** The kernel's fingerprint of the estimator whose batches are verified; null if the spec does not state it. */
+  fingerprint(spec: ResolvedSpec): string | null;
+  /** Findings about a resolved spec, errors first. A spec with an error is refused. */
+  check?(input: CheckInput<ResolvedSpec>): CheckFinding[];
+  /** How the plan differs from the script that it is based on. */
+  notes?(spec: ResolvedSpec): PlanNotes;
+  /** Settings besides `resources` that decide which nodes are large enough, as JSON pointers. */
+  readonly sizeSettings?: readonly string[];
+  /** Settings that help after an attempt ran out of memory. */
+  readonly memory?: { gpu?: MemorySettings; host?: MemorySettings };
+}

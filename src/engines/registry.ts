@@ -1,0 +1,77 @@
+import { EchelonError, type FieldProblem } from '../core/errors.ts';
+import { nearestName } from '../core/nearest.ts';
+import { clip } from '../schemas/json.ts';
+import type { Engine } from './engine.ts';
+import { LOCAL } from './local/engine.ts';
+import { REPLAY } from './replay/engine.ts';
+import { VERL_AGENT } from './verl-agent/engine.ts';
+
+/** The engines of this version, in the order of documentation. Nothing else lists them. */
+const ENGINES = [LOCAL, REPLAY, VERL_AGENT] as const;
+
+type AnyEngine = (typeof ENGINES)[number];
+
+/** What a person submits; the engine decides which fields there are. */
+export type ExperimentSpec = AnyEngine['example'];
+
+/** A spec with its defaults filled in. `defaults` lists the JSON pointers of the values that were not submitted. */
+export interface ResolvedSpec {
+  spec: ReturnType<AnyEngine['resolve']>;
+  defaults: string[];
+}
+
+/** An engine, whichever it is: it takes the specs that name it. */
+export type RegisteredEngine = Engine<ExperimentSpec, ResolvedSpec['spec']>;
+
+const registered = new Map<string, RegisteredEngine>(ENGINES.map((engine) => [engine.name, engine]));
+
+/** All engines. */
+export function allEngines(): RegisteredEngine[] {
+  return [...registered.values()];
+}
+
+/** The engine of that name; undefined if there is none. */
+export function findEngine(name: unknown): RegisteredEngine | undefined {
+  return typeof name === 'string' ? registered.get(name) : undefined;
+}
+
+/** The engine of that name. Throws EchelonError `invalid-spec`, which lists the known engines. */
+export function engineOf(name: string): RegisteredEngine {
+  const found = registered.get(name);
+  if (found !== undefined) return found;
+  const problem = engineProblem(name);
+  throw new EchelonError('invalid-spec', `The spec's engine ${problem.message}.`, { problems: [problem] });
+}
+
+/** See {@link Engine.fingerprint}. */
+export function fingerprintOf(spec: ResolvedSpec['spec']): string | null {
+  return engineOf(spec.engine).fingerprint(spec);
+}
+
+/** The problem of a spec whose engine is not known, with the known engines and the nearest name. */
+export function engineProblem(name: unknown): FieldProblem {
+  const names = [...registered.keys()];
+  const list = names.join(' or ');
+  if (name === undefined) return { field: '/engine', message: `is missing; it must be ${list}` };
+  const near = typeof name === 'string' ? nearestName(name, names) : undefined;
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  return { field: '/engine', message: `must be ${list}, but ${shortened(name)} came${hint}` };
+}
+
+/**
+ * Adds an engine to this process; returns a function that removes it. Throws Error if the name or the schema's `$id` is
+ * taken or ill-formed. For tests: an engine of this version belongs in {@link ENGINES}.
+ */
+export function registerEngine(engine: Engine): () => void {
+  const { name, schema } = engine;
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) throw new Error(`not an engine's name: ${name}`);
+  const taken = allEngines().some((one) => one.name === name || one.schema.$id === schema.$id);
+  if (taken || schema.$id === undefined) throw new Error(`the name or the schema's $id of ${name} is taken`);
+  registered.set(name, engine as unknown as RegisteredEngine);
+  return () => registered.delete(name);
+}
+
+function shortened(engine: unknown): string {
+  if (typeof engine === 'object' && engine !== null) return Array.isArray(engine) ? 'an array' : 'an object';
+  return clip(JSON.stringify(typeof engine === 'string' ? engine.slice(0, 200) : engine));
+}

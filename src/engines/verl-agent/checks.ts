@@ -1,0 +1,278 @@
+import type { CheckFinding, CheckInput } from '../engine.ts';
+import { cpusNeeded } from './cpus.ts';
+import { recipeOf } from './recipes.ts';
+import { historyLengthOf } from './resolve.ts';
+import type { ResolvedVerlAgent } from './spec.ts';
+
+type Input = CheckInput<ResolvedVerlAgent>;
+type Check = (input: Input) => (CheckFinding | false)[];
+
+/** Everything there is to say about an experiment before a cluster is asked, errors first. Pure. */
+export function checkExperiment(input: Input): CheckFinding[] {
+  const order = { error: 0, warning: 1, note: 2 };
+  return CHECKS.flatMap((check) => check(input))
+    .filter((finding) => finding !== false)
+    .sort((left, right) => order[left.severity] - order[right.severity]);
+}
+
+const isTraining = (spec: ResolvedVerlAgent): boolean => recipeOf(spec.recipe).phase === 'train';
+const GROUPED = new Set(['hgpo', 'gigpo', 'grpo', 'rloo']);
+
+const gpus: Check = ({ spec: { resources, rollout, estimator } }) => [
+  resources.gpus < 1 && {
+    check: 'gpus',
+    severity: 'error',
+    field: '/resources/gpus',
+    message: 'verl-agent trains and evaluates on GPUs, and none is asked for.',
+    mend: 'Set resources.gpus to 1 or more; the local engine needs none.',
+  },
+  resources.gpus > 0 &&
+    resources.gpus % rollout.tensorParallelSize !== 0 && {
+      check: 'tensor-parallel',
+      severity: 'error',
+      field: '/rollout/tensorParallelSize',
+      message: `${resources.gpus} GPUs cannot be divided into copies of ${rollout.tensorParallelSize}.`,
+      mend: `Set rollout.tensorParallelSize to a divisor of ${resources.gpus}.`,
+    },
+  estimator.name === 'ppo' &&
+    resources.gpus > 1 && {
+      check: 'critic-batch',
+      severity: 'error',
+      field: '/resources/gpus',
+      message:
+        'The HGPO trainer asks the critic before it pads the batch, so the number of steps that the episodes happen to have must divide by the GPUs; with more than one GPU a step soon fails.',
+      mend: 'Run ppo on one GPU (resources.gpus: 1, rollout.tensorParallelSize: 1), or compare with rloo or reinforce_plus_plus.',
+    },
+];
+
+const divisibility: Check = ({ spec }) => {
+  const { resources, rollout, training, critic } = spec;
+  if (resources.gpus < 1) return [];
+  const perGpu = Math.floor(training.miniBatchSize / resources.gpus);
+  const uneven = (micro: number): boolean => perGpu === 0 || perGpu % micro !== 0;
+  const micro = (owner: string, field: string, size: number): CheckFinding => ({
+    check: 'mini-batch',
+    severity: 'error',
+    field,
+    message: `A mini-batch has ${perGpu} rows on each of ${resources.gpus} GPUs, which ${size} rows at once (${owner}) do not divide.`,
+    mend: `Set ${field.slice(1).replaceAll('/', '.')} to a divisor of ${perGpu || resources.gpus}, or training.miniBatchSize to a multiple of ${size * resources.gpus}.`,
+  });
+  return [
+    rollout.groups % resources.gpus !== 0 && {
+      check: 'groups',
+      severity: 'error',
+      field: '/rollout/groups',
+      message: `The trainer refuses ${rollout.groups} groups on ${resources.gpus} GPUs: they must divide.`,
+      mend: `Set rollout.groups to a multiple of ${resources.gpus}.`,
+    },
+    uneven(training.microBatchSizePerGpu) &&
+      micro('the policy', '/training/microBatchSizePerGpu', training.microBatchSizePerGpu),
+    critic !== undefined &&
+      uneven(critic.microBatchSizePerGpu) &&
+      micro('the critic', '/critic/microBatchSizePerGpu', critic.microBatchSizePerGpu),
+  ];
+};
+
+const cpus: Check = ({ spec }) => {
+  const { actors, actorCpus, total } = cpusNeeded(spec);
+  return [
+    spec.resources.cpus < total && {
+      check: 'cpus',
+      severity: 'error',
+      field: '/resources/cpus',
+      message: `${actors} environment actors take ${actorCpus} CPUs, the trainer 1 and its GPUs ${spec.resources.gpus}: ${total} in all, and with ${spec.resources.cpus} the start hangs without a word.`,
+      mend: `Set resources.cpus to ${total} or leave it out, or lower environment.cpusPerActor, rollout.groups or evaluation.games.`,
+    },
+  ];
+};
+
+const groups: Check = ({ spec }) => {
+  const { rollout, estimator } = spec;
+  if (!isTraining(spec) || rollout.groupSize > 1) return [];
+  return [
+    GROUPED.has(estimator.name) && {
+      check: 'degenerate-groups',
+      severity: 'warning',
+      field: '/rollout/groupSize',
+      message:
+        estimator.name === 'hgpo' || estimator.name === 'gigpo'
+          ? 'With one trajectory per group a step is compared only with revisits of its state in the same trajectory.'
+          : 'With one trajectory per group all its steps are compared with each other: only penalties tell them apart.',
+      mend: 'Set rollout.groupSize to 2 or more; the recipes have 8.',
+    },
+    rollout.dynamicSampling && {
+      check: 'dynamic-sampling',
+      severity: 'error',
+      field: '/rollout/dynamicSampling',
+      message: `Groups of one never differ in reward, so every step would generate ${rollout.maxGenerationBatches} rollouts and keep the last.`,
+      mend: 'Set rollout.groupSize to 2 or more, or leave dynamicSampling out.',
+    },
+  ];
+};
+
+const padding: Check = ({ spec }) => {
+  if (!isTraining(spec)) return [];
+  const { resources, rollout, training } = spec;
+  const sizes = [
+    training.microBatchSizePerGpu,
+    rollout.logProbMicroBatchSizePerGpu,
+    ...(training.klLoss ? [training.referenceMicroBatchSizePerGpu] : []),
+  ];
+  const multiple = sizes.reduce(leastCommonMultiple) * resources.gpus;
+  const trajectories = rollout.groups * rollout.groupSize;
+  return [
+    multiple > 1 && {
+      check: 'padding',
+      severity: 'note',
+      field: '/training/microBatchSizePerGpu',
+      message: `Each step is filled up to a multiple of ${multiple} rows with random copies, at most ${multiple - 1} of them; they weigh double in the loss, not in the advantages.`,
+      mend: 'Smaller micro-batches mean fewer copies.',
+    },
+    trajectories * 2 < multiple && {
+      check: 'padding-impossible',
+      severity: 'warning',
+      field: '/rollout/groups',
+      message: `A step may have as few as ${trajectories} rows, too few to copy up to a multiple of ${multiple}: the trainer would fail.`,
+      mend: 'Raise rollout.groups or rollout.groupSize, or lower the micro-batches.',
+    },
+  ];
+};
+
+const ignored: Check = ({ spec, defaults }) => {
+  const { environment, recipe, estimator } = spec;
+  const alfworld = recipeOf(recipe).environment === 'alfworld';
+  return [
+    estimator.name === 'hgpo' &&
+      isTraining(spec) &&
+      !defaults.includes('/estimator/weightType') && {
+        check: 'weight-type',
+        severity: 'note',
+        field: '/estimator/weightType',
+        message: 'No code of the recipe reads weight_type: levels are always weighed by length.',
+        mend: 'For equal weights set estimator.lengthWeightAlpha to 0; epsilon is fixed at 1e-6 likewise.',
+      },
+    alfworld &&
+      environment.maxSteps > 50 && {
+        check: 'max-steps',
+        severity: 'warning',
+        field: '/environment/maxSteps',
+        message: 'ALFWorld ends its episodes after 50 steps by itself.',
+        mend: 'Set environment.maxSteps to 50 or fewer.',
+      },
+    environment.historyLength >= environment.maxSteps && {
+      check: 'history-length',
+      severity: 'warning',
+      field: '/environment/historyLength',
+      message: `No episode of ${environment.maxSteps} steps has ${environment.historyLength} steps before another.`,
+      mend: 'Set environment.historyLength below environment.maxSteps.',
+    },
+    estimator.baseline === true &&
+      !defaults.includes('/estimator/tokenGamma') && {
+        check: 'token-gamma',
+        severity: 'note',
+        field: '/estimator/tokenGamma',
+        message: 'reinforce_plus_plus with a baseline does not discount.',
+        mend: 'Leave estimator.tokenGamma out.',
+      },
+  ];
+};
+
+const failing: Check = ({ spec }) => {
+  const { overrides, advantages, estimator, evaluation, rollout } = spec;
+  return [
+    overrides['algorithm.use_kl_in_reward'] === true && {
+      check: 'kl-in-reward',
+      severity: 'error',
+      field: '/overrides/algorithm.use_kl_in_reward',
+      message: 'The HGPO trainer subtracts this penalty before it has the probabilities for it, and fails.',
+      mend: 'Take the penalty in the loss: training.klLoss and training.klCoefficient.',
+    },
+    advantages === 'exact' &&
+      estimator.name !== 'hgpo' && {
+        check: 'exact-advantages',
+        severity: 'error',
+        field: '/advantages',
+        message: `Exact advantages exist for hgpo alone, not for ${estimator.name}.`,
+        mend: 'Leave advantages out.',
+      },
+    evaluation.sample &&
+      rollout.temperature === 0 && {
+        check: 'temperature',
+        severity: 'error',
+        field: '/rollout/temperature',
+        message: 'The trainer refuses to sample in validation while the rollout temperature is 0.',
+        mend: 'Set rollout.temperature above 0, or evaluation.sample to false.',
+      },
+  ];
+};
+
+const evaluations: Check = ({ spec }) => {
+  if (isTraining(spec)) return [];
+  const said = historyLengthOf(spec);
+  return [
+    said !== undefined &&
+      said !== spec.environment.historyLength && {
+        check: 'evaluation-history',
+        severity: 'error',
+        field: '/environment/historyLength',
+        message: `The checkpoint was trained with ${said} previous steps in the prompt, and would be judged with ${spec.environment.historyLength}.`,
+        mend: `Set environment.historyLength to ${said}, or leave it out.`,
+      },
+    {
+      check: 'world-size',
+      severity: 'note',
+      field: '/resources/gpus',
+      message: `A checkpoint is cut into as many pieces as its training had GPUs, and is read with ${spec.resources.gpus} here.`,
+      mend: 'Evaluate with as many GPUs as the training had.',
+    },
+  ];
+};
+
+const keeping: Check = ({ spec: { training, recipe }, defaults }) => {
+  if (recipeOf(recipe).phase === 'eval') return [];
+  return [
+    training.saveEvery === 0 && {
+      check: 'checkpoints',
+      severity: 'warning',
+      field: '/training/saveEvery',
+      message:
+        'Without checkpoints a lost attempt starts from the beginning, and nothing is left to evaluate.',
+      mend: 'Set training.saveEvery; the last step is saved as well.',
+    },
+    training.logger.some((name) => name !== 'console' && name !== 'tensorboard') && {
+      check: 'tracker',
+      severity: 'note',
+      field: '/training/logger',
+      message: `The trackers ${training.logger.join(', ')} take their keys from the cluster's environment, never from a spec.`,
+      mend: defaults.includes('/training/logger')
+        ? 'Set WANDB_API_KEY where the ray-worker starts, or training.logger to [console].'
+        : 'Set their variables where the ray-worker starts.',
+    },
+    recipeOf(recipe).environment === 'webshop' && {
+      check: 'webshop-goals',
+      severity: 'note',
+      field: '/recipe',
+      message:
+        'Every WebShop actor shuffles the goals by a seed of its own, so training and validation share goals.',
+      mend: 'Read validation as a learning curve, not as a test on unseen goals.',
+    },
+  ];
+};
+
+const CHECKS: readonly Check[] = [
+  gpus,
+  divisibility,
+  cpus,
+  groups,
+  padding,
+  ignored,
+  failing,
+  evaluations,
+  keeping,
+];
+
+function leastCommonMultiple(left: number, right: number): number {
+  let [a, b] = [left, right];
+  while (b !== 0) [a, b] = [b, a % b];
+  return (left / a) * right;
+}

@@ -1,0 +1,46 @@
+import type { Engine } from '../engine.ts';
+import { checkExperiment } from './checks.ts';
+import { codePathProblems } from './code-paths.ts';
+import { compileVerlAgent, engineArguments } from './compile.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { resolveVerlAgent, verlAgentContradictions } from './resolve.ts';
+import { type ResolvedVerlAgent, VerlAgentSpec } from './spec.ts';
+
+const OFFLOAD = ['/training/parameterOffload', '/training/optimizerOffload'] as const;
+
+/** Runs verl-agent's `recipe/hgpo` on GPUs. */
+export const VERL_AGENT: Engine<VerlAgentSpec, ResolvedVerlAgent> = {
+  name: 'verl-agent',
+  summary: "Runs verl-agent's recipe/hgpo on GPUs; omitted fields are as in the recipe's script.",
+  schema: VerlAgentSpec,
+  example: { engine: 'verl-agent', name: 'alfworld', recipe: 'qwen2.5_1.5b_alfworld_train' },
+  problems: verlAgentContradictions,
+  permissionProblems(spec, { customCode = false, codePaths = [] }) {
+    if (customCode) return [];
+    const message = 'needs a key with the scope custom-code';
+    return [
+      ...codePathProblems(spec, codePaths),
+      ...(spec.allowCustomCode ? [{ field: '/allowCustomCode', message }] : []),
+    ];
+  },
+  resolve: resolveVerlAgent,
+  compile: (spec) => ({ arguments: engineArguments(spec, compileVerlAgent(spec)) }),
+  fingerprint: fingerprintOf,
+  check: checkExperiment,
+  notes(spec) {
+    const { changes, corrections, ...details } = compileVerlAgent(spec);
+    return { changes, corrections, details };
+  },
+  sizeSettings: ['/environment/cpusPerActor'],
+  memory: {
+    gpu: {
+      lower: [
+        '/training/microBatchSizePerGpu',
+        '/rollout/logProbMicroBatchSizePerGpu',
+        '/rollout/gpuMemoryUtilization',
+      ],
+      set: { pointers: OFFLOAD, to: true },
+    },
+    host: { lower: ['/rollout/groups', '/rollout/groupSize'], set: { pointers: OFFLOAD, to: false } },
+  },
+};

@@ -1,0 +1,124 @@
+import type { FieldProblem } from '../../core/errors.ts';
+import type { HydraValue } from './hydra.ts';
+import type { ResolvedVerlAgent, VerlAgentEstimatorName, VerlAgentSpec } from './spec.ts';
+
+type Estimator = NonNullable<VerlAgentSpec['estimator']>;
+type Field = Exclude<keyof Estimator, 'name'>;
+
+/** What verl-agent calls the estimator, and which fields count for it. */
+interface Method {
+  advEstimator: string;
+  fields: readonly Field[];
+}
+
+/** The estimators that the HGPO trainer computes; all run through it, so that a comparison differs in nothing else. */
+const METHODS: Partial<Record<VerlAgentEstimatorName, Method>> = {
+  hgpo: {
+    advEstimator: 'hgpo',
+    fields: ['mode', 'weightType', 'lengthWeightAlpha', 'baseGroup', 'gamma', 'invalidActionPenalty'],
+  },
+  gigpo: { advEstimator: 'gigpo', fields: ['mode', 'stepAdvantageWeight', 'gamma', 'invalidActionPenalty'] },
+  grpo: { advEstimator: 'grpo', fields: ['normalizeByStd', 'invalidActionPenalty'] },
+  rloo: { advEstimator: 'rloo', fields: ['invalidActionPenalty'] },
+  ppo: { advEstimator: 'gae', fields: ['tokenGamma', 'lambda', 'invalidActionPenalty'] },
+  reinforce_plus_plus: {
+    advEstimator: 'reinforce_plus_plus',
+    fields: ['baseline', 'tokenGamma', 'invalidActionPenalty'],
+  },
+};
+
+/** Why an estimator that verl-agent names is not planned. */
+const REFUSED: Partial<Record<VerlAgentEstimatorName, string>> = {
+  remax:
+    'cannot be run: its baseline comes from a rollout without the environment, which this trainer does not connect to episodes; take rloo or grpo',
+  grpo_passk:
+    'is nearly always 0 here: its statistics run over all steps of a group, where the best trajectory ties with itself; take grpo',
+};
+
+const EVERYWHERE = { weightType: 'length', tokenGamma: 1, lambda: 1, baseline: false } as const;
+
+/** The key of the configuration that a field sets, where there is one for it alone. */
+const KEYS: Partial<Record<VerlAgentEstimatorName, Partial<Record<Field, string>>>> = {
+  hgpo: {
+    mode: 'algorithm.hgpo.mode',
+    weightType: 'algorithm.hgpo.weight_type',
+    lengthWeightAlpha: 'algorithm.hgpo.length_weight_alpha',
+    baseGroup: 'algorithm.hgpo.base_group',
+    gamma: 'algorithm.gamma',
+  },
+  gigpo: {
+    mode: 'algorithm.gigpo.mode',
+    stepAdvantageWeight: 'algorithm.gigpo.step_advantage_w',
+    gamma: 'algorithm.gamma',
+  },
+  grpo: { normalizeByStd: 'algorithm.norm_adv_by_std_in_grpo' },
+  ppo: { tokenGamma: 'algorithm.gamma', lambda: 'algorithm.lam' },
+  reinforce_plus_plus: { tokenGamma: 'algorithm.gamma' },
+};
+
+/** Every key that some field of an estimator sets, and that field. */
+export const ESTIMATOR_KEYS: ReadonlyMap<string, string> = new Map([
+  ['algorithm.adv_estimator', '/estimator/name'],
+  ['actor_rollout_ref.actor.use_invalid_action_penalty', '/estimator/invalidActionPenalty'],
+  ['actor_rollout_ref.actor.invalid_action_penalty_coef', '/estimator/invalidActionPenalty'],
+  ...Object.values(KEYS).flatMap((keys) =>
+    Object.entries(keys).map(([field, key]): [string, string] => [key, `/estimator/${field}`]),
+  ),
+]);
+
+/** An estimator that is not planned, and fields that were set though the estimator does not use them. */
+export function estimatorProblems(estimator: Estimator | undefined): FieldProblem[] {
+  const name = estimator?.name ?? 'hgpo';
+  const refused = REFUSED[name];
+  if (refused !== undefined) return [{ field: '/estimator/name', message: `${name} ${refused}` }];
+  const { fields } = METHODS[name]!;
+  return Object.keys(estimator ?? {})
+    .filter((key) => key !== 'name' && !fields.includes(key as Field))
+    .map((key) => ({ field: `/estimator/${key}`, message: unused(name, key as Field, fields) }));
+}
+
+function unused(name: string, field: Field, fields: readonly Field[]): string {
+  if (field === 'gamma' && fields.includes('tokenGamma')) {
+    return `is the discount of a step; ${name} discounts tokens, where 0.95 leaves nothing after 100 of them: set tokenGamma`;
+  }
+  return `has no effect on ${name}, which uses ${fields.join(', ')}; remove it`;
+}
+
+/**
+ * The estimator with every field it uses and no other. `recipe` gives the mode, gamma and penalty of the recipe, so
+ * that estimators of one environment are compared on equal terms.
+ */
+export function completeVerlAgentEstimator(
+  estimator: Estimator | undefined,
+  recipe: { mode: 'mean_std_norm' | 'mean_norm'; gamma: number; invalidActionPenalty: number },
+): ResolvedVerlAgent['estimator'] {
+  const name = estimator?.name ?? 'hgpo';
+  const defaults: Required<Omit<Estimator, 'name'>> = {
+    ...EVERYWHERE,
+    ...recipe,
+    lengthWeightAlpha: 1,
+    baseGroup: false,
+    stepAdvantageWeight: 1,
+    normalizeByStd: true,
+  };
+  const values = METHODS[name]!.fields.map((field) => [field, estimator?.[field] ?? defaults[field]]);
+  return { name, ...Object.fromEntries(values) };
+}
+
+/** The overrides that an estimator sets, in the order of its fields. */
+export function estimatorOverrides(
+  estimator: ResolvedVerlAgent['estimator'],
+): [key: string, value: HydraValue][] {
+  const { name, baseline, invalidActionPenalty = 0 } = estimator;
+  const { advEstimator, fields } = METHODS[name]!;
+  const own = fields.flatMap((field): [string, HydraValue][] => {
+    const key = KEYS[name]?.[field];
+    return key === undefined ? [] : [[key, estimator[field]!]];
+  });
+  return [
+    ['algorithm.adv_estimator', baseline ? `${advEstimator}_baseline` : advEstimator],
+    ...own,
+    ['actor_rollout_ref.actor.use_invalid_action_penalty', invalidActionPenalty > 0],
+    ['actor_rollout_ref.actor.invalid_action_penalty_coef', invalidActionPenalty],
+  ];
+}

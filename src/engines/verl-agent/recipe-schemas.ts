@@ -1,0 +1,113 @@
+import { type Static, Type } from 'typebox';
+import type { PlanCheck, PlanCorrection } from '../../schemas/records.ts';
+import { strict } from '../../schemas/strict.ts';
+import { RECIPE_NAMES } from './spec.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+const Environment = Type.Record(Type.String(), Type.String());
+const recipeFields = {
+  name: Type.Enum([...RECIPE_NAMES], { type: 'string', description: "Its script's" }),
+  modelSize: Type.Enum(['1.5b', '7b'], { type: 'string' }),
+  environment: Type.Enum(['alfworld', 'webshop'], { type: 'string' }),
+  phase: Type.Enum(['train', 'eval'], { type: 'string' }),
+  gpus: Type.Integer({ minimum: 1 }),
+};
+
+/** A script of verl-agent's recipe/hgpo. */
+export const RecipeSummary = Type.Object(recipeFields, { ...strict, $id: 'RecipeSummary' });
+
+/** All recipes. */
+export const RecipeList = Type.Object(
+  { items: Type.Array(Type.Unsafe<Static<typeof RecipeSummary>>({ $ref: 'RecipeSummary#' })) },
+  { ...strict, $id: 'RecipeList' },
+);
+
+const command = {
+  program: Type.String({ description: 'Python module' }),
+  overrides: Type.Array(Type.String(), { description: '`key=value`, in order' }),
+  environment: Environment,
+  commandLine: Type.String({ description: 'Quoted for a POSIX shell' }),
+};
+
+/** A recipe: what its script runs, what is run here instead, and the fields of its spec. */
+export const RecipeDetail = Type.Object(
+  {
+    ...recipeFields,
+    faithful: Type.Object(
+      {
+        ...command,
+        dataPreparation: Type.Object(
+          { program: Type.String(), arguments: Type.Array(Type.String()) },
+          { ...strict, description: 'What the script runs first' },
+        ),
+      },
+      { ...strict, description: 'As the script passes it, to the letter; placeholders stand as they are' },
+    ),
+    corrected: Type.Object(
+      {
+        ...command,
+        corrections: Type.Array(Type.Unsafe<Static<typeof PlanCorrection>>({ $ref: 'PlanCorrection#' })),
+        checks: Type.Array(Type.Unsafe<Static<typeof PlanCheck>>({ $ref: 'PlanCheck#' })),
+      },
+      { ...strict, description: 'As it is run here' },
+    ),
+    spec: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
+    fields: Type.Array(
+      Type.Object(
+        {
+          field: Type.String({ description: 'JSON pointer into the spec' }),
+          keys: Type.Array(Type.String(), { description: 'What it sets in the merged configuration' }),
+          value: Type.Unknown({ description: 'Where it is left out; null: unset' }),
+        },
+        strict,
+      ),
+      { description: "The spec's fields that set something of the configuration" },
+    ),
+  },
+  { ...strict, $id: 'Recipe' },
+);
+/** See {@link RecipeDetail}. */
+export type RecipeDetail = Static<typeof RecipeDetail>;
+
+const presetFields = {
+  name: Type.String(),
+  title: Type.String(),
+  trainings: Count,
+  evaluations: Count,
+};
+
+/** Sweeps that reproduce the paper's tables. */
+export const PresetList = Type.Object(
+  { items: Type.Array(Type.Object(presetFields, strict)) },
+  { ...strict, $id: 'PresetList' },
+);
+
+const Percent = Type.Optional(Type.Number({ description: 'Per cent' }));
+
+/** A preset: its trainings, each with its evaluations and what the paper has for them. */
+export const PresetDetail = Type.Object(
+  {
+    ...presetFields,
+    notes: Type.Array(Type.String()),
+    runs: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          figures: Type.Object(
+            {
+              inDomainSuccess: Percent,
+              outOfDomainSuccess: Percent,
+              webshopScore: Percent,
+              webshopSuccess: Percent,
+            },
+            { ...strict, description: "The paper's" },
+          ),
+          train: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
+          evaluations: Type.Array(Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' })),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, $id: 'PresetDetail' },
+);

@@ -1,0 +1,96 @@
+/** What an estimator is: one object that holds everything the other modules need to know of it. */
+
+import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
+import type { Deviation } from '../spread.ts';
+import type { StepColumns } from '../steps.ts';
+import type { AnyParameters, ParameterRule } from './parameters.ts';
+
+/** The columns of a batch. The last two throw if the batch lacks them, and only if they are asked for. */
+export interface EstimatorInput {
+  readonly steps: StepColumns;
+  stepReturn(): Float64Array;
+  score(): Float64Array;
+}
+
+/** What an estimator computes from. */
+export interface Uses {
+  /** The anchor observations. */
+  readonly observation: boolean;
+  /** The discounted step returns. */
+  readonly stepReturn: boolean;
+  /** The rows' scores. */
+  readonly score: boolean;
+  /** `trajectories`: all rows of a trajectory have one score. */
+  readonly scoresOver: GroupStatistics;
+  /** Rows of one trajectory may have different advantages. */
+  readonly stepwise: boolean;
+}
+
+/** What is done with (x − mean): divided by (deviation + ε), nothing, or times n / (n − 1). */
+export type Norm = 'deviation' | 'none' | 'leave-one-out';
+
+/** A term over the whole group, of the scores. */
+export interface GroupTerm {
+  readonly over: 'group';
+  readonly norm: Norm;
+  readonly deviation: Deviation;
+  readonly singleton: GroupSingleton;
+  readonly statistics: GroupStatistics;
+  readonly weight: number;
+  /** The trainer spreads the term over the tokens of the response and averages it again. */
+  readonly overTokens: boolean;
+}
+
+/** Terms over the rows of a group that agree in the last k + 1 observations, k = 0..historyLength, of the returns. */
+export interface ContextTerms {
+  readonly over: 'context';
+  readonly historyLength: number;
+  readonly norm: Norm;
+  readonly deviation: Deviation;
+  weight(level: number): number;
+  /** What the weights come from, in words, e.g. `alpha 2`. */
+  readonly weighedBy: string;
+}
+
+/** How terms make a row: `weighted` mean over those that are not 0, or their `sum`. */
+export type Combination = 'weighted' | 'sum';
+
+/** A row's advantage as terms, from which the error bounds, the explanation and the diagnosis are made. */
+export interface RowFormula {
+  readonly combination: Combination;
+  readonly terms: readonly (GroupTerm | ContextTerms)[];
+  /** Added to deviations. */
+  readonly epsilon: number;
+  /** Added to the sum of the weights. */
+  readonly weightEpsilon: number;
+}
+
+/** The formula, or in words what has no error bounds: then every row is unverifiable. */
+export type RowPlan = RowFormula | { readonly unbounded: string };
+
+/** The same estimator with other parameters: a mistake that trainers make, tried as the cause of wrong rows. */
+export interface Variant<P> {
+  /** What was done instead, in words. */
+  readonly text: string;
+  readonly changes: Partial<P>;
+}
+
+/** An estimator of advantages. `P` holds every parameter that changes its numbers. */
+export interface Estimator<P = AnyParameters> {
+  readonly name: string;
+  /** Its name in full. */
+  readonly title: string;
+  readonly formula: string;
+  /** Whose code the defaults are. */
+  readonly source: string;
+  /** What happens at the edges: groups of one, equal values, NaN. */
+  readonly edgeCases: string;
+  readonly parameters: { readonly [K in keyof P]: ParameterRule };
+  /** The parts of the fingerprint: all that changes the number, and nothing else. */
+  fingerprint(p: P): string[];
+  uses(p: P): Uses;
+  /** One advantage per row, float64. */
+  evaluate(input: EstimatorInput, p: P): Float64Array;
+  rowPlan(p: P): RowPlan;
+  variants(p: P): Variant<P>[];
+}

@@ -1,0 +1,145 @@
+import type { GroupSums } from '../group-sums.ts';
+import { firstRows, groupSums } from '../group-sums.ts';
+import type { Spread } from '../spread.ts';
+import { divisor } from '../spread.ts';
+import { checkLength } from '../steps.ts';
+import type { Estimator } from './estimator.ts';
+import type { ChoiceRule, ParametersOf } from './parameters.ts';
+import { completeParameters } from './parameters.ts';
+import {
+  deviationRule,
+  deviationVariant,
+  EPSILON,
+  EPSILON_PLACE,
+  EPSILON_VARIANTS,
+  GROUP_SINGLETON,
+  GROUP_STATISTICS,
+  groupVariants,
+  numberText,
+  unusual,
+} from './shared.ts';
+
+const BASELINE: ChoiceRule<'group' | 'leave-one-out'> = {
+  kind: 'choice',
+  choices: ['group', 'leave-one-out'],
+  default: 'group',
+  doc: '`leave-one-out` compares each row with the mean and deviation of the others.',
+};
+
+const PARAMETERS = {
+  normalizeByStd: { kind: 'flag', default: true, doc: 'Divide by the deviation.' },
+  epsilon: EPSILON,
+  epsilonPlace: EPSILON_PLACE,
+  deviation: deviationRule('sample'),
+  singleton: GROUP_SINGLETON,
+  statistics: GROUP_STATISTICS,
+  baseline: BASELINE,
+} as const;
+
+/** Everything that changes GRPO's numbers. */
+export type GrpoParameters = ParametersOf<typeof PARAMETERS>;
+
+/** The values of verl-agent's verl/trainer/ppo/core_algos.py. */
+export const GRPO_RECIPE: GrpoParameters = completeParameters(PARAMETERS);
+
+/** See {@link grpo}. */
+export const GRPO: Estimator<GrpoParameters> = {
+  name: 'grpo',
+  title: 'Group-relative policy optimisation',
+  formula:
+    'A(i) = (S_i − mean S) / (std S + ε) over the rows of i’s group; without `normalizeByStd`, S_i − mean S',
+  source: 'verl-agent, verl/trainer/ppo/core_algos.py',
+  edgeCases: 'A group of one value gives S_i / (1 + ε) by `raw`. Scores that are all equal give 0.',
+  parameters: PARAMETERS,
+  fingerprint: (p) => [
+    `std=${p.normalizeByStd ? p.deviation : 'none'}`,
+    ...(p.normalizeByStd ? [`eps=${numberText(p.epsilon)}`] : []),
+    `singleton=${p.singleton}`,
+    `over=${p.statistics}`,
+    ...(p.normalizeByStd ? unusual('eps-place', p.epsilonPlace, GRPO_RECIPE.epsilonPlace) : []),
+    ...unusual('baseline', p.baseline, GRPO_RECIPE.baseline),
+  ],
+  uses: (p) => ({
+    observation: false,
+    stepReturn: false,
+    score: true,
+    scoresOver: p.statistics,
+    stepwise: false,
+  }),
+  evaluate: ({ steps, score }, p) => grpo(steps.group, score(), p, steps.trajectory),
+  rowPlan(p) {
+    if (p.baseline !== 'group') return { unbounded: `the baseline ${p.baseline}` };
+    if (p.normalizeByStd && p.epsilonPlace !== 'added') return { unbounded: `epsilon ${p.epsilonPlace}` };
+    const { deviation, singleton, statistics, epsilon } = p;
+    const norm = p.normalizeByStd ? 'deviation' : 'none';
+    return {
+      combination: 'sum',
+      terms: [{ over: 'group', norm, deviation, singleton, statistics, weight: 1, overTokens: false }],
+      epsilon,
+      weightEpsilon: epsilon,
+    };
+  },
+  variants: (p) => [
+    deviationVariant(p),
+    { text: divisionSwitched(p.normalizeByStd), changes: { normalizeByStd: !p.normalizeByStd } },
+    ...EPSILON_VARIANTS,
+    { text: 'leave-one-out baseline', changes: { baseline: 'leave-one-out' } },
+    ...groupVariants(p),
+  ],
+};
+
+function divisionSwitched(divided: boolean): string {
+  return divided
+    ? 'not divided by the deviation, although stated'
+    : 'divided by the deviation, although not stated';
+}
+
+/**
+ * GRPO: group-relative policy optimisation (verl-agent, verl/trainer/ppo/core_algos.py).
+ *
+ *   A(i) = (S_i − mean S) / (std S + ε), or S_i − mean S without `normalizeByStd`, over the rows of i's group
+ *
+ * In: group ids and scores, one per row; with `statistics: 'trajectories'` the trajectory ids too. Out: one
+ * advantage per row, float64. A group of one value gives S_i / (1 + ε) by `raw`; scores that are all equal give
+ * exactly 0. Throws a RangeError on unequal columns, a TypeError where trajectories are needed and missing.
+ */
+export function grpo(
+  group: Int32Array,
+  score: Float64Array,
+  parameters: Partial<GrpoParameters> = {},
+  trajectory?: Int32Array,
+): Float64Array {
+  const p = completeParameters(PARAMETERS, parameters);
+  checkLength('score', score, group.length);
+  const counted = p.statistics === 'trajectories' ? firstRows(group, trajectory) : undefined;
+  const sums = groupSums(group, score, counted);
+  const advantage = new Float64Array(group.length);
+  for (let row = 0; row < group.length; row++) {
+    const g = group[row]!;
+    const s = score[row]!;
+    if (sums.count[g] === 1) advantage[row] = p.singleton === 'zero' ? 0 : alone(s, p);
+    else if (p.baseline === 'group')
+      advantage[row] = sums.allEqual[g] ? s - sums.first[g]! : centred(s, g, sums, p);
+    else advantage[row] = againstOthers(s, g, sums, p);
+  }
+  return advantage;
+}
+
+function alone(s: number, p: GrpoParameters): number {
+  return p.normalizeByStd ? s / divisor({ ...p, deviation: 'population' }, 1, 1) : s;
+}
+
+function centred(s: number, g: number, sums: GroupSums, p: GrpoParameters): number {
+  const off = s - sums.mean[g]!;
+  return p.normalizeByStd ? off / divisor(p, sums.squares[g]!, sums.count[g]!) : off;
+}
+
+function againstOthers(s: number, g: number, sums: GroupSums, p: GrpoParameters): number {
+  const n = sums.count[g]!;
+  const off = ((s - sums.mean[g]!) * n) / (n - 1);
+  if (!p.normalizeByStd || off === 0) return off;
+  // Σ over the others of the squared distance from their own mean; never below 0 but for rounding.
+  const squares = Math.max(0, sums.squares[g]! - (s - sums.mean[g]!) * off);
+  const others: Spread = n === 2 ? { ...p, deviation: 'population' } : p;
+  return off / divisor(others, squares, n - 1);
+}

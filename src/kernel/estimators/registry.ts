@@ -1,0 +1,48 @@
+import type { Estimator } from './estimator.ts';
+import { GIGPO } from './gigpo.ts';
+import { GRPO } from './grpo.ts';
+import { HGPO } from './hgpo.ts';
+import { RLOO } from './rloo.ts';
+
+/** All estimators, by name: the only list of them, in the order in which people see them. */
+export const ESTIMATORS = { hgpo: HGPO, gigpo: GIGPO, grpo: GRPO, rloo: RLOO };
+
+/** The estimators' names. */
+export type EstimatorName = keyof typeof ESTIMATORS;
+
+/** The parameters of each estimator, by its name. */
+export type EstimatorParameters = {
+  readonly [N in EstimatorName]: (typeof ESTIMATORS)[N] extends Estimator<infer P> ? P : never;
+};
+
+/** The parameters of some estimator, by name. */
+export type ParametersByName<N extends EstimatorName = EstimatorName> = EstimatorParameters[N];
+
+/** The names of all estimators. */
+export function estimatorNames(): EstimatorName[] {
+  return Object.keys(ESTIMATORS) as EstimatorName[];
+}
+
+/** True if `name` is that of an estimator. */
+export function isEstimatorName(name: string): name is EstimatorName {
+  return Object.hasOwn(ESTIMATORS, name);
+}
+
+/** The estimator of a name. */
+export function estimatorOf(name: EstimatorName): Estimator {
+  return ESTIMATORS[name] as unknown as Estimator;
+}
+
+/**
+ * Adds an estimator while the program runs; returns a function that takes it out again. For tests, and for programs
+ * that verify a formula of their own in their own process.
+ */
+export function registerEstimator(estimator: Estimator): () => void {
+  const { name } = estimator;
+  if (isEstimatorName(name)) throw new RangeError(`there is an estimator ${name} already`);
+  const registry: Record<string, unknown> = ESTIMATORS;
+  registry[name] = estimator;
+  return () => {
+    delete registry[name];
+  };
+}

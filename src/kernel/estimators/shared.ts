@@ -1,0 +1,111 @@
+/** Parameters and variants that several estimators have. */
+
+import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
+import type { Deviation, EpsilonPlace } from '../spread.ts';
+import type { NormMode } from '../steps.ts';
+import type { Variant } from './estimator.ts';
+import type { ChoiceRule, NumberRule } from './parameters.ts';
+
+const DEVIATIONS: readonly Deviation[] = ['population', 'sample'];
+const MODES: readonly NormMode[] = ['mean_std_norm', 'mean_norm'];
+const PLACES: readonly EpsilonPlace[] = ['added', 'floor', 'variance-added', 'variance-floor'];
+const SINGLETONS: readonly GroupSingleton[] = ['raw', 'zero'];
+const STATISTICS: readonly GroupStatistics[] = ['rows', 'trajectories'];
+
+/** Epsilon, 1e-6 in verl-agent. */
+export const EPSILON: NumberRule = {
+  kind: 'number',
+  default: 1e-6,
+  least: 0,
+  doc: 'Keeps the division by the deviation from blowing up.',
+};
+
+/** Where epsilon goes. */
+export const EPSILON_PLACE: ChoiceRule<EpsilonPlace> = {
+  kind: 'choice',
+  choices: PLACES,
+  default: 'added',
+  doc: '`added` divides by std + ε, `floor` by max(std, ε), `variance-added` by √(var + ε), `variance-floor` by √max(var, ε).',
+};
+
+/** Divisor of the variance. */
+export function deviationRule(usual: Deviation): ChoiceRule<Deviation> {
+  const doc = '`population` divides the sum of squares by n, `sample` by n − 1.';
+  return { kind: 'choice', choices: DEVIATIONS, default: usual, doc };
+}
+
+/** Divide by the deviation, or only remove the mean. A batch must state it: trainers differ. */
+export function modeRule(usual: NormMode): ChoiceRule<NormMode> & { mustBeStated: true } {
+  const doc = '`mean_std_norm` divides by the deviation, `mean_norm` only removes the mean.';
+  return { kind: 'choice', choices: MODES, default: usual, mustBeStated: true, doc };
+}
+
+/** What a group of one value gives. */
+export const GROUP_SINGLETON: ChoiceRule<GroupSingleton> = {
+  kind: 'choice',
+  choices: SINGLETONS,
+  default: 'raw',
+  doc: 'A group of one value: `raw` passes it through (mean 0, deviation 1), `zero` gives 0.',
+};
+
+/** What the mean and deviation of a group run over. */
+export const GROUP_STATISTICS: ChoiceRule<GroupStatistics> = {
+  kind: 'choice',
+  choices: STATISTICS,
+  default: 'rows',
+  doc: 'The mean and deviation of a group run over all its `rows`, or over one value for each of its `trajectories`.',
+};
+
+interface Divided {
+  readonly deviation: Deviation;
+  readonly epsilon: number;
+  readonly epsilonPlace: EpsilonPlace;
+}
+
+/** The other deviation. */
+export function deviationVariant({ deviation }: Divided): Variant<Divided> {
+  const other = deviation === 'population' ? 'sample' : 'population';
+  return {
+    text: `the ${other} deviation instead of the ${deviation} deviation`,
+    changes: { deviation: other },
+  };
+}
+
+/** The other mode. */
+export function modeVariant({ mode }: { readonly mode: NormMode }): Variant<{ readonly mode: NormMode }> {
+  const other = mode === 'mean_norm' ? 'mean_std_norm' : 'mean_norm';
+  return { text: `${other} instead of ${mode}`, changes: { mode: other } };
+}
+
+/** Other epsilons, and other places for it. */
+export const EPSILON_VARIANTS: readonly Variant<Divided>[] = [
+  { text: 'epsilon 1e-4', changes: { epsilon: 1e-4 } },
+  { text: 'epsilon 1e-8', changes: { epsilon: 1e-8 } },
+  { text: 'epsilon added to the variance', changes: { epsilonPlace: 'variance-added' } },
+  { text: 'epsilon as a floor of the deviation', changes: { epsilonPlace: 'floor' } },
+];
+
+interface Grouped {
+  readonly singleton: GroupSingleton;
+  readonly statistics: GroupStatistics;
+}
+
+/** Groups of one as 0, and statistics over the other unit. */
+export function groupVariants({ statistics }: Grouped): Variant<Grouped>[] {
+  return [
+    { text: 'a group of one gives 0', changes: { singleton: 'zero' } },
+    statistics === 'trajectories'
+      ? { text: 'statistics over rows, not trajectories', changes: { statistics: 'rows' } }
+      : { text: 'statistics over trajectories, not rows', changes: { statistics: 'trajectories' } },
+  ];
+}
+
+/** The part of a fingerprint that is there only if the value is not the usual one. */
+export function unusual(key: string, value: string, usual: string): string[] {
+  return value === usual ? [] : [`${key}=${value}`];
+}
+
+/** The shortest text that reads back as the same number, with 1e-6 as people write it. */
+export function numberText(value: number): string {
+  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential() : String(value);
+}

@@ -1,0 +1,58 @@
+import { toBatch } from '../experiments/record.ts';
+import type { StoreContext } from '../redis/context.ts';
+import { guarded, runAll } from '../redis/errors.ts';
+import type { BatchStore } from './contract.ts';
+
+/** See {@link BatchStore.page}. */
+export function createBatchPage(context: StoreContext): Pick<BatchStore, 'page'> {
+  const { redis, keys } = context;
+  return {
+    async page(id, { after, limit }) {
+      if (limit <= 0) return { items: [], more: false };
+      const from = after === undefined ? -1 : numberOf(after);
+      const numbers = (await placesIn(context, keys.batches(id))).filter((number) => number > from).sort();
+      const page = Array.from(numbers.subarray(0, limit), fieldOf);
+      if (page.length === 0) return { items: [], more: false };
+      const [rows, reports] = (await runAll(
+        redis
+          .pipeline()
+          .hmget(keys.batches(id), ...page)
+          .hmget(keys.reports(id), ...page),
+      )) as (string | null)[][];
+      const items = page.flatMap((field, at) => {
+        const row = rows?.[at];
+        return row ? [toBatch({ experiment: id, field }, row, reports?.[at])] : [];
+      });
+      return { items, more: numbers.length > limit };
+    },
+  };
+}
+
+/** Batches of one attempt are numbered below it. */
+const MOST_BATCHES = 2 ** 32;
+/** Fields of a hash that one reading step looks at: of a long run there are many, and others wait. */
+const FIELDS_PER_READ = 1_000;
+
+/** A batch's place among all of its experiment. */
+function numberOf({ attempt, batch }: { attempt: number; batch: number }): number {
+  return attempt * MOST_BATCHES + batch;
+}
+
+function fieldOf(place: number): string {
+  return `${Math.floor(place / MOST_BATCHES)}:${place % MOST_BATCHES}`;
+}
+
+/** The places of all batches in the hash, in no order. */
+async function placesIn({ redis }: StoreContext, key: string): Promise<Float64Array> {
+  const places = new Set<number>();
+  let cursor = '0';
+  do {
+    const [next, page] = await guarded(redis.hscan(key, cursor, 'COUNT', FIELDS_PER_READ));
+    for (let at = 0; at < page.length; at += 2) {
+      const [attempt, batch] = page[at]!.split(':').map(Number) as [number, number];
+      places.add(numberOf({ attempt, batch }));
+    }
+    cursor = next;
+  } while (cursor !== '0');
+  return Float64Array.from(places);
+}

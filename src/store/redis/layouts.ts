@@ -1,0 +1,24 @@
+import { EchelonError } from '../../core/errors.ts';
+
+/**
+ * The layout of each kind of stored record. A layout is raised if an earlier program would misread the record; a field
+ * that is merely added is absent in older records and reads as its default.
+ */
+const LAYOUTS = { experiment: 2, sweep: 1, cluster: 1, project: 1, key: 1 } as const;
+
+/** A kind of stored record that carries the version of its layout. */
+export type RecordKind = keyof typeof LAYOUTS;
+
+/**
+ * The stored record itself, if this program knows its layout; a record without a version has layout 1. Throws
+ * EchelonError `record-too-new` for a layout that only a later version of Echelon knows: that is better than a guess.
+ */
+export function inKnownLayout<T extends object>(kind: RecordKind, row: T): T {
+  const version = Number((row as { version?: unknown }).version ?? 1);
+  const newest = LAYOUTS[kind];
+  if (version >= 1 && version <= newest) return row;
+  throw new EchelonError(
+    'record-too-new',
+    `A stored ${kind} has layout ${version}; this version of Echelon reads layouts up to ${newest}. Upgrade this process`,
+  );
+}

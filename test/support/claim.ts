@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import type { AllocationInput, Lease } from '../../src/store/attempts/contract.ts';
+import type { StorePart } from '../../src/store/store.ts';
+
+/** Allocates to a queued experiment and acquires its attempt, as a scheduling round and a dispatcher do in turn. */
+export async function claim(
+  store: StorePart<'attempts.allocate' | 'attempts.acquire'>,
+  { dispatcher, leaseMs, ...input }: AllocationInput & { dispatcher: string; leaseMs: number },
+): Promise<{ outcome: 'claimed'; lease: Lease } | { outcome: 'not-queued' | 'changed' | 'busy' }> {
+  const [allocated] = await store.attempts.allocate([input]);
+  if (allocated === 'changed') return { outcome: 'changed' };
+  const { experiment } = input;
+  const acquired = await store.attempts.acquire({ experiment, dispatcher, leaseMs, token: randomUUID() });
+  if (acquired.outcome === 'acquired') return { outcome: 'claimed', lease: acquired.lease };
+  return { outcome: acquired.outcome === 'busy' ? 'busy' : 'not-queued' };
+}

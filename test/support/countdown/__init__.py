@@ -1,0 +1,1 @@
+"""The countdown engine: counts down to 1, one number a step."""

@@ -1,0 +1,33 @@
+import { type Static, Type } from 'typebox';
+import { merge } from '../../../src/core/trees.ts';
+import { assignment } from '../../../src/engines/arguments.ts';
+import { COMMON_DEFAULTS } from '../../../src/engines/common-defaults.ts';
+import type { Engine, Resolved } from '../../../src/engines/engine.ts';
+import { commonFields } from '../../../src/schemas/spec-parts.ts';
+import { strict } from '../../../src/schemas/strict.ts';
+
+const CountdownSpec = Type.Object(
+  {
+    ...commonFields,
+    engine: Type.Literal('countdown'),
+    from: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'The first number' })),
+  },
+  { ...strict, $id: 'CountdownSpec' },
+);
+type CountdownSpec = Static<typeof CountdownSpec>;
+type ResolvedCountdown = Resolved<CountdownSpec>;
+
+const DEFAULTS = { ...COMMON_DEFAULTS, resources: { gpus: 0, cpus: 1 }, from: 3 };
+
+/** Counts down to 1, one number a step. */
+export const COUNTDOWN: Engine<CountdownSpec, ResolvedCountdown> = {
+  name: 'countdown',
+  summary: 'Counts down to 1, one number a step.',
+  schema: CountdownSpec,
+  example: { engine: 'countdown', name: 'from five', from: 5 },
+  problems: () => [],
+  permissionProblems: () => [],
+  resolve: (spec) => merge(DEFAULTS, spec) as unknown as ResolvedCountdown,
+  compile: ({ from }) => ({ arguments: [assignment('from', from)] }),
+  fingerprint: () => null,
+};

@@ -1,0 +1,45 @@
+/** Estimators as a file states them, all parameters side by side: short to write in tests. */
+
+import type { EstimatorName } from '../../src/kernel/estimators/registry.ts';
+import type { GigpoParameters, GrpoParameters, HgpoParameters } from '../../src/kernel/index.ts';
+import type { EstimatorOverrides } from '../../src/verify/explain/estimate.ts';
+import type { Batch, BatchEstimator } from '../../src/verify/format/batch.ts';
+import { readEstimator } from '../../src/verify/format/json-params.ts';
+
+type OfBatch = Omit<BatchEstimator, 'name' | 'params' | 'others'>;
+
+type OfAny = Omit<HgpoParameters, 'singleton'> &
+  Omit<GigpoParameters, 'singleton'> &
+  Omit<GrpoParameters, 'singleton'>;
+
+/** What a file's `params` may hold, with `name` for the estimator's. */
+export type Stated = Partial<OfBatch> &
+  Partial<OfAny> & { readonly name?: EstimatorName; readonly singleton?: 'drop' | 'raw' | 'zero' };
+
+/** The estimator that a file with these parameters states. */
+export function stated({ name, ...parameters }: Stated): BatchEstimator {
+  const place = { file: 'test', batch: 'test' };
+  return readEstimator(place, { estimator: name, ...parameters }, { returns: false });
+}
+
+/** The batch with some of its estimator's parameters stated otherwise. */
+export function restated(batch: Batch, changes: Stated): Batch {
+  const { params, others, ...rest } = batch.estimator;
+  return { ...batch, estimator: stated({ ...others, ...params, ...rest, ...changes }) };
+}
+
+/** All parameters of a batch's estimator side by side; those of other estimators are undefined. */
+export function parametersOf({ name, params }: BatchEstimator): Partial<OfAny> {
+  const all: Partial<OfAny> = params;
+  return name === 'hgpo' ? { ...all, statistics: (params as HgpoParameters).baseStatistics } : all;
+}
+
+/** The overrides that replace these parameters. */
+export function overridesOf({ name, gamma, invalidActionPenalty, ...params }: Stated): EstimatorOverrides {
+  return {
+    params: params as NonNullable<EstimatorOverrides['params']>,
+    ...(name === undefined ? {} : { name }),
+    ...(gamma === undefined ? {} : { gamma }),
+    ...(invalidActionPenalty === undefined ? {} : { invalidActionPenalty }),
+  };
+}

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Ended } from '../../../../../src/core/events.ts';
+import { lostAttempt } from '../../../../../src/dispatch/attempt/decide.ts';
+import type { Attempt } from '../../../../../src/store/attempts/contract.ts';
+import { attemptBench, STOPPED } from '../../../../support/attempt-bench.ts';
+
+test('counts no attempt that was stopped in good order, nor one that dispatchers took from one another', async () => {
+  const killed = async function* () {
+    yield { sequence: 1, at: 0, event: { ...lostAttempt(''), cause: 'killed' } as Ended };
+  };
+  for (const [earlier, led] of [
+    [[], 'failed'],
+    [[{ attempt: 2, ended: null, givenUpAt: null }], 'failed'],
+    [[{ attempt: 2, ended: STOPPED, givenUpAt: null }], 'queued'],
+    [[{ attempt: 2, ended: null, givenUpAt: 1 }], 'queued'],
+  ] as const) {
+    const { state, run } = attemptBench({ confirmed: true, state: 'running', attempt: 3 });
+    state.earlier = earlier as unknown as Attempt[];
+    state.events = killed;
+    assert.equal(await run().done, led);
+  }
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBatchLeases } from '../../../../src/dispatch/background/batch-leases.ts';
+import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
+import { QUIET } from '../../../support/dispatch.ts';
+
+const record = (batch: number) => ({ experiment: 'exp-a', attempt: 1, batch }) as BatchRecord;
+const numbers = (records: readonly BatchRecord[]) => records.map(({ batch }) => batch);
+
+function bench(taken: BatchRecord[][]) {
+  const given: number[][] = [];
+  const begun: number[] = [];
+  const batches = {
+    takePending: async () => taken.shift() ?? [],
+    beginPending: async ({ batch }: BatchRecord) => begun.push(batch) > 0,
+    renewPending: async () => {},
+    returnPending: async (records: readonly BatchRecord[]) => void given.push(numbers(records)),
+  };
+  return {
+    given,
+    begun,
+    leases: createBatchLeases({ store: { batches }, holder: 'a', leaseMs: 1000, log: QUIET }),
+  };
+}
+
+test('a batch that comes back to the process that holds it is not taken twice', async () => {
+  const { leases } = bench([[record(1)], [record(1), record(2)], [record(1)]]);
+  assert.deepEqual(numbers(await leases.take(9)), [1]);
+  assert.deepEqual(numbers(await leases.take(9)), [2]);
+  leases.done(record(1));
+  assert.deepEqual(numbers(await leases.take(9)), [1]);
+});
+
+test('once closed, all is given back, what still arrives too, and nothing begins', async () => {
+  const { leases, given, begun } = bench([[record(1), record(2)], [record(3)]]);
+  await leases.take(9);
+  assert.equal(await leases.begin(record(1)), true);
+  await leases.close();
+  assert.deepEqual(await leases.take(9), []);
+  assert.equal(await leases.begin(record(2)), false);
+  await leases.giveBack(record(1));
+  assert.deepEqual([given, begun], [[[1, 2], [3]], [1]]);
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { forEachExperiment } from '../../../../src/dispatch/background/for-each-experiment.ts';
+
+test('one that fails is said and stops no other; the end of the process stops the rest', async () => {
+  const said: unknown[] = [];
+  const log = { info() {}, warn: (context: object) => void said.push(context), error() {} };
+  const failure = new Error('broken');
+  const seen: string[] = [];
+  let stopped = false;
+  const done = await forEachExperiment(
+    { log, stopped: () => stopped, atOnce: 1 },
+    ['a', 'b', 'c', 'd', 'e'],
+    'x',
+    async (id) => {
+      seen.push(id);
+      if (id === 'b') throw failure;
+      stopped = id === 'd';
+      return id !== 'c';
+    },
+  );
+  assert.deepEqual([done, seen], [2, ['a', 'b', 'c', 'd']]);
+  assert.deepEqual(said, [{ err: failure, experiment: 'b' }]);
+});
+
+/* Fails one after the other: the first one, which never ends, holds up the rest. */
+test('one that takes long holds up no other, and no more are done at a time than may be', async () => {
+  const log = { info() {}, warn() {}, error() {} };
+  const hung = Promise.withResolvers<boolean>();
+  const done: string[] = [];
+  let now = 0;
+  let most = 0;
+  const all = forEachExperiment(
+    { log, stopped: () => false, atOnce: 2 },
+    ['hung', 'a', 'b', 'c'],
+    'x',
+    async (id) => {
+      most = Math.max(most, ++now);
+      if (id === 'hung') await hung.promise;
+      else await Promise.resolve();
+      now -= 1;
+      done.push(id);
+      if (id === 'c') hung.resolve(true);
+      return true;
+    },
+  );
+  assert.deepEqual([await all, done, most], [4, ['a', 'b', 'c', 'hung'], 2]);
+});

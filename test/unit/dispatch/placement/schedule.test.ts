@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createDecide, inWords, type ScheduleStore } from '../../../../src/dispatch/placement/schedule.ts';
+import type { Pace, Waiting } from '../../../../src/store/queue/contract.ts';
+import { node, situationFrom, waits } from '../../../support/line.ts';
+
+function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, backfill = false } = {}) {
+  const asked: number[] = [];
+  const state = {
+    now: 0,
+    readMs: 0,
+    paces: 0,
+    asked: 0,
+    pauses: new Map(),
+    pace: undefined as Pace | undefined,
+  };
+  const projects = [...new Set(waiting.map(({ project }) => project))];
+  const store = {
+    clusters: {
+      list: async () => [
+        {
+          ...{
+            name: 'c',
+            address: '',
+            token: '',
+            ca: null,
+            backfill,
+            generation: null,
+            lastSeenAt: 0,
+            answering: true,
+          },
+          nodes: [node('n', gpus, 1000)],
+        },
+      ],
+      allocations: async () => ({
+        version: 3,
+        items: [{ experiment: 'o', node: 'n', gpus: 1, cpus: 1, project: 'p' }],
+      }),
+    },
+    projects: {
+      list: async () => projects.map((name) => ({ name, weight: 1, gpuQuota: name === 'p' ? quota : null })),
+    },
+    queue: {
+      projectVersions: async () => new Map([['p', 7]]),
+      pauses: async () => ({ line: null, projects: state.pauses, clusters: new Map() }),
+      paces: async (ids: readonly string[]) => {
+        state.paces += 1;
+        state.asked = ids.length;
+        return new Map(state.pace ? [['o', state.pace]] : []);
+      },
+      window: async (limit: number) => {
+        asked.push(limit);
+        state.now += state.readMs;
+        const shown = projects.flatMap((name) =>
+          waiting.filter(({ project }) => project === name).slice(0, limit),
+        );
+        const truncated = projects.filter(
+          (name) => waiting.filter(({ project }) => project === name).length > limit,
+        );
+        return { waiting: waiting.filter((item) => shown.includes(item)), truncated: new Set(truncated) };
+      },
+    },
+  };
+  const all = { queue: { ...store.queue, situation: situationFrom(store) } };
+  const decide = createDecide({ store: all as unknown as ScheduleStore, now: () => state.now });
+  return { decide, asked, state };
+}
+
+const many = (count: number, project: string, gpus = 1) =>
+  Array.from({ length: count }, (_, at) => waits(`${project}${at}`, gpus, 1, { project }));
+
+test('reads no more than the window of a line that is blocked', async () => {
+  const { decide, asked } = bench(many(5_000, 'p'));
+  const { choice } = await decide();
+  assert.deepEqual([asked, choice.start.length], [[256], 3]);
+});
+
+test('reads on while somebody behind could start', async () => {
+  const waiting = [...many(2_000, 'p', 99), ...many(1, 'p', 1)].map((item, at) => ({
+    ...item,
+    experiment: `e${at}`,
+  }));
+  const { decide, asked } = bench(waiting);
+  const { choice } = await decide();
+  assert.deepEqual([asked, choice.start.map(({ experiment }) => experiment)], [[256, 1024, 4096], ['e2000']]);
+});
+
+test('looks only so far for those that start out of turn', async () => {
+  const { decide, asked } = bench(many(5_000, 'p', 4), { backfill: true });
+  const { choice } = await decide();
+  assert.deepEqual([asked, choice.open, choice.filling], [[256, 1024], [], ['c']]);
+});
+
+// Fails where the end of a look is not noted: all that wait for a full cluster would be read again and again for an idle one.
+test('a look down the line in vain is not repeated at once, one that found somebody is', async () => {
+  const waiting = many(20_000, 'p', 99);
+  const { decide, asked, state } = bench(waiting);
+  state.readMs = 100;
+  await decide();
+  assert.deepEqual(asked.splice(0), [256, 1024, 4096, 16384]);
+  for (const [now, read] of [
+    [1_400, [256]],
+    [1_600, [256, 1024, 4096, 16384]],
+  ] as const) {
+    state.now = now;
+    await decide();
+    assert.deepEqual(asked.splice(0), read);
+  }
+  waiting[500] = waits('small', 1, 1, { project: 'p' });
+  state.now = 10_000;
+  for (let looks = 0; looks < 2; looks += 1) {
+    await decide();
+    assert.deepEqual(asked.splice(0), [256, 1024, 4096, 16384]);
+  }
+});
+
+// Fails without `isClosed`: each round would read the whole line of a project that has used its quota up.
+test('reads no further of a project whose quota is full, and starts others', async () => {
+  const { decide, asked } = bench([...many(5_000, 'p'), ...many(2, 'q')], { quota: 1 });
+  const { choice, projectVersions } = await decide();
+  assert.deepEqual([asked, choice.start.map(({ experiment }) => experiment)], [[256], ['q0', 'q1']]);
+  assert.deepEqual([...projectVersions], [['p', 7]]);
+});
+
+test('says who paused what', async () => {
+  const { decide, state } = bench([...many(1, 'p'), ...many(1, 'q')]);
+  state.pauses = new Map([['p', { by: 'ann', at: 0, reason: null }]]);
+  const { choice } = await decide();
+  assert.equal(choice.reasons.get('p0'), 'the queue of p is paused by ann');
+  assert.deepEqual(
+    choice.start.map(({ experiment }) => experiment),
+    ['q0'],
+  );
+  assert.equal(inWords({ by: 'ann', at: 0, reason: 'upgrade' }), ' by ann: upgrade');
+});
+
+test('reads paces at most once a second', async () => {
+  const { decide, state } = bench(many(1, 'p', 4));
+  state.pace = {
+    ...{
+      attempt: 1,
+      startedAt: 0,
+      steps: 2,
+      kept: 0,
+      sweep: null,
+      timeoutMs: null,
+      timeoutAt: null,
+      step: { number: 2, at: 0 },
+    },
+    perStep: { count: 2, meanMs: 60_000, deviationMs: 0 },
+  };
+  const { choice } = await decide();
+  assert.match(choice.reasons.get('p0') ?? '', /node n has 4 GPUs free in about 1 min/);
+  state.now = 999;
+  await decide();
+  assert.equal(state.paces, 1);
+  state.now = 1_000;
+  await decide();
+  assert.equal(state.paces, 2);
+});
+
+// Fails where the paces of the first window are kept for the longer one: nobody behind it would be known to fit in time.
+test('reads the paces of those further down where it looks at them', async () => {
+  const { decide, state } = bench(many(2_000, 'p', 4), { backfill: true });
+  await decide();
+  assert.deepEqual([state.paces, state.asked], [2, 1 + 512]);
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Schedule } from '../../../../src/dispatch/placement/schedule.ts';
+import { createWaitNotes } from '../../../../src/dispatch/placement/wait-notes.ts';
+import { type ChoiceInput, choose } from '../../../../src/scheduler/choose.ts';
+import type { WaitNote } from '../../../../src/store/queue/contract.ts';
+import { cluster, exactly, node, waits } from '../../../support/line.ts';
+
+function bench() {
+  const state = {
+    now: 0,
+    written: [] as [string, WaitNote][],
+    waiting: [waits('x', 8), waits('y', 8)],
+    end: 100_000,
+  };
+  const note = createWaitNotes({
+    now: () => state.now,
+    store: {
+      queue: {
+        async note(notes) {
+          state.written.push(...notes);
+          state.waiting = state.waiting.map((item) => ({ ...item, ...notes.get(item.experiment) }));
+        },
+      },
+    },
+  });
+  async function round(): Promise<[string, WaitNote][]> {
+    state.written = [];
+    const input: ChoiceInput = {
+      waiting: state.waiting,
+      clusters: [cluster('a', [node('n', 8, 64)])],
+      reservations: new Map([['a', [{ experiment: 'o', node: 'n', gpus: 8, cpus: 1 }]]]),
+      ends: new Map([['o', exactly(state.end)]]),
+      now: state.now,
+    };
+    const look = { input, waiting: state.waiting, choice: choose(input) };
+    await note({ ...look, versions: new Map(), projectVersions: new Map() } satisfies Schedule);
+    return state.written;
+  }
+  return { state, round };
+}
+
+test('notes reason, place and estimate, or why there is none', async () => {
+  const { round } = bench();
+  const [first, second] = await round();
+  assert.deepEqual(first?.[1].estimate, { startAt: 100_000, earliest: 100_000, latest: 100_000 });
+  assert.match(first?.[1].reason ?? '', /^needs 8 GPUs .*; node n has 8 GPUs free in about 2 min$/);
+  assert.deepEqual([first?.[1].rank, second?.[1].rank], [1, 2]);
+  assert.match(second?.[1].unknown ?? '', /nobody knows yet how long x runs/);
+});
+
+test('writes only what is news', async () => {
+  const { state, round } = bench();
+  await round();
+  assert.deepEqual(await round(), []);
+  state.now = 1_000;
+  state.end = 104_000;
+  assert.deepEqual(await round(), [], 'four seconds are none');
+  state.now = 2_000;
+  state.end = 110_000;
+  const [moved, ...others] = await round();
+  assert.deepEqual([moved?.[1].estimate?.startAt, others], [110_000, []]);
+});

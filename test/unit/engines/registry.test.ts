@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Engine, MemorySettings } from '../../../src/engines/engine.ts';
+import {
+  allEngines,
+  engineOf,
+  findEngine,
+  fingerprintOf,
+  registerEngine,
+} from '../../../src/engines/registry.ts';
+import { validateSpec } from '../../../src/engines/validate-spec.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { commonFields } from '../../../src/schemas/spec-parts.ts';
+
+interface Node {
+  type?: string;
+  properties?: Record<string, Node>;
+  required?: string[];
+  additionalProperties?: boolean;
+  maximum?: number;
+  pattern?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Node[];
+  default?: unknown;
+}
+
+function walk(node: Node, at: string, visit: (node: Node, at: string) => void): void {
+  visit(node, at);
+  for (const [key, inner] of Object.entries(node.properties ?? {})) walk(inner, `${at}/${key}`, visit);
+  for (const inner of node.anyOf ?? []) walk(inner, at, visit);
+}
+
+test('every object is closed, every number and text bounded, and no value is defaulted while validating', () => {
+  for (const { schema } of allEngines()) {
+    walk(schema as Node, '', (node, at) => {
+      assert.equal(node.default, undefined, at);
+      if (node.type === 'object') assert.equal(node.additionalProperties, false, at);
+      if (node.type === 'integer' || node.type === 'number') assert.ok(node.maximum !== undefined, at);
+      if (node.type === 'string' && node.const === undefined && node.enum === undefined) {
+        assert.ok(node.pattern !== undefined, at);
+      }
+    });
+  }
+});
+
+test('each engine has its own schema, with its name and the common fields', () => {
+  for (const { name, schema } of allEngines()) {
+    const { properties = {}, required } = schema as Node;
+    assert.equal(properties.engine?.const, name);
+    for (const key of ['name', 'engine']) assert.ok(required?.includes(key), `${name} ${key}`);
+    for (const [field, type] of Object.entries(commonFields))
+      assert.deepEqual(properties[field], type, field);
+  }
+});
+
+test("every engine's example is accepted as it stands, and its resolved form compiles to the same plan twice", () => {
+  for (const engine of allEngines()) {
+    const { spec } = resolveSpec(validateSpec(engine.example));
+    assert.deepEqual(engine.compile(spec), engine.compile(structuredClone(spec)));
+    assert.equal(fingerprintOf(spec), engine.fingerprint(spec));
+  }
+});
+
+test('every setting that an engine names is a field of its spec', () => {
+  for (const { name, schema, memory = {}, sizeSettings = [] } of allEngines()) {
+    const named = Object.values(memory).flatMap(({ lower, set }: MemorySettings) => [
+      ...lower,
+      ...(set?.pointers ?? []),
+    ]);
+    for (const pointer of [...named, ...sizeSettings]) {
+      const found = pointer
+        .slice(1)
+        .split('/')
+        .reduce<Node | undefined>((node, key) => node?.properties?.[key], schema as Node);
+      assert.ok(found, `${name} has no ${pointer}`);
+    }
+  }
+});
+
+test('an unknown engine is refused with the known ones and the nearest name', () => {
+  assert.throws(() => engineOf('replya'), {
+    code: 'invalid-spec',
+    message: /must be local or replay or verl-agent, but "replya" came; did you mean replay\?/,
+  });
+  for (const name of ['constructor', '__proto__', '', undefined, 1])
+    assert.equal(findEngine(name), undefined);
+});
+
+test('a registered engine is known until it is removed, and no two engines share a name or a schema', () => {
+  const engine = (name: string, $id: string): Engine =>
+    ({ ...engineOf('replay'), name, schema: { ...engineOf('replay').schema, $id } }) as unknown as Engine;
+  const remove = registerEngine(engine('replay-2', 'Replay2Spec'));
+  assert.equal(findEngine('replay-2')?.name, 'replay-2');
+  remove();
+  assert.equal(findEngine('replay-2'), undefined);
+  for (const bad of [engine('replay', 'X'), engine('x', 'ReplaySpec'), engine('A_b', 'X')])
+    assert.throws(() => registerEngine(bad), /name/);
+});
+
+test('no module outside of src/engines asks which engine a spec has', () => {
+  const asking = globSync('src/**/*.ts', { exclude: ['src/engines/**'] }).filter((file) =>
+    /\.engine\s*[!=]==|case '(local|replay|verl-agent)'/.test(readFileSync(file, 'utf8')),
+  );
+  assert.deepEqual(asking, []);
+});

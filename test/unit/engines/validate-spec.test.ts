@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { invalidSpec, specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
+
+const local = (changes: object = {}) => ({
+  engine: 'local',
+  name: 'x',
+  estimator: { name: 'hgpo' },
+  ...changes,
+});
+
+function fields(input: unknown): string[] {
+  return [...new Set(specProblems(input).map(({ field }) => field))];
+}
+
+describe('specProblems', () => {
+  test('passes valid specs, without touching them', () => {
+    const spec = local({ rollout: { groupSize: 4 }, name: '😀 12:34 日本' });
+    const before = structuredClone(spec);
+    assert.deepEqual(specProblems(spec), []);
+    assert.deepEqual(spec, before);
+    assert.deepEqual(specProblems({ engine: 'replay', name: '42' }), []);
+  });
+
+  test('asks for the engine first', () => {
+    assert.deepEqual(fields({}), ['/engine']);
+    assert.match(specProblems({ engine: 'Local' })[0]!.message, /did you mean local\?/);
+    assert.deepEqual(fields({ engine: 'toString' }), ['/engine']);
+    assert.deepEqual(fields({ engine: null }), ['/engine']);
+    assert.deepEqual(fields(Object.create({ engine: 'local' })), ['/engine']);
+  });
+
+  test('judges by that engine only', () => {
+    assert.deepEqual(fields({ engine: 'replay', name: 'x', estimator: { name: 'hgpo' } }), ['/estimator']);
+    assert.deepEqual(fields({ engine: 'local', name: 'x' }), ['/estimator']);
+  });
+
+  test('coerces nothing', () => {
+    for (const value of [null, true, '4', [], {}, 1.5, -1]) {
+      assert.deepEqual(
+        fields(local({ estimator: { name: 'hgpo', historyLength: value } })),
+        ['/estimator/historyLength'],
+        JSON.stringify(value),
+      );
+    }
+  });
+
+  test('bounds every text', () => {
+    assert.deepEqual(fields(local({ name: 'x'.repeat(101) })), ['/name']);
+    assert.deepEqual(fields(local({ name: '' })), ['/name']);
+    assert.deepEqual(fields(local({ name: 'a\nb' })), ['/name']);
+    assert.deepEqual(fields(local({ name: '   ' })), ['/name']);
+    assert.match(
+      specProblems(local({ name: '   ' }))[0]!.message,
+      /^" {3}" does not fit: .*more than spaces/,
+    );
+    assert.deepEqual(fields(local({ project: '../etc' })), ['/project']);
+    assert.deepEqual(fields(local({ cluster: 'a b' })), ['/cluster']);
+  });
+
+  test('refuses what is no object', () => {
+    for (const input of [null, 1, 'x', [], undefined]) assert.deepEqual(fields(input), ['']);
+  });
+});
+
+test('validateSpec gives the spec or throws all problems at once', () => {
+  assert.equal(validateSpec(local()).name, 'x');
+  assert.throws(
+    () => validateSpec(local({ nmae: 1, rollout: { groups: 0 } })),
+    (error: Error & { code?: string; problems?: unknown[] }) =>
+      error.code === 'invalid-spec' && error.problems?.length === 2 && error.message.includes('2 problems'),
+  );
+});
+
+test('invalidSpec counts its problems', () => {
+  assert.match(invalidSpec([{ field: '/a', message: 'is bad' }]).message, /one problem/);
+});

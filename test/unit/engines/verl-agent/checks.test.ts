@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { missingFrom } from '../../../../src/core/trees.ts';
+import { checkExperiment } from '../../../../src/engines/verl-agent/checks.ts';
+import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
+import { RECIPE_NAMES, type VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
+import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+
+const TRAIN: VerlAgentSpec = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train' };
+const checkpoint = { directory: 'qwen2.5_1.5b_alfworld_train/k4_hgpo-0123456789' };
+
+function check(spec: Partial<VerlAgentSpec> = {}) {
+  const full = { ...TRAIN, ...spec };
+  const resolved = resolveVerlAgent(full);
+  return checkExperiment({ spec: resolved, defaults: missingFrom(full, { ...resolved }) });
+}
+const names = (severity: string, spec: Partial<VerlAgentSpec> = {}) =>
+  check(spec)
+    .filter((finding) => finding.severity === severity)
+    .map((finding) => finding.check);
+
+describe('checks', () => {
+  test('find nothing wrong with any recipe, and say what its batches are filled up to', () => {
+    const multiples = RECIPE_NAMES.filter((name) => name.endsWith('train')).map((recipe) => {
+      assert.deepEqual([...names('error', { recipe }), ...names('warning', { recipe })], [], recipe);
+      const padding = check({ recipe }).find((finding) => finding.check === 'padding');
+      return Number(/multiple of (\d+)/.exec(padding!.message)![1]);
+    });
+    assert.deepEqual(multiples, [32, 8, 32, 16]);
+    for (const recipe of RECIPE_NAMES.filter((name) => name.endsWith('eval'))) {
+      assert.deepEqual(names('error', { recipe, evaluation: { checkpoint } }), []);
+    }
+  });
+
+  const cases: [string, string, string, Partial<VerlAgentSpec>][] = [
+    ['error', 'gpus', '/resources/gpus', { resources: { gpus: 0 } }],
+    ['error', 'tensor-parallel', '/rollout/tensorParallelSize', { rollout: { tensorParallelSize: 4 } }],
+    ['error', 'groups', '/rollout/groups', { rollout: { groups: 15 } }],
+    ['error', 'mini-batch', '/training/microBatchSizePerGpu', { training: { microBatchSizePerGpu: 24 } }],
+    ['error', 'mini-batch', '/training/microBatchSizePerGpu', { training: { miniBatchSize: 1 } }],
+    ['error', 'cpus', '/resources/cpus', { resources: { cpus: 28 } }],
+    ['error', 'critic-batch', '/resources/gpus', { estimator: { name: 'ppo' } }],
+    [
+      'error',
+      'kl-in-reward',
+      '/overrides/algorithm.use_kl_in_reward',
+      { overrides: { 'algorithm.use_kl_in_reward': true } },
+    ],
+    ['error', 'exact-advantages', '/advantages', { advantages: 'exact', estimator: { name: 'grpo' } }],
+    ['error', 'temperature', '/rollout/temperature', { rollout: { temperature: 0 } }],
+    [
+      'error',
+      'dynamic-sampling',
+      '/rollout/dynamicSampling',
+      { rollout: { groupSize: 1, dynamicSampling: true } },
+    ],
+    [
+      'error',
+      'evaluation-history',
+      '/environment/historyLength',
+      { recipe: 'qwen2.5_1.5b_alfworld_eval', evaluation: { checkpoint }, environment: { historyLength: 2 } },
+    ],
+    ['warning', 'degenerate-groups', '/rollout/groupSize', { rollout: { groupSize: 1 } }],
+    ['warning', 'padding-impossible', '/rollout/groups', { rollout: { groups: 2, groupSize: 2 } }],
+    ['warning', 'max-steps', '/environment/maxSteps', { environment: { maxSteps: 60 } }],
+    [
+      'warning',
+      'history-length',
+      '/environment/historyLength',
+      { environment: { maxSteps: 3, historyLength: 3 } },
+    ],
+    ['warning', 'checkpoints', '/training/saveEvery', { training: { saveEvery: 0 } }],
+    ['note', 'weight-type', '/estimator/weightType', { estimator: { weightType: 'length' } }],
+    [
+      'note',
+      'token-gamma',
+      '/estimator/tokenGamma',
+      { estimator: { name: 'reinforce_plus_plus', baseline: true, tokenGamma: 1 } },
+    ],
+    ['note', 'tracker', '/training/logger', {}],
+    ['note', 'webshop-goals', '/recipe', { recipe: 'qwen2.5_1.5b_webshop_train' }],
+    [
+      'note',
+      'world-size',
+      '/resources/gpus',
+      { recipe: 'qwen2.5_1.5b_webshop_eval', evaluation: { checkpoint } },
+    ],
+  ];
+  for (const [severity, name, field, spec] of cases) {
+    test(`say ${name} of ${JSON.stringify(spec)}`, () => {
+      const finding = check(spec).find((one) => one.check === name);
+      assert.deepEqual([finding?.severity, finding?.field], [severity, field]);
+      for (const sentence of [finding!.message, finding!.mend]) assert.match(sentence, /^\w.* .*\.$/);
+    });
+  }
+
+  test('are silent where there is nothing to say', () => {
+    assert.deepEqual(
+      check({ training: { logger: ['console'] } }).map((one) => one.check),
+      ['padding'],
+    );
+    assert.ok(!names('note').includes('weight-type'));
+  });
+
+  test('put errors first', () => {
+    const order = check({ resources: { cpus: 1 }, training: { saveEvery: 0 } }).map(
+      ({ severity }) => severity,
+    );
+    assert.deepEqual(order.slice(0, 2), ['error', 'warning']);
+  });
+
+  test('refuse a spec that would certainly fail, with the mend', () => {
+    assert.throws(
+      () => resolveSpec({ ...TRAIN, rollout: { groups: 15 } }),
+      (error: { problems: { field: string; message: string }[] }) =>
+        error.problems[0]?.field === '/rollout/groups' && /multiple of 2/.test(error.problems[0].message),
+    );
+    assert.equal(
+      resolveSpec({
+        ...TRAIN,
+        estimator: { name: 'ppo' },
+        resources: { gpus: 1 },
+        rollout: { tensorParallelSize: 1 },
+      }).spec.engine,
+      'verl-agent',
+    );
+  });
+});

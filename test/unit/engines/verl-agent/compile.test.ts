@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { validateSpec } from '../../../../src/engines/validate-spec.ts';
+import {
+  compileVerlAgent,
+  engineArguments,
+  faithfulOverrides,
+  PROGRAM,
+} from '../../../../src/engines/verl-agent/compile.ts';
+import { MERGED_CONFIG } from '../../../../src/engines/verl-agent/merged-config.ts';
+import { PRESETS } from '../../../../src/engines/verl-agent/presets.ts';
+import { recipeOf } from '../../../../src/engines/verl-agent/recipes.ts';
+import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
+import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
+import { compilePlan } from '../../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+
+const TRAIN: VerlAgentSpec = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train' };
+const compile = (spec: Partial<VerlAgentSpec> = {}) => {
+  const full = resolveSpec({ ...TRAIN, ...spec } as VerlAgentSpec).spec;
+  assert.equal(full.engine, 'verl-agent');
+  return compileVerlAgent(full);
+};
+const has = (overrides: string[], ...wanted: string[]) => {
+  for (const one of wanted) assert.ok(overrides.includes(one), `${one} is not in ${overrides.join('\n')}`);
+};
+const reasonOf = (plan: ReturnType<typeof compile>, key: string) =>
+  plan.corrections.find((one) => one.key === key)?.reason;
+
+describe('compileVerlAgent', () => {
+  test('passes what the script passes, in its order, but for what it names', () => {
+    const plan = compile();
+    const differing = new Set([...plan.corrections, ...plan.changes].map(({ key }) => key));
+    const kept = faithfulOverrides(recipeOf(TRAIN.recipe)).filter(
+      (one) => !differing.has(one.split('=')[0]!),
+    );
+    assert.deepEqual(
+      plan.overrides.filter((one) => !differing.has(one.split('=')[0]!)),
+      kept,
+    );
+    assert.equal(kept.length, 54);
+    assert.deepEqual(plan.changes, []);
+    for (const { reason } of plan.corrections) assert.ok(reason.length > 20);
+  });
+
+  test('gives every attempt data of its own, loads the tap, and hands variables on through Ray', () => {
+    const plan = compile();
+    has(
+      plan.overrides,
+      "data.train_files='{attemptDir}/data/train.parquet'",
+      "data.val_files='{attemptDir}/data/test.parquet'",
+      "data.custom_cls.path='{attemptDir}/tap/echelon_rayworker/engines/verl_agent/tap.py'",
+      'data.custom_cls.name=TapDataset',
+      '+ray_init.runtime_env.env_vars.VLLM_ATTENTION_BACKEND=XFORMERS',
+    );
+    assert.deepEqual(plan.environment, { VLLM_ATTENTION_BACKEND: 'XFORMERS' });
+    assert.deepEqual(plan.dataRows, { train: 16, validation: 128 });
+    assert.deepEqual(compile({ rollout: { attentionBackend: 'auto' } }).environment, {});
+    assert.match(reasonOf(plan, 'environment.WANDB_API_KEY')!, /never printed/);
+    assert.match(reasonOf(plan, 'engine.steps')!, /one step more/);
+  });
+
+  test('keeps different runs apart, and the same run together', () => {
+    const directory = (spec: Partial<VerlAgentSpec>) => compile(spec).checkpointDirectory;
+    assert.match(
+      directory({}),
+      /^qwen2\.5_1\.5b_alfworld_train\/k2_hgpo_mean_std_norm_alpha1_seed0-[0-9a-f]{10}$/,
+    );
+    for (const same of [
+      { training: { steps: 320, saveEvery: 10, logger: ['console'] as ['console'] } },
+      { name: 'another', priority: 3, resources: { cpus: 40 } },
+    ]) {
+      assert.equal(directory(same), directory({}));
+    }
+    const others: Partial<VerlAgentSpec>[] = [
+      { estimator: { mode: 'mean_norm' } },
+      { estimator: { gamma: 0.9 } },
+      { training: { learningRate: 2e-6 } },
+      { environment: { seed: 1 } },
+      { rollout: { groupSize: 4 } },
+      { rollout: { attentionBackend: 'auto' } },
+      { advantages: 'exact' },
+      { overrides: { '+data.seed': 2 } },
+      { checkpoints: { label: 'second' } },
+    ];
+    assert.equal(new Set([{}, ...others].map(directory)).size, others.length + 1);
+    assert.match(directory({ checkpoints: { label: 'second' } }), /-second$/);
+  });
+
+  test('runs other estimators through the same trainer, without settings of hgpo', () => {
+    const plan = compile({ estimator: { name: 'gigpo' } });
+    assert.equal(plan.program, PROGRAM);
+    has(plan.overrides, 'algorithm.adv_estimator=gigpo', 'algorithm.gigpo.mode=mean_std_norm');
+    assert.ok(!plan.overrides.some((one) => one.startsWith('algorithm.hgpo.')));
+    assert.match(reasonOf(plan, 'program')!, /before the statistics/);
+  });
+
+  test("plans DAPO's settings, alone and with hgpo", () => {
+    const dapo = {
+      rollout: { dynamicSampling: true },
+      training: { clipRatioHigh: 0.28, lossAggregation: 'token-mean' as const },
+    };
+    for (const name of ['grpo', 'hgpo'] as const) {
+      const plan = compile({ ...dapo, estimator: { name } });
+      has(
+        plan.overrides,
+        `algorithm.adv_estimator=${name}`,
+        'algorithm.filter_groups.enable=True',
+        'algorithm.filter_groups.max_num_gen_batches=10',
+        'actor_rollout_ref.actor.clip_ratio_high=0.28',
+      );
+    }
+  });
+
+  test('plans ppo with a critic, on one GPU', () => {
+    const plan = compile({
+      estimator: { name: 'ppo' },
+      resources: { gpus: 1 },
+      rollout: { tensorParallelSize: 1 },
+    });
+    has(
+      plan.overrides,
+      'algorithm.adv_estimator=gae',
+      'algorithm.gamma=1',
+      'critic.model.path=Qwen/Qwen2.5-1.5B-Instruct',
+      'critic.ppo_micro_batch_size_per_gpu=16',
+      'trainer.n_gpus_per_node=1',
+    );
+  });
+
+  test('evaluates a named checkpoint through the trainer that knows hgpo, in the split by name', () => {
+    const directory = 'qwen2.5_1.5b_alfworld_train/k4_hgpo-0123456789';
+    const evaluate = (evaluation: object) =>
+      compile({
+        recipe: 'qwen2.5_1.5b_alfworld_eval',
+        evaluation: { checkpoint: { directory }, ...evaluation },
+      });
+    const unseen = evaluate({ split: 'unseen' });
+    assert.equal(unseen.program, PROGRAM);
+    has(
+      unseen.overrides,
+      'trainer.val_out=True',
+      'trainer.val_only=True',
+      'trainer.val_before_train=True',
+      'env.history_length=4',
+      'env.seed=123',
+      `trainer.default_local_dir='{sharedRoot}/checkpoints/${directory}'`,
+      'trainer.experiment_name=k4_hgpo-0123456789_seed123_unseen',
+    );
+    has(evaluate({ split: 'seen' }).overrides, 'trainer.val_out=False');
+    assert.match(reasonOf(unseen, 'evaluation.split')!, /out-of-domain/);
+    assert.match(reasonOf(unseen, 'program')!, /does not know hgpo/);
+    assert.equal(unseen.steps, 0);
+    has(
+      evaluate({ checkpoint: { directory, step: 80 } }).overrides,
+      'trainer.resume_mode=resume_path',
+      `trainer.resume_from_path='{sharedRoot}/checkpoints/${directory}/global_step_80'`,
+    );
+  });
+
+  test('sets only keys of the configuration, each once, in every preset', () => {
+    const ours = /^(hydra\.run\.dir|\+ray_init\.runtime_env\.env_vars\.[A-Z_]+)$/;
+    let plans = 0;
+    for (const spec of PRESETS.flatMap(({ runs }) =>
+      runs.flatMap((run) => [run.train, ...run.evaluations]),
+    )) {
+      const keys = compile(spec).overrides.map((one) => one.slice(0, one.indexOf('=')));
+      assert.equal(new Set(keys).size, keys.length);
+      for (const key of keys) assert.ok(MERGED_CONFIG.has(key) || ours.test(key), key);
+      plans += 1;
+    }
+    assert.ok(plans > 100);
+  });
+
+  test('holds no secret and nothing of a person', () => {
+    const text = JSON.stringify(compilePlan(resolveSpec({ ...TRAIN, name: 'a label; rm -rf /' }).spec));
+    assert.ok(!text.includes('rm -rf') && !/WANDB_API_KEY/.test(text));
+  });
+});
+
+test("the engine's arguments come first, the overrides after a divider", () => {
+  const spec = resolveVerlAgent({ ...TRAIN, home: '/opt/verl-agent', advantages: 'exact' });
+  const plan = compileVerlAgent(spec);
+  const args = engineArguments(spec, plan);
+  const divider = args.indexOf('--');
+  assert.deepEqual(args.slice(0, divider), [
+    'home=/opt/verl-agent',
+    `program=${PROGRAM}`,
+    'phase=train',
+    'attempt_dir={attemptDir}',
+    'experiment_dir={experimentDir}',
+    `checkpoint_dir={sharedRoot}/checkpoints/${plan.checkpointDirectory}`,
+    'train_rows=16',
+    'val_rows=128',
+    'steps=160',
+    'advantages=exact',
+    'observations=digests',
+  ]);
+  assert.deepEqual(args.slice(divider + 1), plan.overrides);
+  const launch = compilePlan(spec);
+  assert.equal(launch.module, 'echelon_rayworker.engines.verl_agent');
+  assert.deepEqual([launch.engine, launch.gpus, launch.cpus], ['verl-agent', 2, 28.6]);
+});
+
+test('no text of a spec brings in a second override or a reference', () => {
+  const unit = fc.constantFrom(...'aZ9/._- \'"\\=,{$}[]():+~\n');
+  const text = fc.string({ unit, minLength: 1, maxLength: 10 });
+  const plain = compile();
+  const count = plain.overrides.length;
+  let accepted = 0;
+  fc.assert(
+    fc.property(text, fc.constantFrom('path', 'target', 'label', 'key', 'name'), (value, place) => {
+      const overrides = {
+        'actor_rollout_ref.model.target_modules': place === 'target' ? value : 'all-linear',
+      };
+      const spec = {
+        ...TRAIN,
+        name: place === 'name' ? value : 'x',
+        ...(place === 'path' ? { model: { path: value } } : {}),
+        ...(place === 'label' ? { checkpoints: { label: value } } : {}),
+        overrides: place === 'key' ? { [value]: true } : overrides,
+      };
+      let plan: ReturnType<typeof compile>;
+      try {
+        plan = compile(validateSpec(spec) as VerlAgentSpec);
+      } catch (error) {
+        assert.equal((error as { code: string }).code, 'invalid-spec');
+        return;
+      }
+      accepted += 1;
+      const set = plan.overrides
+        .map((one) => one.split('=')[0]!)
+        .filter((key) => !/target_modules$/.test(key));
+      assert.deepEqual(
+        set,
+        plain.overrides.map((one) => one.split('=')[0]!),
+      );
+      assert.equal(set.length, count);
+      for (const one of plan.overrides) assert.ok(!one.includes('${') && !one.includes('\n'), one);
+    }),
+    { numRuns: 1500 },
+  );
+  assert.ok(accepted > 50, String(accepted));
+});

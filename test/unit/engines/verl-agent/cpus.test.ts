@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cpusNeeded } from '../../../../src/engines/verl-agent/cpus.ts';
+import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
+
+const BASE = { engine: 'verl-agent', name: 'x' } as const;
+
+test("is the recipe's formula: actors, the trainer, the GPUs", () => {
+  const train = resolveVerlAgent({ ...BASE, recipe: 'qwen2.5_1.5b_alfworld_train' });
+  assert.deepEqual(cpusNeeded(train), { actors: 256, actorCpus: 25.6, total: 28.6 });
+  assert.equal(train.resources.cpus, 28.6);
+});
+
+test('an evaluation has no actors of a training', () => {
+  const checkpoint = { directory: 'a/b' };
+  const spec = resolveVerlAgent({ ...BASE, recipe: 'qwen2.5_7b_alfworld_eval', evaluation: { checkpoint } });
+  assert.deepEqual(cpusNeeded(spec), { actors: 128, actorCpus: 12.8, total: 17.8 });
+});

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { VERL_AGENT } from '../../../../src/engines/verl-agent/engine.ts';
+
+const SPEC = { ...VERL_AGENT.example, home: '/srv/verl-agent', allowCustomCode: true };
+
+test('a spec that names a directory and custom code needs the permission for both', () => {
+  const fields = (permissions: Parameters<typeof VERL_AGENT.permissionProblems>[1]) =>
+    VERL_AGENT.permissionProblems(SPEC, permissions).map(({ field }) => field);
+  assert.deepEqual(fields({}), ['/home', '/allowCustomCode']);
+  assert.deepEqual(fields({ codePaths: ['/srv'] }), ['/allowCustomCode']);
+  assert.deepEqual(fields({ customCode: true }), []);
+});
+
+test('the notes of a plan hold its changes and corrections once, and the rest as details', () => {
+  const { changes, corrections, details } = VERL_AGENT.notes!(VERL_AGENT.resolve(VERL_AGENT.example));
+  assert.ok(corrections.length > 0);
+  assert.ok(Array.isArray(changes));
+  assert.equal(details.recipe, VERL_AGENT.example.recipe);
+  assert.ok(!('changes' in details) && !('corrections' in details));
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fingerprintOf } from '../../../../src/engines/verl-agent/fingerprint.ts';
+import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
+import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
+import { fingerprint } from '../../../../src/kernel/estimators/fingerprint.ts';
+
+test("of verl-agent is the kernel's, its K being that of the environment", () => {
+  const of = (spec: Partial<VerlAgentSpec>) =>
+    fingerprintOf(
+      resolveVerlAgent({ engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_webshop_train', ...spec }),
+    );
+  const hgpo = fingerprint('hgpo', { historyLength: 4, mode: 'mean_norm' });
+  const environment = { historyLength: 4 };
+  assert.equal(of({ environment }), hgpo);
+  assert.equal(of({ environment, advantages: 'exact' }), hgpo.replace(/\)$/, ',precision=float64)'));
+  assert.equal(of({ estimator: { name: 'gigpo' } }), fingerprint('gigpo', { mode: 'mean_norm' }));
+  assert.equal(
+    of({ estimator: { name: 'grpo', normalizeByStd: false } }),
+    fingerprint('grpo', { normalizeByStd: false }),
+  );
+  assert.equal(of({ estimator: { name: 'rloo' } }), fingerprint('rloo', {}));
+  assert.equal(of({ estimator: { name: 'reinforce_plus_plus' } }), null);
+  const evaluation = { checkpoint: { directory: 'a/b' } };
+  assert.equal(of({ recipe: 'qwen2.5_1.5b_webshop_eval', evaluation }), null);
+});

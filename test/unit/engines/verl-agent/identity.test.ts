@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { numbersHash } from '../../../../src/engines/verl-agent/identity.ts';
+
+const BASE: [string, string][] = [
+  ['algorithm.gamma', '0.95'],
+  ['env.seed', '0'],
+  ['trainer.total_epochs', '160'],
+  ['trainer.save_freq', '40'],
+];
+const hash = (changed: [string, string][] = [], besides: string[] = []) =>
+  numbersHash({ entries: [...new Map([...BASE, ...changed])], besides });
+
+test('differs with what changes the numbers, and not with its spelling or order', () => {
+  assert.match(hash(), /^[0-9a-f]{10}$/);
+  assert.notEqual(hash([['env.seed', '1']]), hash());
+  assert.notEqual(hash([['algorithm.gamma', '0.9']]), hash());
+  assert.notEqual(hash([], ['exact']), hash());
+  assert.equal(hash([['algorithm.gamma', '0.950']]), hash());
+  assert.equal(numbersHash({ entries: BASE.toReversed(), besides: [] }), hash());
+});
+
+test('is the same wherever files are, whatever is logged, and for a longer training', () => {
+  for (const changed of [
+    ['trainer.total_epochs', '320'],
+    ['trainer.save_freq', '10'],
+    ['trainer.logger', '[console]'],
+    ['data.train_files', 'x'],
+    ['hydra.run.dir', 'x'],
+  ] as [string, string][]) {
+    assert.equal(hash([changed]), hash(), changed[0]);
+  }
+});
+
+test('counts the steps where the learning rate follows them', () => {
+  const cosine: [string, string] = ['actor_rollout_ref.actor.optim.warmup_style', 'cosine'];
+  assert.notEqual(hash([cosine, ['trainer.total_epochs', '320']]), hash([cosine]));
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { specProblems } from '../../../../src/engines/validate-spec.ts';
+import { evaluationsOf, PRESETS } from '../../../../src/engines/verl-agent/presets.ts';
+import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+
+const named = (name: string) => PRESETS.find((preset) => preset.name === name)!;
+
+describe('presets', () => {
+  test('are valid specs that can be planned, and no two trainings share checkpoints', () => {
+    for (const { name, runs } of PRESETS) {
+      for (const spec of runs.flatMap((run) => [run.train, ...run.evaluations])) {
+        assert.deepEqual(specProblems(JSON.parse(JSON.stringify(spec))), [], name);
+        resolveSpec(spec);
+      }
+      const directories = runs.map((run) => run.evaluations[0]!.evaluation!.checkpoint!.directory);
+      assert.equal(new Set(directories).size, runs.length, name);
+    }
+  });
+
+  test('evaluate with three seeds, ALFWorld in both domains', () => {
+    const [run] = named('paper-main-table').runs;
+    const pairs = run!.evaluations.map(({ evaluation, environment }) => [
+      evaluation!.split,
+      environment!.seed,
+    ]);
+    assert.deepEqual(pairs, [
+      ['seen', 123],
+      ['seen', 456],
+      ['seen', 789],
+      ['unseen', 123],
+      ['unseen', 456],
+      ['unseen', 789],
+    ]);
+    const webshop = evaluationsOf({ engine: 'verl-agent', name: 'w', recipe: 'qwen2.5_7b_webshop_train' });
+    assert.deepEqual(
+      webshop.map(({ evaluation }) => evaluation!.split),
+      [undefined, undefined, undefined],
+    );
+  });
+
+  test('an evaluation is judged as its training was prompted, on as many GPUs', () => {
+    for (const { train, evaluations } of PRESETS.flatMap(({ runs }) => runs)) {
+      const trained = resolveSpec(train).spec;
+      for (const one of evaluations) {
+        const { spec } = resolveSpec(one);
+        assert.ok(spec.engine === 'verl-agent' && trained.engine === 'verl-agent');
+        assert.equal(spec.environment.historyLength, trained.environment.historyLength);
+        assert.equal(spec.resources.gpus, trained.resources.gpus);
+        assert.equal(spec.model.path, trained.model.path);
+      }
+    }
+  });
+
+  test("have the paper's figures", () => {
+    const table = named('paper-main-table').runs.map(({ name, figures }) => [
+      name,
+      ...Object.values(figures),
+    ]);
+    assert.deepEqual(table, [
+      ['GiGPO 1.5b alfworld', 93.29, 91.53],
+      ['HGPO K=4 1.5b alfworld', 94.85, 92.12],
+      ['GiGPO 1.5b webshop', 86.8, 73.24],
+      ['HGPO K=4 1.5b webshop', 90.64, 78.12],
+      ['GiGPO 7b alfworld', 95.43, 92.79],
+      ['HGPO K=4 7b alfworld', 95.96, 93.75],
+      ['GiGPO 7b webshop', 88.44, 72.5],
+      ['HGPO K=4 7b webshop', 90.49, 79.29],
+    ]);
+    const ablation = named('paper-history-ablation').runs.map(({ figures }) => figures.webshopScore);
+    assert.deepEqual(ablation, [86.8, 87.32, 88.92, 90.64]);
+  });
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { correctedPlan, faithfulPlan, recipeSpec } from '../../../../src/engines/verl-agent/recipe-plan.ts';
+import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
+
+interface Script {
+  script: string;
+  entrypointAsWritten: string;
+  entrypointThatWorks: string;
+  env: Record<string, string>;
+  overrides: Record<string, string>;
+  dataPrep: { module: string; argv: string[] };
+}
+const SCRIPTS = JSON.parse(readFileSync('test/golden/recipes/hgpo-recipes.json', 'utf8')) as Script[];
+
+describe('a faithful plan', () => {
+  for (const name of RECIPE_NAMES) {
+    test(`is what the script of ${name} passes`, () => {
+      const script = SCRIPTS.find((one) => one.script.endsWith(`/run_${name}.sh`))!;
+      assert.deepEqual(faithfulPlan(name), {
+        recipe: name,
+        faithful: true,
+        program: script.entrypointAsWritten,
+        overrides: Object.entries(script.overrides).map(([key, value]) => `${key}=${value}`),
+        environment: script.env,
+        dataPreparation: { program: script.dataPrep.module, arguments: script.dataPrep.argv },
+        corrections: [],
+      });
+    });
+  }
+});
+
+describe('a corrected plan', () => {
+  for (const name of RECIPE_NAMES) {
+    test(`of ${name} starts the program that works, and names every difference`, () => {
+      const plan = correctedPlan(name);
+      const script = SCRIPTS.find((one) => one.script.endsWith(`/run_${name}.sh`))!;
+      assert.equal(plan.program, script.entrypointThatWorks);
+      const passed = new Map(
+        plan.overrides.map((one) => [one.split('=')[0]!, one.slice(one.indexOf('=') + 1)]),
+      );
+      const named = new Set(plan.corrections.map(({ key }) => key));
+      for (const key of new Set([...passed.keys(), ...Object.keys(script.overrides)])) {
+        if (passed.get(key) !== script.overrides[key]) assert.ok(named.has(key), key);
+      }
+      assert.deepEqual(plan.changes, []);
+      assert.ok(!plan.checks.some(({ severity }) => severity === 'error'));
+    });
+  }
+
+  test("of an evaluation reads its own training's checkpoints", () => {
+    const training = correctedPlan('qwen2.5_7b_webshop_train').checkpointDirectory;
+    assert.equal(correctedPlan('qwen2.5_7b_webshop_eval').checkpointDirectory, training);
+    assert.equal(recipeSpec('qwen2.5_7b_webshop_eval').evaluation?.checkpoint?.directory, training);
+  });
+});

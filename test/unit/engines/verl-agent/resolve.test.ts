@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  EVALUATION_SEEDS,
+  historyLengthOf,
+  resolveVerlAgent,
+  verlAgentContradictions,
+} from '../../../../src/engines/verl-agent/resolve.ts';
+import { RECIPE_NAMES, type VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
+import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+
+const TRAIN: VerlAgentSpec = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train' };
+const checkpoint = { directory: 'qwen2.5_1.5b_alfworld_train/k4_hgpo-0123456789' };
+const EVAL: VerlAgentSpec = { ...TRAIN, recipe: 'qwen2.5_1.5b_alfworld_eval', evaluation: { checkpoint } };
+const fields = (spec: VerlAgentSpec) => verlAgentContradictions(spec).map(({ field }) => field);
+
+describe('resolveVerlAgent', () => {
+  test("takes the recipe's settings, and the configuration's where the script is silent", () => {
+    const spec = resolveVerlAgent(TRAIN);
+    assert.deepEqual(spec.environment, { seed: 0, maxSteps: 50, historyLength: 2, cpusPerActor: 0.1 });
+    assert.equal(spec.training.steps, 160);
+    assert.equal(spec.training.entropyCoefficient, 0.001);
+    assert.deepEqual(spec.training.logger, ['console', 'wandb']);
+    assert.equal(spec.evaluation.split, 'seen');
+    assert.equal(spec.estimator.mode, 'mean_std_norm');
+    assert.deepEqual(spec.resources, { gpus: 2, cpus: 28.6 });
+  });
+
+  test('leaves no value of any recipe open', () => {
+    for (const recipe of RECIPE_NAMES) {
+      const evaluation = recipe.endsWith('eval') ? { evaluation: { checkpoint } } : {};
+      const { spec, defaults } = resolveSpec({ ...TRAIN, recipe, ...evaluation });
+      const open = defaults.filter((pointer) => {
+        const value = pointer
+          .slice(1)
+          .split('/')
+          .reduce<unknown>((node, key) => (node as never)[key], spec);
+        return value === null || value === undefined;
+      });
+      assert.deepEqual(
+        open,
+        ['/cluster', '/timeoutSeconds', '/deadline', '/home', '/checkpoints/label'],
+        recipe,
+      );
+    }
+  });
+
+  test("an evaluation takes K from the checkpoint's name, its first seed and the script's real split", () => {
+    const spec = resolveVerlAgent(EVAL);
+    assert.equal(spec.environment.historyLength, 4);
+    assert.equal(spec.environment.seed, EVALUATION_SEEDS[0]);
+    assert.equal(spec.evaluation.split, 'unseen');
+    assert.equal(spec.evaluation.rounds, 4);
+    assert.equal(historyLengthOf({ evaluation: { checkpoint: { directory: 'a/run_k2_task3' } } }), undefined);
+  });
+
+  test('does not change what it is given', () => {
+    const before = structuredClone(TRAIN);
+    resolveVerlAgent(TRAIN).training.logger.push('mlflow');
+    assert.deepEqual(TRAIN, before);
+    assert.deepEqual(resolveVerlAgent(TRAIN).training.logger, ['console', 'wandb']);
+  });
+
+  test('dynamic sampling collects something', () => {
+    assert.equal(resolveVerlAgent(TRAIN).rollout.maxGenerationBatches, undefined);
+    const dynamic = resolveVerlAgent({ ...TRAIN, rollout: { dynamicSampling: true } });
+    assert.equal(dynamic.rollout.maxGenerationBatches, 10);
+  });
+});
+
+describe('contradictions', () => {
+  test('name fields without effect', () => {
+    assert.deepEqual(fields(TRAIN), []);
+    assert.deepEqual(fields({ ...TRAIN, critic: {} }), ['/critic']);
+    assert.deepEqual(fields({ ...TRAIN, rollout: { maxGenerationBatches: 3 } }), [
+      '/rollout/maxGenerationBatches',
+    ]);
+    assert.deepEqual(fields({ ...TRAIN, evaluation: { checkpoint } }), ['/evaluation/checkpoint']);
+    assert.deepEqual(
+      fields({ ...TRAIN, recipe: 'qwen2.5_7b_webshop_train', evaluation: { split: 'seen' } }),
+      ['/evaluation/split'],
+    );
+    assert.deepEqual(fields({ ...EVAL, estimator: { name: 'grpo' }, training: { steps: 3 } }), [
+      '/estimator',
+      '/training/steps',
+    ]);
+  });
+
+  test('ask an evaluation for its checkpoint', () => {
+    assert.deepEqual(fields({ ...TRAIN, recipe: 'qwen2.5_7b_webshop_eval' }), ['/evaluation/checkpoint']);
+  });
+
+  test('refuse custom code by default, and hold the hook that allows it', () => {
+    const spec: VerlAgentSpec = {
+      ...TRAIN,
+      allowCustomCode: true,
+      overrides: { 'actor_rollout_ref.model.trust_remote_code': true },
+    };
+    assert.throws(() => resolveSpec(spec), { code: 'invalid-spec' });
+    assert.equal((resolveSpec(spec, { customCode: true }).spec as VerlAgentSpec).allowCustomCode, true);
+    const { allowCustomCode: _flag, ...unmarked } = spec;
+    assert.throws(() => resolveSpec(unmarked as VerlAgentSpec, { customCode: true }), {
+      code: 'invalid-spec',
+    });
+  });
+});

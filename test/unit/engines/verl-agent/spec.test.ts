@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { specProblems } from '../../../../src/engines/validate-spec.ts';
+import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
+
+const SPEC = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train' };
+const fields = (spec: object) => specProblems({ ...SPEC, ...spec }).map(({ field }) => field);
+
+test('a recipe is enough, and each is known', () => {
+  for (const recipe of RECIPE_NAMES) assert.deepEqual(fields({ recipe }), []);
+  assert.deepEqual(fields({ recipe: 'qwen2.5_1.5b_alfworld' }), ['/recipe']);
+});
+
+test('paths of a spec stay inside, and hold nothing that is more than a path', () => {
+  const bad = ['../x/y', 'a/../b', 'a/b/c', '/a/b', 'a', "a/b'", `a/\${x}`, 'a/b,c', 'a/b c'];
+  for (const directory of bad) {
+    assert.deepEqual(fields({ evaluation: { checkpoint: { directory } } }), [
+      '/evaluation/checkpoint/directory',
+    ]);
+  }
+  for (const path of ['../model', 'a b', `\${oc.env:HOME}`, 'x=y', "a'"]) {
+    assert.deepEqual(fields({ model: { path } }), ['/model/path'], path);
+  }
+  assert.deepEqual(fields({ model: { path: 'Qwen/Qwen2.5-7B-Instruct' } }), []);
+  assert.deepEqual(fields({ model: { path: '/models/qwen' } }), []);
+  for (const home of ['relative', '/a/../b', '/a\n']) assert.deepEqual(fields({ home }), ['/home']);
+});
+
+test('what is no single value cannot be an override', () => {
+  assert.deepEqual(fields({ overrides: { 'data.shuffle': { a: 1 } } }), ['/overrides/data.shuffle']);
+  assert.deepEqual(fields({ overrides: { 'a b': 1 } }), ['/overrides/a b']);
+  assert.deepEqual(fields({ training: { logger: [] } }), ['/training/logger']);
+  assert.deepEqual(fields({ training: { logger: ['trackio'] } }), ['/training/logger/0']);
+});

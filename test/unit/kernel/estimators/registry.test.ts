@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  ESTIMATORS,
+  estimatorNames,
+  GIGPO_RECIPE,
+  GRPO_RECIPE,
+  gigpo,
+  grpo,
+  HGPO_RECIPE,
+  hgpo,
+  isEstimatorName,
+  RLOO_RECIPE,
+  rloo,
+} from '../../../../src/kernel/index.ts';
+import { columnsOf } from '../reference.ts';
+
+const b = columnsOf([
+  { group: 0, trajectory: 0, observation: 0, ret: 4, score: 1 },
+  { group: 0, trajectory: 1, observation: 0, ret: 1, score: 3 },
+  { group: 0, trajectory: 1, observation: 0, ret: 2, score: 3 },
+]);
+const input = { steps: b.steps, stepReturn: () => b.stepReturn, score: () => b.score };
+const refuse = () => {
+  throw new Error('not asked for');
+};
+
+describe('estimators', () => {
+  test('the map leads to the functions', () => {
+    assert.deepEqual(
+      ESTIMATORS.hgpo.evaluate(input, { ...HGPO_RECIPE, baseGroup: true }),
+      hgpo(b.steps, b.stepReturn, { baseGroup: true }, b.score),
+    );
+    assert.deepEqual(ESTIMATORS.gigpo.evaluate(input, GIGPO_RECIPE), gigpo(b.steps, b.stepReturn, b.score));
+    assert.deepEqual(ESTIMATORS.grpo.evaluate(input, GRPO_RECIPE), grpo(b.steps.group, b.score));
+    const p = { statistics: 'trajectories' } as const;
+    assert.deepEqual(
+      ESTIMATORS.rloo.evaluate(input, { ...RLOO_RECIPE, ...p }),
+      rloo(b.steps.group, b.score, p, b.steps.trajectory),
+    );
+  });
+
+  test('a column that an estimator does not need is not asked for', () => {
+    ESTIMATORS.hgpo.evaluate({ ...input, score: refuse }, HGPO_RECIPE);
+    ESTIMATORS.grpo.evaluate({ ...input, stepReturn: refuse }, GRPO_RECIPE);
+    ESTIMATORS.rloo.evaluate({ ...input, stepReturn: refuse }, RLOO_RECIPE);
+    assert.throws(
+      () => ESTIMATORS.gigpo.evaluate({ ...input, score: refuse }, GIGPO_RECIPE),
+      /not asked for/,
+    );
+  });
+
+  test('names are known and others are not', () => {
+    assert.deepEqual(estimatorNames(), ['hgpo', 'gigpo', 'grpo', 'rloo']);
+    assert.ok(estimatorNames().every(isEstimatorName));
+    assert.ok(!isEstimatorName('gae') && !isEstimatorName('toString'));
+  });
+});

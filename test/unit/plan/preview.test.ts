@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { allEngines } from '../../../src/engines/registry.ts';
+import { compilePlan } from '../../../src/plan/compile-plan.ts';
+import { previewPlan } from '../../../src/plan/preview.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+
+test('the preview of every engine has the plan that is launched, and no error among its checks', () => {
+  for (const { name, example } of allEngines()) {
+    const resolved = resolveSpec(example);
+    const preview = previewPlan(resolved);
+    assert.deepEqual(preview.plan, compilePlan(resolved.spec), name);
+    assert.ok(preview.commandLine.includes(preview.plan.module), name);
+    assert.ok(
+      preview.checks.every(({ severity }) => severity !== 'error'),
+      name,
+    );
+  }
+});
+
+test('the preview of an engine without a script says of no difference from one', () => {
+  const { changes, corrections, details } = previewPlan(resolveSpec({ engine: 'replay', name: 'x' }));
+  assert.deepEqual({ changes, corrections, details }, { changes: [], corrections: [], details: {} });
+});

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { Redis } from 'ioredis';
+import { createExperimentsQueue, type ExperimentsQueue } from '../../../src/queue/experiments-queue.ts';
+import { until } from '../../support/dispatch.ts';
+import { type RedisServer, startRedis } from '../../support/redis.ts';
+
+type State = 'queued' | 'allocated';
+
+describe('the experiments queue', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let queue: ExperimentsQueue;
+  /** What the store says of each experiment. */
+  let states: Map<string, State>;
+  /** Called between a change of a job and the reading of the states. */
+  let inBetween: () => Promise<void>;
+  before(async () => {
+    server = await startRedis({ appendfsync: 'no' });
+    redis = new Redis(server.url, { maxRetriesPerRequest: 1 });
+  });
+  beforeEach(async (t) => {
+    await redis.flushall();
+    states = new Map();
+    inBetween = async () => {};
+    queue = createExperimentsQueue({
+      ...{ redis, prefix: '{test}', onError: (error: Error) => assert.fail(error) },
+      async statesOf(ids) {
+        await inBetween();
+        return new Map(ids.flatMap((id) => (states.has(id) ? [[id, states.get(id)!]] : [])));
+      },
+    });
+    const opened = queue;
+    (t as { after(release: () => Promise<void>): void }).after(() => opened.close());
+  });
+  after(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  async function enqueue(...ids: string[]): Promise<void> {
+    for (const id of ids) states.set(id, 'queued');
+    await queue.enqueue(ids);
+  }
+
+  const stateOf = async (id: string) => (await queue.queues[0]!.getJob(id))?.getState();
+  const jobs = async () => {
+    const counts = await queue.counts();
+    return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+  };
+
+  test('holds an experiment once, delayed, under its own id and with nothing but that', async () => {
+    await enqueue('exp-a');
+    await enqueue('exp-a', 'exp-b');
+    assert.deepEqual(await jobs(), { delayed: 2 });
+    const job = await queue.queues[0]?.getJob('exp-a');
+    assert.deepEqual([job?.data, job?.priority], [{}, 0]);
+    for (const key of await redis.keys('*')) assert.ok(key.startsWith('{test}:bull:'), key);
+  });
+
+  test('a released job is received; one that was not released is not', async () => {
+    await enqueue('exp-a', 'exp-b', 'exp-c');
+    const seen: string[] = [];
+    const serving = queue.serve(
+      async (experiment) => {
+        seen.push(experiment);
+        states.delete(experiment);
+        return 'complete';
+      },
+      { concurrency: 1, lockMs: 5_000 },
+    );
+    for (const id of ['exp-c', 'exp-a']) {
+      states.set(id, 'allocated');
+      await queue.release(id);
+    }
+    await until(() => seen.length === 2, 'both are received');
+    await serving.close(1_000);
+    assert.deepEqual([seen, await jobs()], [['exp-c', 'exp-a'], { delayed: 1 }]);
+  });
+
+  test('a release without a job adds it, and a release that is repeated changes nothing', async () => {
+    states.set('exp-a', 'allocated');
+    for (let times = 0; times < 3; times += 1) await queue.release('exp-a');
+    assert.deepEqual(await jobs(), { waiting: 1 });
+  });
+
+  // Fails if nothing is read after the job was added: the job of a running experiment would stay on the board for a day.
+  test('a job that comes too late for its experiment is removed', async () => {
+    states.set('exp-a', 'queued');
+    inBetween = async () => void states.delete('exp-a');
+    await queue.enqueue(['exp-a', 'exp-b']);
+    assert.deepEqual(await jobs(), {});
+  });
+
+  test('a job that comes after the release that missed it is released', async () => {
+    states.set('exp-a', 'queued');
+    inBetween = async () => void states.set('exp-a', 'allocated');
+    await queue.enqueue(['exp-a']);
+    assert.deepEqual(await jobs(), { waiting: 1 });
+  });
+
+  test('says which experiments have no job', async () => {
+    const ids = Array.from({ length: 7 }, (_, at) => `exp-${at}`);
+    await enqueue(...ids);
+    await queue.release('exp-3');
+    assert.deepEqual(await queue.missing(['exp-x', 'exp-3', 'exp-y', 'exp-4']), ['exp-x', 'exp-y']);
+    assert.deepEqual(await queue.missing([]), []);
+  });
+
+  test('removes jobs, except an active one', async () => {
+    await enqueue('exp-a', 'exp-b');
+    const release = Promise.withResolvers<void>();
+    const serving = queue.serve(
+      async () => {
+        await release.promise;
+        return 'complete';
+      },
+      { concurrency: 1, lockMs: 5_000 },
+    );
+    await queue.release('exp-a');
+    await until(async () => (await stateOf('exp-a')) === 'active', 'it is active');
+    states.clear();
+    await queue.remove(['exp-a', 'exp-b', 'exp-none']);
+    assert.deepEqual(await jobs(), { active: 1 });
+    release.resolve();
+    await until(async () => Object.keys(await jobs()).length === 0, 'it is completed');
+    await serving.close(1_000);
+  });
+
+  // Fails without the reading after a completion: a retry would wait for the reconciler.
+  test('an experiment that is queued again while its job is active gets a job afterwards', async () => {
+    await enqueue('exp-a');
+    const serving = queue.serve(
+      async (experiment) => {
+        await enqueue(experiment); // its job is active: this one is refused
+        return 'complete';
+      },
+      { concurrency: 1, lockMs: 5_000 },
+    );
+    await queue.release('exp-a');
+    await until(async () => (await stateOf('exp-a')) === 'delayed', 'it is queued again');
+    await serving.close(1_000);
+    assert.deepEqual(await jobs(), { delayed: 1 });
+  });
+
+  test('an experiment that is allocated again while its job is delayed is received again', async () => {
+    await enqueue('exp-a');
+    let received = 0;
+    const serving = queue.serve(
+      async (experiment) => {
+        received += 1;
+        if (received === 2) {
+          states.delete(experiment);
+          return 'complete';
+        }
+        states.set(experiment, 'allocated');
+        await queue.release(experiment); // its job is active: this does nothing
+        return 'queued';
+      },
+      { concurrency: 1, lockMs: 5_000 },
+    );
+    await queue.release('exp-a');
+    await until(() => received === 2, 'it is received again');
+    await until(async () => Object.keys(await jobs()).length === 0, 'it is completed');
+    await serving.close(1_000);
+  });
+});

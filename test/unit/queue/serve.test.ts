@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { connectToServe, type Served, serveQueue } from '../../../src/queue/serve.ts';
+import { until } from '../../support/dispatch.ts';
+import { redisFor } from '../../support/redis.ts';
+import type { Scope } from '../../support/store.ts';
+
+const QUEUED_MS = 60_000;
+
+/** A queue named `q`, and a server of it whose handler answers as `served` says. */
+async function bench(t: Scope, served: (experiment: string) => Promise<Served>, { serving = true } = {}) {
+  const releases: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const release of releases.toReversed()) await release();
+  });
+  const { port } = await redisFor({ after: (release) => void releases.push(release) });
+  const redis = new Redis(port, { maxRetriesPerRequest: null });
+  const queue = new Queue('q', { connection: redis, prefix: '{p}' });
+  const errors: string[] = [];
+  const told: [string, string][] = [];
+  const start = () =>
+    serveQueue(served, {
+      ...{
+        name: 'q',
+        prefix: '{p}',
+        redis,
+        concurrency: 4,
+        lockMs: serving ? 20_000 : 300,
+        queuedMs: QUEUED_MS,
+      },
+      onError: (error) => errors.push(error.message),
+      onServed: async (experiment, how) => void told.push([experiment, how]),
+    });
+  const server = serving ? start() : undefined;
+  releases.push(async () => {
+    await server?.close(1_000);
+    await queue.close();
+    redis.disconnect();
+  });
+  const add = (id: string) => queue.add('experiment', {}, { jobId: id, removeOnComplete: true });
+  return { redis, queue, errors, told, add, start };
+}
+
+test('a job that is served is removed, and that is told', async (t) => {
+  const { queue, told, add } = await bench(t, async () => 'complete');
+  await add('exp-a');
+  await until(() => told.length === 1, 'it is told');
+  assert.deepEqual(told, [['exp-a', 'complete']]);
+  assert.equal(await queue.getJob('exp-a'), undefined);
+});
+
+test('the job of a queued experiment is delayed, and that is told', async (t) => {
+  const { queue, told, add } = await bench(t, async () => 'queued');
+  await add('exp-a');
+  await until(() => told.length === 1, 'it is told');
+  assert.deepEqual(told, [['exp-a', 'queued']]);
+  const job = (await queue.getJob('exp-a'))!;
+  assert.deepEqual([await job.getState(), job.delay > QUEUED_MS / 2], ['delayed', true]);
+});
+
+test('a job that nobody can serve now, or whose handler throws, is received again', async (t) => {
+  const answers: (() => Promise<Served>)[] = [
+    async () => 'soon',
+    () => Promise.reject(new Error('away')),
+    async () => 'complete',
+  ];
+  const { queue, errors, told, add } = await bench(t, () => answers.shift()!());
+  await add('exp-a');
+  await until(() => told.length === 1, 'it is served at last');
+  assert.deepEqual([answers.length, errors, told], [0, ['away'], [['exp-a', 'complete']]]);
+  assert.equal((await queue.getJobCounts()).failed, 0);
+});
+
+test('the jobs of a process that died are received again, however often that happens', async (t) => {
+  const { redis, told, add, start } = await bench(t, async () => 'complete', { serving: false });
+  await add('exp-a');
+  for (let deaths = 0; deaths < 3; deaths += 1) {
+    const taken = Promise.withResolvers<void>();
+    const connection = redis.duplicate();
+    const dying = new Worker(
+      'q',
+      async () => {
+        taken.resolve();
+        await new Promise(() => {});
+      },
+      {
+        ...{ connection, prefix: '{p}', lockDuration: 300, stalledInterval: 100 },
+        maxStalledCount: 1_000,
+      },
+    );
+    dying.on('error', () => {});
+    await taken.promise;
+    await dying.close(true);
+    connection.disconnect();
+  }
+  const server = start();
+  await until(() => told.length === 1, 'it is served');
+  await server.close(1_000);
+});
+
+// Fails if the options of the caller's connection stay.
+test('a connection to serve waits while Redis is away', async (t) => {
+  const server = await redisFor(t);
+  const hasty = new Redis(server.port, { maxRetriesPerRequest: 1, commandTimeout: 500 });
+  const connection = connectToServe(hasty, assert.fail);
+  const { maxRetriesPerRequest, commandTimeout } = connection.options;
+  assert.deepEqual([maxRetriesPerRequest, commandTimeout], [null, undefined]);
+  for (const redis of [connection, hasty]) redis.disconnect();
+});
