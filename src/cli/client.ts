@@ -70,7 +70,7 @@ interface AnyConnection {
 }
 
 /** A change that meets changes of others is made anew so many times. */
-const MOST_CHANGES = 20;
+const MAX_CHANGES = 20;
 
 const SLOW_MS = 2_000;
 /** How long a server that does not answer is asked. */
@@ -93,7 +93,7 @@ export function createClient(options: ClientOptions): Client {
         return (await api.patch(path, input)) as T;
       } catch (error) {
         const met = error instanceof CliError && error.code === 'precondition-failed';
-        if (!met || tries === MOST_CHANGES) throw error;
+        if (!met || tries === MAX_CHANGES) throw error;
       }
     }
   };

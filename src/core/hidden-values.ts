@@ -8,14 +8,14 @@ export interface HiddenValues {
   redact(text: string): string;
 }
 
-const LEAST_CHARACTERS = 6;
+const MIN_CHARACTERS = 6;
 
 /** See {@link HiddenValues}. Values are found as they are, escaped as JSON, percent-encoded and in base64. */
 export function createHiddenValues(): HiddenValues {
   const forms = new Set<string>();
   return {
     hide(value) {
-      if (value == null || value.length < LEAST_CHARACTERS) return;
+      if (value == null || value.length < MIN_CHARACTERS) return;
       const base64 = Buffer.from(value)
         .toString('base64')
         .replace(/={1,2}$/, '');

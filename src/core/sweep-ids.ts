@@ -6,9 +6,9 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 export const SWEEP_ID = /^swp-[0-9a-hjkmnp-tv-z]{20}$/;
 
 /** Children of one sweep at most. */
-export const MOST_CHILDREN = 10_000;
+export const MAX_CHILDREN = 10_000;
 /** Runs of one child at most: the first one and its re-runs. */
-export const MOST_RUNS = 64;
+export const MAX_RUNS = 64;
 
 /** A new sweep id: `swp-` and 20 characters made like those of an experiment's id. */
 export function newSweepId(): string {
@@ -21,7 +21,7 @@ export function newSweepId(): string {
  * arrives at the same ids.
  */
 export function childId(sweep: string, index: number, run: number): string {
-  const place = index * MOST_RUNS + run;
+  const place = index * MAX_RUNS + run;
   let text = '';
   for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET[(place >> shift) & 31];
   return `exp-${sweep.slice(4, 20)}${text}`;

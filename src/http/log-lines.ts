@@ -23,10 +23,10 @@ const FIRST_PAGE = 16;
 /** Characters that one reading step should hold. */
 const PAGE_CHARACTERS = 256 * 1024;
 /** Entries that one request looks through at most. */
-const MOST_READ = 10_000;
+const MAX_READ = 10_000;
 /** A page of lines ends behind the event with which it has so many. */
-const MOST_LINES = 2000;
-const MOST_CHARACTERS = 2 * 1024 * 1024;
+const MAX_LINES = 2000;
+const MAX_CHARACTERS = 2 * 1024 * 1024;
 
 type Reading = StorePart<'events.read' | 'events.tail' | 'events.logPosition'>;
 
@@ -116,7 +116,7 @@ export async function readLines(
         lines.push(line);
         characters += line.text.length;
       }
-      if (lines.length >= MOST_LINES || characters >= MOST_CHARACTERS || read >= MOST_READ) {
+      if (lines.length >= MAX_LINES || characters >= MAX_CHARACTERS || read >= MAX_READ) {
         return { lines, after: last, more: true };
       }
     }
@@ -129,7 +129,7 @@ function isBehind({ entry }: Numbered, { attempt }: LogFilter): boolean {
 }
 
 /**
- * The last wanted lines, so many or {@link MOST_CHARACTERS}; of a filtered log, as far back as {@link MOST_READ} entries
+ * The last wanted lines, so many or {@link MAX_CHARACTERS}; of a filtered log, as far back as {@link MAX_READ} entries
  * reach. Memory: those lines, and one page.
  */
 export async function readLastLines(
@@ -176,7 +176,7 @@ async function linesUpTo(
       }
     }
     read += page.length;
-    if (read >= MOST_READ) return undefined;
+    if (read >= MAX_READ) return undefined;
     lines = lastOf(lines, tail);
   }
   return { lines: lastOf(lines, tail), after, more: false };
@@ -187,7 +187,7 @@ function lastOf(lines: LogLine[], tail: number): LogLine[] {
   let [first, characters] = [lines.length, 0];
   while (first > 0 && lines.length - first < tail) {
     characters += lines[first - 1]!.text.length;
-    if (characters > MOST_CHARACTERS && first < lines.length) break;
+    if (characters > MAX_CHARACTERS && first < lines.length) break;
     first--;
   }
   return lines.slice(first);

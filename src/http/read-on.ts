@@ -3,7 +3,7 @@ import type { StorePart } from '../store/store.ts';
 
 const PAGE = 500;
 /** Entries that one request looks through at most, wanted or not. */
-const MOST_READ = 10_000;
+const MAX_READ = 10_000;
 
 /**
  * Reads a stream from `after` on and keeps the entries that are wanted, until there are `most`, or they are as large
@@ -23,7 +23,7 @@ export async function readOn(
   const entries: StreamEntry[] = [];
   let { after } = input;
   let size = 0;
-  for (let read = 0; read < MOST_READ; read += PAGE) {
+  for (let read = 0; read < MAX_READ; read += PAGE) {
     const page = await store.events.read(input.id, after, PAGE);
     for (const entry of page) {
       after = entry.id;

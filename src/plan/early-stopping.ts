@@ -34,7 +34,7 @@ export interface Look {
 }
 
 /** Looks at one child at most; from then on it runs to its end. */
-const MOST_LOOKS = 100;
+const MAX_LOOKS = 100;
 
 /** What is wrong with an early stopping that could stop none of so many children; undefined where nothing is. */
 export function neverStops({ minChildren }: EarlyStopping, children: number): FieldProblem | undefined {
@@ -68,7 +68,7 @@ export function takeValues(
     state.sum += value;
     const best: number = state.best === null || isWorse(settings, state.best, value) ? value : state.best;
     state.best = best;
-    for (let due = dueAt(settings, state.looks); due <= step && state.looks < MOST_LOOKS; ) {
+    for (let due = dueAt(settings, state.looks); due <= step && state.looks < MAX_LOOKS; ) {
       looks.push({ step: due, average: state.sum / state.n, best, at, attempt });
       state.looks += 1;
       due = dueAt(settings, state.looks);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FieldProblem } from '../core/errors.ts';
 import { EchelonError } from '../core/errors.ts';
-import { MOST_CHILDREN } from '../core/sweep-ids.ts';
+import { MAX_CHILDREN } from '../core/sweep-ids.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../engines/registry.ts';
 import { countInWords, invalidSpec, specProblems } from '../engines/validate-spec.ts';
 import { clip, escapePointer } from '../schemas/json.ts';
@@ -45,7 +45,7 @@ export interface SweepChildSpec {
 const FIGURES = 6;
 const LONGEST_NAME = 100;
 /** Problems told at most. */
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 /** Children that are not valid, judged at most: those after them have the same problems. */
 const MAX_INVALID = 20;
 
@@ -140,7 +140,7 @@ export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSp
         const place = placeOf(draft, entry, field);
         ofAll ||= place.startsWith('/spec');
         const same = `${field} ${message}`;
-        if (problems.size >= MOST_PROBLEMS || problems.has(same)) continue;
+        if (problems.size >= MAX_PROBLEMS || problems.has(same)) continue;
         problems.set(same, {
           field: place,
           message: `in child ${index}, ${field || 'its spec'}: ${message}`,
@@ -149,7 +149,7 @@ export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSp
       return undefined;
     },
     /** Enough is known to stop: there are many problems, or one lies in the spec that all children share. */
-    full: () => ofAll || problems.size >= MOST_PROBLEMS || invalid >= MAX_INVALID,
+    full: () => ofAll || problems.size >= MAX_PROBLEMS || invalid >= MAX_INVALID,
     /** Throws EchelonError `invalid-spec` where any child was not valid. */
     refuse(): void {
       if (problems.size > 0) throw invalidSweep([...problems.values()]);
@@ -217,10 +217,10 @@ function methodProblems(request: SweepRequest, axes: readonly SweepAxis[]): Fiel
     });
   }
   const children = method === 'grid' ? lengths.reduce((product, length) => product * length, 1) : 0;
-  if (children > MOST_CHILDREN) {
+  if (children > MAX_CHILDREN) {
     problems.push({
       field: '/axes',
-      message: `gives ${children} children; a sweep has ${MOST_CHILDREN} at most`,
+      message: `gives ${children} children; a sweep has ${MAX_CHILDREN} at most`,
     });
   }
   return problems;

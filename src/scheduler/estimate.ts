@@ -20,7 +20,7 @@ import type { ProjectPolicy } from './choose-quotas.ts';
 export type Estimate = { at: Span; why: null } | { at: null; why: string };
 
 /** Looks at nodes in one estimate of the line: its time is bounded, whatever the line and the clusters are. */
-const MOST_LOOKS = 500_000;
+const MAX_LOOKS = 500_000;
 
 const NEVER = Number.MAX_VALUE;
 const TOO_FAR = 'it is too far back in the line to be estimated';
@@ -64,7 +64,7 @@ export function estimate(input: ChoiceInput, choice: Choice): Map<string, Estima
   const found = new Map<string, Estimate>();
   for (const item of choice.order) {
     if (starts.has(item.experiment)) continue;
-    found.set(item.experiment, play.looks > MOST_LOOKS ? unknown(TOO_FAR) : next(item, play));
+    found.set(item.experiment, play.looks > MAX_LOOKS ? unknown(TOO_FAR) : next(item, play));
   }
   return found;
 }

@@ -13,7 +13,7 @@ import type { Span } from './choose-nodes.ts';
 /** So many must be measured before anything is said. */
 const LEAST = 2;
 /** Bounds are never closer than this share of what is left: what comes beside the steps is not measured. */
-const LEAST_SPREAD = 0.05;
+const MIN_SPREAD = 0.05;
 
 /** When one that runs is expected to end (ms since 1970); null: nobody knows. */
 export function expectedEnd(pace: Pace, now: number): Span | null {
@@ -68,7 +68,7 @@ function isKnown(measured: Measured | null): measured is Measured {
 function lengthOf({ meanMs, deviationMs, count: measured }: Measured, count: number): Span {
   const variance = count * deviationMs ** 2 + (count * deviationMs) ** 2 / measured;
   const likely = count * meanMs;
-  const spread = Math.max(2 * Math.sqrt(variance), LEAST_SPREAD * likely);
+  const spread = Math.max(2 * Math.sqrt(variance), MIN_SPREAD * likely);
   return { early: Math.max(0, likely - spread), likely, late: likely + spread };
 }
 

@@ -7,7 +7,7 @@ import { strict } from './strict.ts';
 export const KEY_VERSION = 1;
 
 /** A rotated key's old secret is accepted for this long at most. */
-const MOST_OVERLAP_SECONDS = 7 * 24 * 3600;
+const MAX_OVERLAP_SECONDS = 7 * 24 * 3600;
 
 const Instant = Type.Integer({ minimum: 0, description: 'Milliseconds since 1970' });
 const MaybeInstant = Type.Union([Instant, Type.Null()]);
@@ -72,7 +72,7 @@ export const ApiKeyRotation = Type.Object(
     overlapSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: MOST_OVERLAP_SECONDS,
+        maximum: MAX_OVERLAP_SECONDS,
         description: 'The old secret is accepted for this long; 0 where it is left out',
       }),
     ),

@@ -16,7 +16,7 @@ const Days = (what: string) =>
   );
 
 /** A backup that is restored takes attempts for running that have ended since; clusters must know of them so long. */
-const LEAST_LOG_DAYS = 7;
+const MIN_LOG_DAYS = 7;
 
 /** How long a project keeps what its experiments leave; what is left out has its default. */
 export const Retention = Type.Object(
@@ -25,7 +25,7 @@ export const Retention = Type.Object(
     streamsDays: Days('its events, logs, metrics and reports are kept (default 90)'),
     recordsDays: Days('its record is kept (default 730)'),
     eventLogsDays: Type.Optional(
-      Type.Union([Type.Integer({ minimum: LEAST_LOG_DAYS, maximum: 36_500 }), Type.Null()], {
+      Type.Union([Type.Integer({ minimum: MIN_LOG_DAYS, maximum: 36_500 }), Type.Null()], {
         description:
           "Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record",
       }),
@@ -41,7 +41,7 @@ export const DEFAULT_RETENTION = {
   batchesDays: 30,
   streamsDays: 90,
   recordsDays: 730,
-  eventLogsDays: LEAST_LOG_DAYS,
+  eventLogsDays: MIN_LOG_DAYS,
 } as const;
 
 /** A policy without gaps: days by stage, null for ever. */
@@ -62,7 +62,7 @@ export function policyOf(retention: unknown): RetentionPolicy {
 export function eventLogDaysOf(retention: unknown): number | null {
   const { eventLogsDays } = { ...DEFAULT_RETENTION, ...(retention as Retention | null) };
   const days = shorter(eventLogsDays ?? null, policyOf(retention).records);
-  return days === null ? null : Math.max(days, LEAST_LOG_DAYS);
+  return days === null ? null : Math.max(days, MIN_LOG_DAYS);
 }
 
 function shorter(one: number | null, other: number | null): number | null {

@@ -30,11 +30,11 @@ const MOST = 20;
 /** Values in one another that are looked into. */
 const DEEPEST = 64;
 /** So much of the end of a key is read as a name. */
-const MOST_NAME = 200;
+const MAX_NAME = 200;
 /** So much of a value is read for its disorder: no generated key is longer. */
-const MOST_VALUE = 4096;
+const MAX_VALUE = 4096;
 /** So much of each key is shown in a field. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /**
  * Where an input, of any form, holds a secret in plain text: by its known form anywhere, and by its disorder under a
@@ -101,12 +101,12 @@ function mayHoldOne(value: unknown): boolean {
 
 /** References stand below `secrets` of a spec or of a sweep's shared spec, or an axis names them: `secrets.HF_TOKEN`. */
 function read(key: string, isSecret: boolean, { holdsReferences }: Key): Key {
-  const name = key.slice(-MOST_NAME).split(/[./]/).at(-1) ?? '';
+  const name = key.slice(-MAX_NAME).split(/[./]/).at(-1) ?? '';
   return {
-    shown: isSecret ? MASK : escapePointer(clip(key, MOST_SHOWN)),
+    shown: isSecret ? MASK : escapePointer(clip(key, MAX_SHOWN)),
     secretName: isSecretName(name) ? name : null,
-    holdsReferences: key.length <= MOST_NAME && /(?:^|\/)secrets$/.test(key),
-    isReference: holdsReferences || (key.length <= 2 * MOST_NAME && /(?:^|\/)secrets[./]./.test(key)),
+    holdsReferences: key.length <= MAX_NAME && /(?:^|\/)secrets$/.test(key),
+    isReference: holdsReferences || (key.length <= 2 * MAX_NAME && /(?:^|\/)secrets[./]./.test(key)),
   };
 }
 
@@ -122,10 +122,10 @@ function whatIsHeld(value: string, { secretName, isReference }: Key): string | u
   if (kind !== undefined) return `what looks like ${kind}`;
   // References have secret names and are no values; one that looks like a value is one.
   if (isReference)
-    return value.length >= 32 && looksRandom(value.slice(0, MOST_VALUE))
+    return value.length >= 32 && looksRandom(value.slice(0, MAX_VALUE))
       ? 'what looks like the secret itself, not its name on the cluster'
       : undefined;
-  if (secretName !== null && mayBeSecret(secretName, value.slice(0, MOST_VALUE)))
+  if (secretName !== null && mayBeSecret(secretName, value.slice(0, MAX_VALUE)))
     return 'what looks like a secret';
   return isAssigned(value) ? 'what looks like a secret' : undefined;
 }
@@ -134,9 +134,9 @@ function whatIsHeld(value: string, { secretName, isReference }: Key): string | u
 function isAssigned(text: string): boolean {
   const at = text.search(/[\w.@/+~-]=\S/);
   if (at === -1) return false;
-  const name = nameAtEnd(text.slice(Math.max(0, at + 1 - MOST_NAME), at + 1));
+  const name = nameAtEnd(text.slice(Math.max(0, at + 1 - MAX_NAME), at + 1));
   if (!isSecretName(name)) return false;
-  const [value = ''] = /^\S*/.exec(text.slice(at + 2, at + 2 + MOST_VALUE)) ?? [];
+  const [value = ''] = /^\S*/.exec(text.slice(at + 2, at + 2 + MAX_VALUE)) ?? [];
   return mayBeSecret(name, value);
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
-import { MOST_CHILDREN } from '../core/sweep-ids.ts';
+import { MAX_CHILDREN } from '../core/sweep-ids.ts';
 import { VerificationCounts } from './experiment.ts';
 import { Label } from './spec-parts.ts';
 import { strict } from './strict.ts';
@@ -50,7 +50,7 @@ export const EarlyStopping = Type.Object(
     everySteps: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Between two looks' }),
     minChildren: Type.Integer({
       minimum: 1,
-      maximum: MOST_CHILDREN,
+      maximum: MAX_CHILDREN,
       description: 'Other children that must have come as far',
     }),
   },
@@ -83,7 +83,7 @@ export const SweepRequest = Type.Object(
     axes: Type.Record(
       Type.String(),
       Type.Union([
-        Type.Array(Type.Unknown(), { minItems: 1, maxItems: MOST_CHILDREN }),
+        Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_CHILDREN }),
         Type.Unsafe<SweepRange>(SweepRange),
       ]),
       {
@@ -94,7 +94,7 @@ export const SweepRequest = Type.Object(
       },
     ),
     count: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MOST_CHILDREN, description: 'random: how many are drawn' }),
+      Type.Integer({ minimum: 1, maximum: MAX_CHILDREN, description: 'random: how many are drawn' }),
     ),
     seed: Type.Optional(
       Type.Integer({

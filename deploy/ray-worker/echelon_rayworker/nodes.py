@@ -17,7 +17,7 @@ from echelon_rayworker.engines.answers import OWN_KEYS, Answer, answer_all, divi
 from echelon_rayworker.engines.arguments import parse
 
 PACKAGES = ("ray", "grpcio", "protobuf", "numpy")
-LEAST_FREE_BYTES = 1 << 30
+MIN_FREE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def cluster_answers(shared_root: str) -> list[Answer]:
     looks = look(shared_root)
     gpus = ray.cluster_resources().get("GPU", 0.0)
     free = shutil.disk_usage(shared_root).free
-    full = free < LEAST_FREE_BYTES
+    full = free < MIN_FREE_BYTES
     here = looks[0].packages if looks and not looks[0].trouble else {}
     return [
         Answer("Ray", True, f"Ray {ray.__version__}, {len(looks)} nodes, {gpus:g} GPUs"),

@@ -3,7 +3,7 @@
 A value is found as it is, base64 (at any offset within other text, both alphabets), percent-encoded, hexadecimal and
 escaped as JSON or Python write it. A line that ends with the beginning of a form, begins with its end, or lies wholly
 within one is masked there too, so that a value which was wrapped, cut or printed over two lines does not show. Blind to
-values below ``LEAST_CHARACTERS``: masking them would mangle ordinary text, and no secret is resolved that short.
+values below ``MIN_CHARACTERS``: masking them would mangle ordinary text, and no secret is resolved that short.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import urllib.parse
 from typing import Iterable, Mapping
 
 MASK = "***"
-LEAST_CHARACTERS = 6
+MIN_CHARACTERS = 6
 # So much of a form at a line's edge counts as a part of it; of shorter forms, half.
 _EDGE_CHARACTERS = 8
 # A line is taken for a part of a form from this length on.
@@ -135,7 +135,7 @@ def secret_values(environment: Mapping[str, str], names: Iterable[str] = ()) -> 
     named = set(names)
     found = {
         value for name, value in environment.items()
-        if (name in named or SECRET_NAME.search(name)) and len(value) >= LEAST_CHARACTERS
+        if (name in named or SECRET_NAME.search(name)) and len(value) >= MIN_CHARACTERS
     }
     return sorted(found, key=len, reverse=True)
 
@@ -145,7 +145,7 @@ def _pieces(value: str) -> list[str]:
     whole = value.strip()
     lines = [line.strip() for line in whole.splitlines()] if "\n" in whole else []
     return [
-        piece for piece in (whole, *lines) if len(piece) >= LEAST_CHARACTERS and not (lines and piece.startswith("-----"))
+        piece for piece in (whole, *lines) if len(piece) >= MIN_CHARACTERS and not (lines and piece.startswith("-----"))
     ]
 
 
@@ -159,7 +159,7 @@ def _forms(value: str) -> set[str]:
         begin, end = -(-offset * 8 // 6), (offset + len(data)) * 8 // 6
         core = base64.b64encode(bytes(offset) + data).decode()[begin:end]
         forms |= {core, core.replace("+", "-").replace("/", "_")}
-    return {form for form in forms if len(form) >= LEAST_CHARACTERS}
+    return {form for form in forms if len(form) >= MIN_CHARACTERS}
 
 
 def _mask_start(text: str, form: str, least: int) -> str:

@@ -12,7 +12,7 @@ import re
 import stat
 from typing import Mapping
 
-from echelon_rayworker.redaction import LEAST_CHARACTERS
+from echelon_rayworker.redaction import MIN_CHARACTERS
 
 DIRECTORY_VARIABLE = "ECHELON_SECRETS_DIR"
 VARIABLE_PREFIX = "ECHELON_SECRET_"
@@ -55,9 +55,9 @@ class SecretStore:
         value = value.strip("\r\n")
         if "\0" in value:
             raise UnusableSecret(f"the {what} holds a NUL, which no variable can")
-        if len(value.strip()) < LEAST_CHARACTERS:
+        if len(value.strip()) < MIN_CHARACTERS:
             raise UnusableSecret(
-                f"the {what} has fewer than {LEAST_CHARACTERS} characters, too few to be kept out of logs: use a longer one"
+                f"the {what} has fewer than {MIN_CHARACTERS} characters, too few to be kept out of logs: use a longer one"
             )
         return value
 

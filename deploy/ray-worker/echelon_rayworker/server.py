@@ -26,7 +26,7 @@ from echelon_rayworker import __version__, launch
 from echelon_rayworker.attempts import AttemptStore
 from echelon_rayworker.files import lock_file, make_directories, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
-from echelon_rayworker.redaction import LEAST_CHARACTERS
+from echelon_rayworker.redaction import MIN_CHARACTERS
 from echelon_rayworker.secretstore import DIRECTORY_VARIABLE, SecretStore, secrets_directory
 from echelon_rayworker.preflight import Preflight
 from echelon_rayworker.service import ClusterView, RayWorkerService
@@ -226,7 +226,7 @@ def _own_secrets(token: str, environment: Mapping[str, str]) -> tuple[str, ...]:
         found.append(_read(environment.get("RAY_AUTH_TOKEN_PATH", "") or default_path).decode().strip())
     except (OSError, UnicodeDecodeError):
         pass
-    return tuple(value for value in found if len(value) >= LEAST_CHARACTERS)
+    return tuple(value for value in found if len(value) >= MIN_CHARACTERS)
 
 
 def _read_port(path: str) -> int:

@@ -35,7 +35,7 @@ export interface CommandRunner {
 }
 
 /** A command that brings down each dispatcher that tries it is given up. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** What the commands of a dispatcher need. */
 interface CommandRunnerDeps {
@@ -112,9 +112,9 @@ async function carryOut(
   };
   let state: 'succeeded' | 'failed' = 'succeeded';
   try {
-    if (claimed.tries > MOST_TRIES)
+    if (claimed.tries > MAX_TRIES)
       throw new SetupError(
-        `It was given up after ${MOST_TRIES} tries.`,
+        `It was given up after ${MAX_TRIES} tries.`,
         'The logs of the dispatchers say more.',
       );
     await run(work);

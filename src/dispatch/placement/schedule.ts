@@ -29,7 +29,7 @@ export type ScheduleStore = StorePart<'queue.situation' | 'queue.window' | 'queu
 /** The first look at the line, over all projects; grows while a cluster is left open at its end. */
 const WINDOW = 256;
 /** Of each project at least. */
-const LEAST_WINDOW = 16;
+const MIN_WINDOW = 16;
 const LONGEST_WINDOW = 16_384;
 /** Where all that is left is to start out of turn. Slurm's sched/backfill looks at 500 (bf_max_job_test). */
 const BACKFILL_WINDOW = 1_024;
@@ -51,7 +51,7 @@ export function createDecide({
   let known = 1;
   let nearUntil = Number.NEGATIVE_INFINITY;
   return async () => {
-    let limit = Math.max(LEAST_WINDOW, Math.ceil(WINDOW / known));
+    let limit = Math.max(MIN_WINDOW, Math.ceil(WINDOW / known));
     const seen = await store.queue.situation(limit);
     const { clusters, projects, pauses } = seen;
     const held = [...seen.reservations];

@@ -9,7 +9,7 @@ import { PageQuery } from './common.ts';
 
 /** Entries read from the store in one call, and looked at for one answer at most. */
 const READ = 500;
-const MOST_READ = 5000;
+const MAX_READ = 5000;
 
 const text = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
@@ -34,7 +34,7 @@ export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
       schema: {
         operationId: 'listAudit',
         summary: 'Who changed what, and who was refused; the newest first',
-        description: `The last ${AUDIT_ENTRIES.toLocaleString('en')} entries of ${AUDIT_DAYS} days. A page looks at ${MOST_READ} entries at most: with a filter it may be short, and \`next\` leads on.`,
+        description: `The last ${AUDIT_ENTRIES.toLocaleString('en')} entries of ${AUDIT_DAYS} days. A page looks at ${MAX_READ} entries at most: with a filter it may be short, and \`next\` leads on.`,
         tags: ['access'],
         querystring: Query,
         response: { 200: { $ref: 'AuditPage#' }, ...problems('invalid-cursor') },
@@ -49,7 +49,7 @@ export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
       const scope = `audit ${JSON.stringify([caller, action, target])}`;
       let before = cursor === undefined ? undefined : cursors.open(scope, cursor);
       const items: AuditEntry[] = [];
-      for (let read = 0; read < MOST_READ; read += READ) {
+      for (let read = 0; read < MAX_READ; read += READ) {
         const page = await store.audit.page(READ, before);
         for (const entry of page) {
           if (items.length === limit) return { items, next: cursors.seal(scope, before!) };

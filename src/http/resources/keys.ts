@@ -22,7 +22,7 @@ import { PageQuery } from './common.ts';
 const KeyParams = Type.Object({ id: Type.String({ description: "The key's id" }) }, strict);
 
 /** Keys that are valid at once at most. */
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 
 const withSecret = {
   description: 'With its secret, which is shown this once',
@@ -139,8 +139,8 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
       }
       const now = clock.now();
       const live = (await store.access.keys()).filter((key) => isLive(key, now));
-      if (live.length >= MOST_KEYS) {
-        throw new EchelonError('limit-reached', `There are ${MOST_KEYS} valid keys; revoke some first.`);
+      if (live.length >= MAX_KEYS) {
+        throw new EchelonError('limit-reached', `There are ${MAX_KEYS} valid keys; revoke some first.`);
       }
       const id = newKeyId();
       const { token, digest } = newKeyToken(id);

@@ -10,14 +10,14 @@ import { problems } from '../server/responses.ts';
 import { AfterParam, ExperimentParams, experimentOf, namesQuery, streamPlace } from './common.ts';
 
 /** Metric events in one answer at most. */
-const MOST_EVENTS = 2000;
+const MAX_EVENTS = 2000;
 /** Values of one page: some 3 MB of answer, however many metrics a step has. */
-const MOST_VALUES = 50_000;
+const MAX_VALUES = 50_000;
 /** Points of a chart, over all its series: where there are many series, each has fewer. */
-const MOST_POINTS = 20_000;
-const MOST_RESOLUTION = 2000;
+const MAX_POINTS = 20_000;
+const MAX_RESOLUTION = 2000;
 const DEFAULT_RESOLUTION = 500;
-const MOST_EXPERIMENTS = 20;
+const MAX_EXPERIMENTS = 20;
 /** Each such call of the store has to be answered in time. */
 const NAMES_AT_ONCE = 50;
 const LAST_STEP = 2 ** 32 - 1;
@@ -33,8 +33,8 @@ const ChartQuery = {
   resolution: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: MOST_RESOLUTION,
-      description: `Points of a series at most; default ${DEFAULT_RESOLUTION}. An answer has at most ${MOST_POINTS} points, so many series have fewer each`,
+      maximum: MAX_RESOLUTION,
+      description: `Points of a series at most; default ${DEFAULT_RESOLUTION}. An answer has at most ${MAX_POINTS} points, so many series have fewer each`,
     }),
   ),
 };
@@ -90,7 +90,7 @@ function addComparison(app: App, store: Store): void {
           {
             experiments: Type.Array(Type.String(), {
               minItems: 1,
-              maxItems: MOST_EXPERIMENTS,
+              maxItems: MAX_EXPERIMENTS,
               uniqueItems: true,
               description: 'Their ids, separated by commas, or repeated',
             }),
@@ -150,7 +150,7 @@ function addPoints(app: App, store: Store): void {
     async (request) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const after = streamPlace({ value: request.query.after, field: 'after', experiment });
-      const most = { most: MOST_EVENTS, mostSize: MOST_VALUES };
+      const most = { most: MAX_EVENTS, mostSize: MAX_VALUES };
       const page = await readOn(store, { id: experiment.id, after, ...most, sizeOf: valuesOf });
       return { series: seriesOf(page.entries, request.query.names), after: page.after, more: page.more };
     },
@@ -168,7 +168,7 @@ async function chartsOf(
     ids.map(async (id) => (await store.metrics.names(id)).map(({ name }) => name).filter(isNamed)),
   );
   const count = names.reduce((sum, some) => sum + some.length, 0);
-  const fitting = Math.max(1, Math.min(resolution, Math.floor(MOST_POINTS / Math.max(1, count))));
+  const fitting = Math.max(1, Math.min(resolution, Math.floor(MAX_POINTS / Math.max(1, count))));
   const charts: MetricChart[] = [];
   for (const [index, id] of ids.entries()) {
     const series: MetricChart['series'] = [];

@@ -54,11 +54,11 @@ function addBegin(app: App, deps: RouteDeps): void {
 }
 
 /** Commands on a cluster are carried out one after another: a crowd of preflights would keep its owner waiting. */
-const MOST_WAITING = 8;
+const MAX_WAITING = 8;
 
 async function refuseCrowd({ store }: RouteDeps, cluster: string): Promise<void> {
   const waiting = (await store.commands.open()).filter((command) => command.cluster === cluster).length;
-  if (waiting < MOST_WAITING) return;
+  if (waiting < MAX_WAITING) return;
   throw new EchelonError('cluster-busy', `${waiting} commands wait for ${cluster} already; try again later.`);
 }
 

@@ -11,7 +11,7 @@ import { problems } from '../server/responses.ts';
 const ProjectParams = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
 
 /** Projects at most. */
-const MOST_PROJECTS = 1000;
+const MAX_PROJECTS = 1000;
 
 /** GET and POST /v1/projects; GET, PATCH and DELETE one. */
 export function addProjects(app: App, deps: RouteDeps): void {
@@ -80,10 +80,10 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
     },
     async (request, reply) => {
       const project: Project = newProject(request.body, clock.now());
-      if ((await store.projects.list()).length >= MOST_PROJECTS) {
+      if ((await store.projects.list()).length >= MAX_PROJECTS) {
         throw new EchelonError(
           'limit-reached',
-          `There are ${MOST_PROJECTS} projects, the most; remove one first.`,
+          `There are ${MAX_PROJECTS} projects, the most; remove one first.`,
         );
       }
       if (!(await store.projects.create(project))) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
-import { MOST_CHILDREN, SWEEP_ID } from '../../core/sweep-ids.ts';
+import { MAX_CHILDREN, SWEEP_ID } from '../../core/sweep-ids.ts';
 import { type ExperimentSpec, engineOf } from '../../engines/registry.ts';
 import { childReference, referenceMetrics } from '../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../plan/sweep.ts';
@@ -203,7 +203,7 @@ function axesNamed(sweep: SweepRecord, named: readonly string[] | undefined): st
 
 async function childrenOf(store: Store, sweep: SweepRecord): Promise<SweepChild[]> {
   const children: SweepChild[] = [];
-  for (let from = 0; from < Math.min(sweep.count, MOST_CHILDREN); from += PAGE) {
+  for (let from = 0; from < Math.min(sweep.count, MAX_CHILDREN); from += PAGE) {
     children.push(...(await store.sweeps.children(sweep, from, PAGE)));
   }
   return children;
@@ -231,7 +231,7 @@ function addCancel(app: App, deps: RouteDeps): void {
         throw new EchelonError('already-final', 'Every child has ended already; there is nothing to cancel.');
       }
       // What is left after this time, or after a crash, the dispatchers do.
-      const deadline = clock.now() + MOST_CANCEL_MS;
+      const deadline = clock.now() + MAX_CANCEL_MS;
       for (let from: number | null = 0; from !== null && clock.now() < deadline; ) {
         const { cancelled, next } = await store.sweeps.cancelChildren(id, from);
         from = next;
@@ -260,7 +260,7 @@ async function requireCodePaths(
   }
 }
 
-const MOST_CANCEL_MS = 10_000;
+const MAX_CANCEL_MS = 10_000;
 
 /** Running it again takes the scope that submitting it took. */
 function mayLoadCode({ spec, axes }: SweepRecord): boolean {

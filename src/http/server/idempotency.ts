@@ -27,9 +27,9 @@ const KEPT_MS = 24 * 3600 * 1000;
 /** Beyond the time after which a request is given up, so that two never work on one key. */
 const CLAIM_MS = 60_000;
 /** Longer answers are not kept. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** Longer refusals are not kept: the same request is refused again, and made nothing. */
-const MOST_REFUSAL_BYTES = 2048;
+const MAX_REFUSAL_BYTES = 2048;
 /** Refusals that say nothing of the request itself. */
 const PASSING = new Set([401, 403, 408, 413, 429]);
 /** Headers that a repetition must be told. */
@@ -160,8 +160,8 @@ function answerToKeep(
 ): KeptAnswer | undefined {
   const status = reply.statusCode;
   const text = payload === undefined || payload === null ? '' : payload;
-  if (typeof text !== 'string' || Buffer.byteLength(text) > MOST_BYTES) return undefined;
-  if (status >= 400 && (text.length > MOST_REFUSAL_BYTES || !isFinal(status, text))) return undefined;
+  if (typeof text !== 'string' || Buffer.byteLength(text) > MAX_BYTES) return undefined;
+  if (status >= 400 && (text.length > MAX_REFUSAL_BYTES || !isFinal(status, text))) return undefined;
   if (status < 400 && request.routeOptions.config.idempotency === 'secret') {
     return { status, headers: {}, body: '', withheld: true };
   }

@@ -9,7 +9,7 @@ import { readSegments } from './archive-segments.ts';
 import type { DueFigures, RetentionStore } from './contract.ts';
 
 /** Experiments whose bytes one preview adds up. */
-const MOST_SUMMED = 10_000;
+const MAX_SUMMED = 10_000;
 /** Experiments that a preview names. */
 const NAMED = 10;
 /** Batches that become kept while others are deleted are looked at again so often; then it is another time's work. */
@@ -81,12 +81,12 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
 }
 
 async function forgettingFigures({ redis, keys }: StoreContext, project: string, endedBefore: number) {
-  const ids = await guarded(redis.zrange(keys.forgetting, '0', String(MOST_SUMMED - 1)));
+  const ids = await guarded(redis.zrange(keys.forgetting, '0', String(MAX_SUMMED - 1)));
   const looks = redis.pipeline();
   for (const id of ids) looks.hmget(keys.experiment(id), 'project', 'endedAt');
   const rows = ids.length === 0 ? [] : ((await runAll(looks)) as (string | null)[][]);
   const due = rows.filter(([owner, endedAt]) => owner === project && Number(endedAt) < endedBefore);
-  return { experiments: due.length, complete: ids.length < MOST_SUMMED };
+  return { experiments: due.length, complete: ids.length < MAX_SUMMED };
 }
 
 function highestByCluster(fields: Fields): Map<string, number> {
@@ -104,7 +104,7 @@ async function dueFigures(
   for (const one of stages) {
     const key = keys.due(one, project);
     asking.zcount(key, '-inf', end);
-    asking.zrangebyscore(key, '-inf', end, 'WITHSCORES', 'LIMIT', 0, MOST_SUMMED);
+    asking.zrangebyscore(key, '-inf', end, 'WITHSCORES', 'LIMIT', 0, MAX_SUMMED);
   }
   const replies = await runAll(asking);
   const experiments = replies.reduce(
@@ -116,7 +116,7 @@ async function dueFigures(
       pairs.flatMap((id, at) => (at % 2 === 0 ? [{ id, endedAt: Number(pairs[at + 1]) }] : [])),
     )
     .sort((a, b) => a.endedAt - b.endedAt)
-    .slice(0, MOST_SUMMED)
+    .slice(0, MAX_SUMMED)
     .map(({ id }) => id);
   const sizes = redis.pipeline();
   const fields = stage === 'batches' ? ['partBytes', 'longBytes'] : ['eventBytes'];

@@ -12,7 +12,7 @@ import { digestOf } from './archive-keys.ts';
  */
 const FORMAT = Buffer.from('echelon-series/1\n');
 /** A longer series stays in the store for as long as its experiment's stream is kept. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const FIELDS_PER_READ = 500;
 /** Unpacked series that are kept at hand, in bytes. */
 const KEPT_BYTES = 64 * 1024 * 1024;
@@ -27,7 +27,7 @@ export async function archiveSeries(context: StoreContext, id: string): Promise<
   const [endedAt, size] = (await runAll(
     redis.pipeline().hget(keys.experiment(id), 'endedAt').memory('USAGE', key, 'SAMPLES', 20),
   )) as [string | null, number | null];
-  if (endedAt === null || size === null || size > MOST_BYTES) return;
+  if (endedAt === null || size === null || size > MAX_BYTES) return;
   const fields = new Map<string, Buffer>();
   let cursor = '0';
   do {
@@ -57,7 +57,7 @@ export async function unpackSeries(object: Uint8Array): Promise<SeriesFields> {
       'An archived series is of another format; a later version of Echelon may have written it',
     );
   }
-  const options = { maxOutputLength: 4 * MOST_BYTES };
+  const options = { maxOutputLength: 4 * MAX_BYTES };
   const bytes = await promisify(zstdDecompress)(packed.subarray(FORMAT.length), options);
   const fields = new Map<string, Buffer>();
   const next = (at: number) => at + 4 + bytes.readUInt32LE(at);

@@ -29,17 +29,17 @@ export function createBatchPage(context: StoreContext): Pick<BatchStore, 'page'>
 }
 
 /** Batches of one attempt are numbered below it. */
-const MOST_BATCHES = 2 ** 32;
+const MAX_BATCHES = 2 ** 32;
 /** Fields of a hash that one reading step looks at: of a long run there are many, and others wait. */
 const FIELDS_PER_READ = 1_000;
 
 /** A batch's place among all of its experiment. */
 function numberOf({ attempt, batch }: { attempt: number; batch: number }): number {
-  return attempt * MOST_BATCHES + batch;
+  return attempt * MAX_BATCHES + batch;
 }
 
 function fieldOf(place: number): string {
-  return `${Math.floor(place / MOST_BATCHES)}:${place % MOST_BATCHES}`;
+  return `${Math.floor(place / MAX_BATCHES)}:${place % MAX_BATCHES}`;
 }
 
 /** The places of all batches in the hash, in no order. */

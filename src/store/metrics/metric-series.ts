@@ -9,7 +9,7 @@ import { readPyramid } from './series-pyramid.ts';
 /** Points of the answer that one reading step is asked for: it bounds how long the server answers nobody else. */
 const POINTS_PER_STEP = 4000;
 /** Looks into finer levels for a point that reaches into what a later attempt stands for. */
-const MOST_SPLITS = 12;
+const MAX_SPLITS = 12;
 /** Fine enough to come down to points within a few looks. */
 const FINER_RESOLUTION = 16;
 const LAST_STEP = 2 ** 32 - 1;
@@ -144,7 +144,7 @@ async function within(
 ): Promise<Item[]> {
   const { stretch, cut, resolution } = input;
   let inside = input.items.filter((item) => item.from <= stretch.to && item.to >= stretch.from);
-  for (let splits = 0; splits < MOST_SPLITS; splits++) {
+  for (let splits = 0; splits < MAX_SPLITS; splits++) {
     const straddling = inside.findIndex((item) => item.to > cut && item.count > 1);
     if (straddling === -1) return inside.filter(({ from }) => from <= cut);
     const { from } = inside[straddling]!;

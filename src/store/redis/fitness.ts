@@ -11,7 +11,7 @@ const SETTINGS = [
 ] as const;
 
 /** The store's scripts use stream ids `<attempt>-*` and the flag `allow-oom`, which 7.0 brought. */
-const LEAST_VERSION = [7, 0] as const;
+const MIN_VERSION = [7, 0] as const;
 
 /** Whether the server keeps what it is given. */
 export function createFitness(
@@ -48,8 +48,8 @@ export function createFitness(
           'it runs in cluster mode, which Echelon does not support; use one primary with "cluster-enabled no"',
         );
       const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
-      if (major < LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor < LEAST_VERSION[1])) {
-        faults.push(`it is Redis ${major}.${minor}; install ${LEAST_VERSION.join('.')} or newer`);
+      if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {
+        faults.push(`it is Redis ${major}.${minor}; install ${MIN_VERSION.join('.')} or newer`);
       }
       for (const { name, value, why } of SETTINGS) {
         const found = await setting(name);

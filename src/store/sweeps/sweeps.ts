@@ -1,5 +1,5 @@
 import { EchelonError } from '../../core/errors.ts';
-import { childId, MOST_RUNS } from '../../core/sweep-ids.ts';
+import { childId, MAX_RUNS } from '../../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
 import { type Admission, admitted, lineFull, queueDraining, storeFull } from '../experiments/admission.ts';
@@ -217,7 +217,7 @@ async function rerun(
   { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
 ): Promise<SweptExperiment[]> {
   const mostWaiting = context.limits.waitingOfProject;
-  const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MOST_RUNS);
+  const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MAX_RUNS);
   const all: SweptExperiment[] = [];
   for (let at = 0; at < failed.length; at += MADE_AT_ONCE) {
     const { accepting } = await pressure.recent();

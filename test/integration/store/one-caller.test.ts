@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { AuditInput } from '../../../src/store/access/contract.ts';
 import { storeFor } from '../../support/store.ts';
 
-const MOST_BYTES = 40 * 1024 * 1024;
+const MAX_BYTES = 40 * 1024 * 1024;
 
 /** Calls `make` for each number below `count`, some at a time. */
 async function many(count: number, make: (at: number) => Promise<void>): Promise<void> {
@@ -43,7 +43,7 @@ test('one caller makes the store keep no more than 40 MB of answers and audit en
   await many(4000, (at) => keep(`small-${at}`, 'flood', 'x'.repeat(100)));
   await many(12_000, () => store.audit.record(entry('flood')));
   const grown = (await used()) - before;
-  assert.ok(grown < MOST_BYTES, `${Math.round(grown / 1024 / 1024)} MB`);
+  assert.ok(grown < MAX_BYTES, `${Math.round(grown / 1024 / 1024)} MB`);
   assert.equal(
     (await store.answers.claim({ name: 'of-another', digest: 'd'.repeat(64), leaseMs: 1 })).outcome,
     'answered',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EXPERIMENT_ID } from '../../../src/core/ids.ts';
-import { childId, MOST_CHILDREN, MOST_RUNS, newSweepId, SWEEP_ID } from '../../../src/core/sweep-ids.ts';
+import { childId, MAX_CHILDREN, MAX_RUNS, newSweepId, SWEEP_ID } from '../../../src/core/sweep-ids.ts';
 
 test('ids of sweeps have their form and differ', () => {
   const ids = Array.from({ length: 1000 }, newSweepId);
@@ -12,7 +12,7 @@ test('ids of sweeps have their form and differ', () => {
 
 test('every run of every child has an experiment id of its own, always the same', () => {
   const sweep = newSweepId();
-  const place = fc.tuple(fc.nat({ max: MOST_CHILDREN - 1 }), fc.nat({ max: MOST_RUNS - 1 }));
+  const place = fc.tuple(fc.nat({ max: MAX_CHILDREN - 1 }), fc.nat({ max: MAX_RUNS - 1 }));
   fc.assert(
     fc.property(place, place, ([a, b], [c, d]) => {
       const [left, right] = [childId(sweep, a, b), childId(sweep, c, d)];

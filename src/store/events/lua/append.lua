@@ -96,10 +96,10 @@ local function batch(at, entry)
 end
 
 -- Beyond this number the oldest are forgotten: a run that registers more has long since deleted them.
-local MOST_ARTIFACTS = 10000
+local MAX_ARTIFACTS = 10000
 local function artifact(json)
   redis.call('RPUSH', x .. ':artifacts', json)
-  redis.call('LTRIM', x .. ':artifacts', -MOST_ARTIFACTS, -1)
+  redis.call('LTRIM', x .. ':artifacts', -MAX_ARTIFACTS, -1)
 end
 
 -- Steps are counted from the beginning of one to the beginning of the next, within an attempt. `pace`: attempt, step and

@@ -14,7 +14,7 @@
 -- All numbers are little-endian.
 local AGGREGATE, AGGREGATE_BYTES = '<I4I4dddddI4I4I4I4', 64
 local LEAF, BLOCK, FAN = 16, 16, 4
-local MOST_EVENTS, MOST_VALUES = 64, 8192
+local MAX_EVENTS, MAX_VALUES = 64, 8192
 local byte, sub, huge = string.byte, string.sub, math.huge
 local readStruct = struct.unpack
 
@@ -208,7 +208,7 @@ local function recordValues(x, attempt, step, parts)
   parts[1] = struct.pack('<I4I2', tonumber(step), #parts - 1)
   tail.texts[#tail.texts + 1] = table.concat(parts)
   tail.events, tail.values = tail.events + 1, tail.values + #parts - 1
-  if tail.events < MOST_EVENTS and tail.values < MOST_VALUES then return end
+  if tail.events < MAX_EVENTS and tail.values < MAX_VALUES then return end
   writeSeries(x, attempt)
   closeSeries(x, attempt)
   tail.events, tail.values = 0, 0

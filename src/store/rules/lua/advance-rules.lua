@@ -15,7 +15,7 @@
 -- include state
 -- include allocation
 
-local MOST_SHOWN = 50
+local MAX_SHOWN = 50
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
 local signals, waits, rules = root .. ':signals', root .. ':signals:waits', x .. ':rules'
@@ -41,7 +41,7 @@ for at = 8, #ARGV, 4 do
     tell(root, { project = record[3], experiment = id, name = record[4], sweep = record[5], at = now,
       event = ARGV[at + 2] })
     -- The record shows the first ones; all are in the stream.
-    if redis.call('HINCRBY', x, 'marks', 1) <= MOST_SHOWN then
+    if redis.call('HINCRBY', x, 'marks', 1) <= MAX_SHOWN then
       local shown = redis.call('HGET', x, 'fired')
       redis.call('HSET', x, 'fired', (shown and (shown .. '\n') or '') .. ARGV[at + 2])
     end

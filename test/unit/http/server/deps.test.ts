@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { MOST_CHILDREN } from '../../../../src/core/sweep-ids.ts';
+import { MAX_CHILDREN } from '../../../../src/core/sweep-ids.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../../src/http/server/deps.ts';
 import { ADVICE } from '../../../../src/http/server/error-docs.ts';
 
@@ -39,7 +39,7 @@ test('every limit limits, and is documented as it is', () => {
     assert.ok(value > 0 && Number.isFinite(value), name);
     assert.ok(page.includes(DOCUMENTED[name as keyof Limits]), `${name} is not in docs/guides/access.md`);
   }
-  assert.ok(page.includes(`| children of a sweep | request | ${MOST_CHILDREN.toLocaleString('en')} |`));
+  assert.ok(page.includes(`| children of a sweep | request | ${MAX_CHILDREN.toLocaleString('en')} |`));
   assert.match(ADVICE['body-too-large'], new RegExp(`\\b${DEFAULT_LIMITS.bodyBytes / 1024} kB`));
   assert.match(ADVICE['headers-too-large'], new RegExp(`\\b${DEFAULT_LIMITS.headerBytes / 1024} kB`));
 });

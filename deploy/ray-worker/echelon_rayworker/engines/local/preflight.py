@@ -13,7 +13,7 @@ from ..arguments import ArgumentError, parse
 from .pools import ACTOR_CPUS
 from .settings import KEYS, settings_of
 
-LEAST_FREE_BYTES = 256 << 20
+MIN_FREE_BYTES = 256 << 20
 
 
 def check_arguments(arguments: list[str]) -> list[Answer]:
@@ -36,7 +36,7 @@ def check_packages() -> list[Answer]:
 def check_disk(directory: str) -> list[Answer]:
     """Room for checkpoints and reports."""
     free = shutil.disk_usage(directory).free
-    full = free < LEAST_FREE_BYTES
+    full = free < MIN_FREE_BYTES
     return [Answer("disk", not full, f"{free / 2**30:.1f} GiB are free at {directory}", "make room" if full else "")]
 
 
