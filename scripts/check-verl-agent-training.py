@@ -2,7 +2,7 @@
 
     python scripts/check-verl-agent-training.py --home DIR [--node NODE] [--keep DIR]
 
-The plan, the engine, Ray, the recipe's trainer with its FSDP workers, and the tap are real. What a GPU or a download
+The plan, the engine, Ray, the recipe's trainer with its FSDP workers, and the capture hook are real. What a GPU or a download
 would be needed for is stood in for by verl-agent-on-cpu. Prints one line a check and ends with `N passed, N failed`;
 what the runs wrote stays in the directory that --keep names.
 """
@@ -163,8 +163,8 @@ class Checks:
         assert sorted(reports.metrics) == [1, 2] and "val/success_rate" in reports.metrics[2], reports.metrics
         saved = [one.path for one in reports.of("checkpoint")]
         assert [Path(one).name for one in saved] == ["global_step_1", "global_step_2"], saved
-        tap = max(values["echelon/tap_s"] for values in reports.metrics.values())
-        return f"{run.verified(place)}; the tap took {tap * 1000:.0f} ms of a step at most"
+        hook = max(values["echelon/capture_s"] for values in reports.metrics.values())
+        return f"{run.verified(place)}; the capture hook took {hook * 1000:.0f} ms of a step at most"
 
     def going_on(self) -> str:
         """Before it, `training` has left two checkpoints."""

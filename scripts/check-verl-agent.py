@@ -173,13 +173,13 @@ class Rollout:
 
 
 class Trainer:
-    """What the tap reads of a trainer, on the recipe's own configuration."""
+    """What the capture hook reads of a trainer, on the recipe's own configuration."""
 
     def __init__(self, config: Any, step: int) -> None:
         self.config, self.global_steps = config, step
 
 
-def one_step(modules: Any, tap: Any, config: Any, rollout: Rollout, step: int, device: str) -> None:
+def one_step(modules: Any, hook: Any, config: Any, rollout: Rollout, step: int, device: str) -> None:
     """A step up to its advantages, in the order of the recipe's fit, with the recipe's functions."""
     import numpy as np
 
@@ -205,7 +205,7 @@ def one_step(modules: Any, tap: Any, config: Any, rollout: Rollout, step: int, d
     data.batch["values"] = scores * 0
     if device != "cpu":
         data = data.to(device)
-    tap.trainer = Trainer(config, step)
+    hook.trainer = Trainer(config, step)
     algorithm = config.algorithm
     trainer.compute_advantage(
         data, adv_estimator=name, gamma=algorithm.gamma, lam=algorithm.lam, num_repeat=1,
@@ -226,7 +226,7 @@ SIZES = ["algorithm.gamma=0.95", "data.train_batch_size=4", "env.rollout.n=8"]
 
 
 class Checks:
-    """All checks of one checkout; `spool` is where the tap reports."""
+    """All checks of one checkout; `spool` is where the capture hook reports."""
 
     def __init__(self, home: Path, node: str, directory: Path) -> None:
         self.home, self.node, self.directory = home, node, directory
@@ -234,7 +234,7 @@ class Checks:
         self.spool.mkdir()
         os.environ["ECHELON_SPOOL"] = str(self.spool)
         self.stubs = Stubs()
-        self.tap: Any = None
+        self.capture_hook: Any = None
         self.modules = types.SimpleNamespace()
 
     def imports(self) -> str:
@@ -245,18 +245,18 @@ class Checks:
         return f"empty modules stood in for: {', '.join(sorted(self.stubs.used)) or 'nothing'}"
 
     def hook(self) -> str:
-        from echelon_rayworker.engines.verl_agent import datafiles, staging, tapping
+        from echelon_rayworker.engines.verl_agent import datafiles, staging, hook
 
-        path = staging.stage_tap(str(self.directory))
+        path = staging.stage_hook(str(self.directory))
         rows = str(self.directory / "train.parquet")
         datafiles.write_rows(rows, datafiles.rows_of(16, "train"))
-        config = merged(self.home, [f"data.custom_cls.path={path}", "data.custom_cls.name=TapDataset"])
+        config = merged(self.home, [f"data.custom_cls.path={path}", "data.custom_cls.name=CaptureDataset"])
         before = self.modules.trainer.compute_advantage
         sets = [self.modules.main.create_rl_dataset(rows, config.data, None, None) for _ in range(2)]
-        assert [len(one) for one in sets] == [16, 16] and type(sets[0]).__name__ == "TapDataset"
-        self.tap = tapping.current()
+        assert [len(one) for one in sets] == [16, 16] and type(sets[0]).__name__ == "CaptureDataset"
+        self.capture_hook = hook.current()
         after = self.modules.trainer.compute_advantage
-        assert self.tap is not None and after is not before and after.__wrapped__ is before, "not wrapped once"
+        assert self.capture_hook is not None and after is not before and after.__wrapped__ is before, "not wrapped once"
         return "create_rl_dataset loaded it twice, wrapped once; the recipe's dataset reads our 16 rows"
 
     def advantages(self, device: str, exact: bool = False) -> str:
@@ -265,12 +265,12 @@ class Checks:
         from verl_agent_support import Reports, verify
 
         before = Reports(self.spool)
-        self.tap.exact = exact
+        self.capture_hook.exact = exact
         for step, (name, *overrides) in enumerate(SETTINGS, start=1):
             config = merged(self.home, [f"algorithm.adv_estimator={name}", *SIZES, *overrides])
-            one_step(self.modules, self.tap, config, Rollout(torch, np, 4, 8, 20, 16, step), step, device)
-        self.tap.exact = False
-        assert self.tap.reporter.flush(60) and not self.tap.failures and not self.tap.reporter.failures
+            one_step(self.modules, self.capture_hook, config, Rollout(torch, np, 4, 8, 20, 16, step), step, device)
+        self.capture_hook.exact = False
+        assert self.capture_hook.reporter.flush(60) and not self.capture_hook.failures and not self.capture_hook.reporter.failures
         after = Reports(self.spool)
         batches, gaps = after.batches[len(before.batches) :], after.of("gap")[len(before.of("gap")) :]
         assert len(batches) == len(SETTINGS) and not gaps, f"{len(batches)} batches of {len(SETTINGS)}, {gaps}"
@@ -289,8 +289,8 @@ class Checks:
 
         for step, name in enumerate(("gae", "reinforce_plus_plus", "reinforce_plus_plus_baseline"), start=1):
             config = merged(self.home, [f"algorithm.adv_estimator={name}", *SIZES])
-            one_step(self.modules, self.tap, config, Rollout(torch, np, 4, 8, 20, 16, step), step, "cpu")
-        assert self.tap.reporter.flush(60)
+            one_step(self.modules, self.capture_hook, config, Rollout(torch, np, 4, 8, 20, 16, step), step, "cpu")
+        assert self.capture_hook.reporter.flush(60)
         reasons = [gap.reason for gap in Reports(self.spool).of("gap")]
         assert len(reasons) == 3 and all(one.startswith("not verifiable: ") for one in reasons), reasons
         return "recorded as not verifiable, with the reason"
@@ -300,7 +300,7 @@ class Checks:
 
         tracking = importlib.import_module("verl.utils.tracking").Tracking("p", "e", "console")
         tracking.log(data={"actor/lr": 1e-6, "webshop_task_score (not success_rate)": 1 / 3, "text": "x"}, step=7)
-        assert self.tap.reporter.flush(60)
+        assert self.capture_hook.reporter.flush(60)
         values = Reports(self.spool).metrics[7]
         assert values["actor/lr"] == 1e-6 and values["webshop_task_score (not success_rate)"] == 1 / 3, values
         assert "text" not in values
@@ -310,14 +310,14 @@ class Checks:
         import numpy as np
         import torch
 
-        from echelon_rayworker.engines.verl_agent import tapping
+        from echelon_rayworker.engines.verl_agent import hook
 
-        # Of a GPU the tap records no batch of HGPO.
+        # Of a GPU the capture hook records no batch of HGPO.
         name = "hgpo" if device == "cpu" else "gigpo"
         config = merged(self.home, [f"algorithm.adv_estimator={name}", "data.train_batch_size=16", "env.rollout.n=8"])
         rollout = Rollout(torch, np, 16, 8, 50, 512, 1)
         rows = int(sum(rollout.lengths))
-        behind, serialize = [], tapping.capture.serialize
+        behind, serialize = [], hook.capture.serialize
 
         def timed(*arguments: Any, **keywords: Any) -> bytes:
             begin = time.thread_time()
@@ -326,14 +326,14 @@ class Checks:
             finally:
                 behind.append(time.thread_time() - begin)
 
-        with mock.patch.object(tapping.capture, "serialize", timed):
-            # The least of three: what else the machine does is not the tap's.
+        with mock.patch.object(hook.capture, "serialize", timed):
+            # The least of three: what else the machine does is not the capture hook's.
             steps = []
             for step in range(100, 103):
-                self.tap._seconds, start = 0.0, time.perf_counter()
-                one_step(self.modules, self.tap, config, rollout, step, device)
-                steps.append((self.tap._seconds, time.perf_counter() - start))
-                assert self.tap.reporter.flush(120)
+                self.capture_hook._seconds, start = 0.0, time.perf_counter()
+                one_step(self.modules, self.capture_hook, config, rollout, step, device)
+                steps.append((self.capture_hook._seconds, time.perf_counter() - start))
+                assert self.capture_hook.reporter.flush(120)
             waited, took = min(steps)
         # The shortest step anyone reports is over two minutes (12 h for 160 steps on two H100: 270 s).
         assert waited < 0.01 * 120, f"{waited:.2f} s in the trainer's thread"
@@ -355,12 +355,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         checks = Checks(home, options.node, Path(directory))
         check("the recipe is imported", checks.imports)
-        check("the tap is loaded by the recipe's own dataset hook", checks.hook)
-        check("advantages of the recipe under the tap", lambda: checks.advantages("cpu"))
+        check("the capture hook is loaded by the recipe's own dataset hook", checks.hook)
+        check("advantages of the recipe under the capture hook", lambda: checks.advantages("cpu"))
         check("exact advantages", lambda: checks.advantages("cpu", exact=True))
         check("estimators without a kernel", checks.others)
         check("metrics", checks.metrics)
-        check("the tap's cost", lambda: checks.overhead("cpu"))
+        check("the capture hook's cost", lambda: checks.overhead("cpu"))
         for name in RECIPES:
             check(f"plan {name}", lambda name=name: check_plan(home, options.node, name))
         for name, specs in preset_specs(options.node).items():
@@ -368,7 +368,7 @@ def main() -> int:
         if options.gpu:
             check("advantages on the GPU", lambda: checks.advantages(gpu_device()))
             check("exact advantages on the GPU", lambda: checks.advantages(gpu_device(), exact=True))
-            check("the tap's cost on the GPU", lambda: checks.overhead(gpu_device()))
+            check("the capture hook's cost on the GPU", lambda: checks.overhead(gpu_device()))
     print(", ".join(f"{value} {key}" for key, value in COUNTS.items()))
     return int(COUNTS["failed"] > 0)
 

@@ -107,7 +107,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/(^|\.)_(target|partial|args|recursive|convert)_$/, 'would let Hydra call code of its choice'],
   [/^hydra(\.|$)/, "is Hydra's own: it decides where files go and which code runs"],
   [/^(ray_init|ray_kwargs)(\.|$)/, 'belongs to the connection with Ray, which the cluster decides'],
-  [/^data\.custom_cls(\.|$)/, 'loads code; the tap that records the advantages stands there'],
+  [/^data\.custom_cls(\.|$)/, 'loads code; the capture hook that records the advantages stands there'],
   [
     /^trainer\.(resume_mode|resume_from_path)$/,
     'reads a path; evaluations name one in /evaluation/checkpoint',

@@ -6,7 +6,7 @@ from echelon_rayworker.engines.verl_agent import causes, console
 from echelon_rayworker.engines.verl_agent.console import CheckpointDone, Console, Notice, StageReached, StepDone
 
 PREFIX = "\x1b[36m(TaskRunner pid=123, ip=10.0.0.2)\x1b[0m "
-START = ["config", "Using dataset class: TapDataset", "Total training steps: 4", "colocated worker base class <c>"]
+START = ["config", "Using dataset class: CaptureDataset", "Total training steps: 4", "colocated worker base class <c>"]
 
 
 def facts(reader: Console, *lines: str) -> list:
@@ -63,10 +63,10 @@ def test_a_checkpoint_that_the_trainer_did_not_live_to_confirm_is_not_reported()
 
 def test_the_tap_is_working_only_where_it_sees_its_spool():
     reader = Console()
-    assert facts(reader, "echelon-tap: installed, spool writable")[1:] == [] and reader.tap == "working"
+    assert facts(reader, "echelon-capture: installed, spool writable")[1:] == [] and reader.hook == "working"
     reader = Console()
-    facts(reader, "echelon-tap: installed, spool not visible here: /x")
-    assert reader.tap == "installed, spool not visible here: /x"
+    facts(reader, "echelon-capture: installed, spool not visible here: /x")
+    assert reader.hook == "installed, spool not visible here: /x"
 
 
 def test_missing_games_are_said():

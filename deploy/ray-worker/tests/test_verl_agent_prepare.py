@@ -107,7 +107,7 @@ def test_a_finished_training_is_seen_before_anything_is_written(tmp_path: Path):
     [
         (["trainer.val_only=True"], (), "would silently evaluate the base model"),
         (["trainer.val_only=True", "trainer.val_before_train=False"], (), "needs trainer.val_only=True and"),
-        (["data.custom_cls.path=/x/mine.py"], (), "tap=false"),
+        (["data.custom_cls.path=/x/mine.py"], (), "capture=false"),
         ([], ("program=recipe.other.main",), "holds no recipe.other.main"),
         ([], ("val_rows=100",), "no multiple of data.val_batch_size=128"),
         (["data.train_files=/not/there.parquet"], (), "does not exist"),
@@ -176,16 +176,16 @@ def test_the_data_files_are_the_recipes(tmp_path: Path):
         "data_source": "text", "prompt": [{"role": "user", "content": ""}], "ability": "agent",
         "extra_info": {"split": "test", "index": 255},
     }  # fmt: skip
-    assert made.overrides.text("data.custom_cls.path").startswith(str(tmp_path / "attempts" / "1" / "tap"))
+    assert made.overrides.text("data.custom_cls.path").startswith(str(tmp_path / "attempts" / "1" / "hook"))
 
 
 def test_the_staged_tap_can_be_imported_by_itself(tmp_path: Path):
-    path = Path(staging.stage_tap(str(tmp_path)))
-    code = "import echelon_rayworker.engines.verl_agent.tapping as t; print(t.__file__)"
+    path = Path(staging.stage_hook(str(tmp_path)))
+    code = "import echelon_rayworker.engines.verl_agent.hook as t; print(t.__file__)"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd="/", env={"PYTHONPATH": str(tmp_path / "tap")}, capture_output=True, text=True
+        [sys.executable, "-c", code], cwd="/", env={"PYTHONPATH": str(tmp_path / "hook")}, capture_output=True, text=True
     )
-    assert done.stdout.strip() == str(path.parent / "tapping.py"), done.stderr
+    assert done.stdout.strip() == str(path.parent / "hook.py"), done.stderr
 
 
 def test_secrets_and_places_are_handed_on_and_nothing_else():

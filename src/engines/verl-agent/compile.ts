@@ -9,8 +9,8 @@ import type { ResolvedVerlAgent } from './spec.ts';
 /** The trainer's entry; it is the only one that knows hgpo, and every estimator runs through it. */
 export const PROGRAM = 'recipe.hgpo.main_hgpo';
 
-/** The tap's file in a copy of the ray-worker's package that the engine puts beside the attempt's files. */
-const TAP = '{attemptDir}/tap/echelon_rayworker/engines/verl_agent/tap.py';
+/** The capture hook's file in a copy of the ray-worker's package that the engine puts beside the attempt's files. */
+const CAPTURE_DATASET = '{attemptDir}/hook/echelon_rayworker/engines/verl_agent/capture_dataset.py';
 
 /** What a spec runs in a verl-agent checkout, and how it differs from the recipe's script. */
 export interface VerlAgentPlan {
@@ -44,7 +44,7 @@ const WHY = {
   split:
     'the script sets trainer.val_out to true for in-domain, which in the code is out-of-domain; the plan names the split',
   hydra: "Hydra would write into the checkout's folder",
-  tap: 'the tap records the advantages and every metric; it is loaded into the trainer by its own hook',
+  hook: 'the capture hook records the advantages and every metric; it is loaded into the trainer by its own hook',
   variables: 'on a running cluster exported variables do not reach the actors; Ray hands these on',
   estimator: 'the trainer reads hgpo settings for hgpo alone',
   checkpoint: 'the named step is evaluated, whatever came after it',
@@ -150,12 +150,12 @@ function trainingName({ estimator, environment, rollout }: ResolvedVerlAgent): s
   ].join('_');
 }
 
-/** Sets what is ours: data files, tap, Hydra's own folder and the environment. */
+/** Sets what is ours: data files, capture hook, Hydra's own folder and the environment. */
 function setOwn(draft: Draft, environment: Readonly<Record<string, string>>): void {
   draft.set('data.train_files', '{attemptDir}/data/train.parquet', WHY.data);
   draft.set('data.val_files', '{attemptDir}/data/test.parquet', WHY.data);
-  draft.set('data.custom_cls.path', TAP, WHY.tap);
-  draft.set('data.custom_cls.name', 'TapDataset', WHY.tap);
+  draft.set('data.custom_cls.path', CAPTURE_DATASET, WHY.hook);
+  draft.set('data.custom_cls.name', 'CaptureDataset', WHY.hook);
   draft.set('hydra.run.dir', '{attemptDir}/hydra', WHY.hydra);
   for (const [name, value] of Object.entries(environment)) {
     draft.set(`+ray_init.runtime_env.env_vars.${name}`, value, WHY.variables);

@@ -38,7 +38,7 @@ describe('overrides', () => {
       ['actor_rollout_ref.model.external_lib', /loads code/],
       ['custom_reward_function.path', /loads code/],
       ['data.trust_remote_code', /loads code/],
-      ['data.custom_cls.path', /the tap/],
+      ['data.custom_cls.path', /the capture hook/],
       ['+x._target_', /code of its choice/],
       ['hydra.run.dir', /Hydra's own/],
       ['hydra/job_logging', /not a key/],
@@ -66,7 +66,7 @@ describe('overrides', () => {
     assert.match(messages({ 'custom_reward_function.path': `\${oc.env:HOME}` }, true)[0]!, /refer/);
     assert.match(messages({ 'custom_reward_function.path': 'a/../b' }, true)[0]!, /plain/);
     assert.match(messages({ _target_: 'os.system' }, true)[0]!, /code of its choice/);
-    assert.match(messages({ 'data.custom_cls.path': 'x' }, true)[0]!, /tap/);
+    assert.match(messages({ 'data.custom_cls.path': 'x' }, true)[0]!, /capture hook/);
   });
 
   test('that load code mark the spec', () => {

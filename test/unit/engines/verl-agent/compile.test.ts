@@ -44,14 +44,14 @@ describe('compileVerlAgent', () => {
     for (const { reason } of plan.corrections) assert.ok(reason.length > 20);
   });
 
-  test('gives every attempt data of its own, loads the tap, and hands variables on through Ray', () => {
+  test('gives every attempt data of its own, loads the capture hook, and hands variables on through Ray', () => {
     const plan = compile();
     has(
       plan.overrides,
       "data.train_files='{attemptDir}/data/train.parquet'",
       "data.val_files='{attemptDir}/data/test.parquet'",
-      "data.custom_cls.path='{attemptDir}/tap/echelon_rayworker/engines/verl_agent/tap.py'",
-      'data.custom_cls.name=TapDataset',
+      "data.custom_cls.path='{attemptDir}/hook/echelon_rayworker/engines/verl_agent/capture_dataset.py'",
+      'data.custom_cls.name=CaptureDataset',
       '+ray_init.runtime_env.env_vars.VLLM_ATTENTION_BACKEND=XFORMERS',
     );
     assert.deepEqual(plan.environment, { VLLM_ATTENTION_BACKEND: 'XFORMERS' });

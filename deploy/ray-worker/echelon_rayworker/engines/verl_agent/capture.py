@@ -13,7 +13,7 @@ from typing import Any, Mapping
 from echelon_rayworker import __version__
 from echelon_rayworker.batch import build_batch, uses_returns
 
-PRODUCER = f"echelon-tap/{__version__}"
+PRODUCER = f"echelon-capture/{__version__}"
 # Why the others' advantages cannot be recomputed from one number a row.
 NOT_VERIFIABLE = {
     "gae": "gae computes an advantage for each token from the critic's values, which a batch of rows does not hold",

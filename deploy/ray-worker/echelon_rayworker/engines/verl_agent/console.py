@@ -89,7 +89,7 @@ class Console:
         self.steps = steps
         self.step = 0
         self.stage = CONNECTING
-        self.tap: str = ""
+        self.hook: str = ""
         # The last marker on the way to the first step, to say where a start got stuck.
         self.marker = ""
         self._validates_first = validates_first or evaluates
@@ -101,7 +101,7 @@ class Console:
             ("Training from scratch", lambda _: self._loaded(0)),
             ("test_gen_batch meta info:", lambda _: self._reach(VALIDATING, self.step, self.steps)),
             ("compute_step_discounted_returns", lambda _: self._reach_step()),
-            ("echelon-tap:", self._tap),
+            ("echelon-capture:", self._hook),
         )
 
     def read(self, line: str) -> list[Fact]:
@@ -134,10 +134,10 @@ class Console:
         self.marker = marker
         return []
 
-    def _tap(self, text: str) -> list[Fact]:
-        if "installed" in text and not self.tap:
-            self.tap = "working" if text.endswith("spool writable") else text.partition(":")[2].strip()
-        return [] if self.tap == "working" and "failed" not in text else [Notice(text)]
+    def _hook(self, text: str) -> list[Fact]:
+        if "installed" in text and not self.hook:
+            self.hook = "working" if text.endswith("spool writable") else text.partition(":")[2].strip()
+        return [] if self.hook == "working" and "failed" not in text else [Notice(text)]
 
     def _reach(self, name: str, step: int = 0, steps: int = 0) -> list[Fact]:
         if self.stage == name:

@@ -108,8 +108,8 @@ class Driver:
             self._spool.stage(self._shown(fact.name), step=fact.step, steps=fact.steps)
         elif isinstance(fact, StepDone):
             self._done = max(self._done, fact.step)
-            if self._console.tap != "working":
-                self._without_tap(fact)
+            if self._console.hook != "working":
+                self._without_hook(fact)
         elif isinstance(fact, CheckpointDone):
             self._register(fact)
         elif isinstance(fact, Notice):
@@ -120,11 +120,11 @@ class Driver:
             return f"{stage} {os.path.basename(self._start.path.rstrip('/'))}"
         return stage
 
-    def _without_tap(self, fact: StepDone) -> None:
+    def _without_hook(self, fact: StepDone) -> None:
         """The console's metrics, rounded as they are, and a gap where the batch would be."""
         self._spool.metrics(fact.step, fact.values)
         if not self._settings.evaluates:
-            reason = self._console.tap or ("the tap was not loaded" if self._settings.tap else "run without the tap")
+            reason = self._console.hook or ("the capture hook was not loaded" if self._settings.capture else "run without the capture hook")
             self._spool.gap(fact.step, 0, reason)
 
     def _register(self, fact: CheckpointDone) -> None:

@@ -23,7 +23,7 @@ class Prepared:
 
 
 def prepare(settings: Settings) -> Prepared:
-    """Checks the checkout, the start and the directories; writes the data files and stages the tap. Changes the
+    """Checks the checkout, the start and the directories; writes the data files and stages the capture hook. Changes the
     settings' overrides. Raises NotStartable."""
     _check_checkout(settings)
     try:
@@ -38,8 +38,8 @@ def prepare(settings: Settings) -> Prepared:
         _check_writable(settings.checkpoint_dir)
     try:
         datafiles.provide(settings.overrides, settings.attempt_dir, settings.train_rows, settings.val_rows)
-        if settings.tap:
-            _load_tap(settings)
+        if settings.capture:
+            _load_hook(settings)
     except (datafiles.DataError, OSError) as error:
         raise NotStartable(str(error)) from None
     if settings.overrides.text("hydra.run.dir") is None:
@@ -78,13 +78,13 @@ def _check_writable(directory: str) -> None:
         raise NotStartable(f"checkpoints cannot be written to {directory}: {error.strerror}") from None
 
 
-def _load_tap(settings: Settings) -> None:
+def _load_hook(settings: Settings) -> None:
     overrides = settings.overrides
     given = overrides.text("data.custom_cls.path")
     if given and "echelon_rayworker" not in given:
         raise NotStartable(
-            f"data.custom_cls.path={given} is where the tap is loaded: leave it out, or say tap=false to run without "
+            f"data.custom_cls.path={given} is where the capture hook is loaded: leave it out, or say capture=false to run without "
             "recorded advantages"
         )
-    overrides.set("data.custom_cls.path", staging.stage_tap(settings.attempt_dir))
-    overrides.set("data.custom_cls.name", "TapDataset")
+    overrides.set("data.custom_cls.path", staging.stage_hook(settings.attempt_dir))
+    overrides.set("data.custom_cls.name", "CaptureDataset")

@@ -62,7 +62,7 @@ class Reporter:
     def _build(self, step: int, rows: int, build: Callable[[], bytes]) -> None:
         try:
             self._spool.batch(step, build(), rows)
-        except Exception as error:  # noqa: BLE001 - a training never fails by its tap
+        except Exception as error:  # noqa: BLE001 - a training never fails by its capture hook
             self.failures += 1
             self._spool.gap(step, rows, f"the batch could not be built: {type(error).__name__}: {error}"[:500])
         finally:
@@ -76,7 +76,7 @@ class Reporter:
                 return
             self._waiting.append(report)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="echelon-tap", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="echelon-capture", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
 

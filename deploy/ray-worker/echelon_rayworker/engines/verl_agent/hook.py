@@ -1,9 +1,9 @@
-"""Puts the tap into the trainer's process: wraps, without editing, what the recipe looks up at call time.
+"""Puts the capture hook into the trainer's process: wraps, without editing, what the recipe looks up at call time.
 
 Wrapped are `recipe.hgpo.hgpo_ray_trainer.compute_advantage` (every estimator), `TrajectoryCollector.
 gather_rollout_data` (the rows at their source), `Tracking.log` (every metric) and `RayPPOTrainer.fit` (to write what
 still waits before the process ends). A wrapper calls the original with the very arguments and returns the very
-result; whatever goes wrong on the tap's side is counted, said once on the console, and never raised.
+result; whatever goes wrong on the capture hook's side is counted, said once on the console, and never raised.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .reporter import Reporter
 TRAINER_MODULE = "recipe.hgpo.hgpo_ray_trainer"
 FLUSH_SECONDS = 15.0
 # What the driver looks for on the console.
-ANNOUNCEMENT = "echelon-tap:"
+ANNOUNCEMENT = "echelon-capture:"
 _MARK = "_echelon_tap"
 
 
-class Tap:
-    """The tap of one process. `environment`: ECHELON_SPOOL, _EXPERIMENT, _ATTEMPT, _OBSERVATIONS, _ADVANTAGES."""
+class CaptureHook:
+    """The capture hook of one process. `environment`: ECHELON_SPOOL, _EXPERIMENT, _ATTEMPT, _OBSERVATIONS, _ADVANTAGES."""
 
     def __init__(self, environment: Any, spool: Any = None) -> None:
         self.reporter = Reporter(Spool.from_environment(environment) if spool is None else spool)
@@ -49,7 +49,7 @@ class Tap:
         start = time.perf_counter()
         try:
             return action()
-        except Exception as error:  # noqa: BLE001 - a training never fails by its tap
+        except Exception as error:  # noqa: BLE001 - a training never fails by its capture hook
             self.failures += 1
             if self.failures <= 3:
                 print(f"{ANNOUNCEMENT} failed, the training goes on: {type(error).__name__}: {error}", flush=True)
@@ -103,74 +103,74 @@ class Tap:
     def logged(self, data: Any, step: Any) -> None:
         """One call of the recipe's logger."""
         values = {str(name): float(value) for name, value in dict(data).items() if _is_number(value)}
-        values["echelon/tap_s"], self._seconds = self._seconds, 0.0
+        values["echelon/capture_s"], self._seconds = self._seconds, 0.0
         self.reporter.metrics(int(step), values)
 
 
-def install(environment: Any = None, spool: Any = None) -> Tap:
-    """Installs the tap, once a process; returns it. Raises where the recipe is not as expected."""
+def install(environment: Any = None, spool: Any = None) -> CaptureHook:
+    """Installs the capture hook, once a process; returns it. Raises where the recipe is not as expected."""
     trainer = importlib.import_module(TRAINER_MODULE)
     installed = getattr(trainer, _MARK, None)
     if installed is not None:
         return installed
     tracking = importlib.import_module("verl.utils.tracking")
-    tap = Tap(os.environ if environment is None else environment, spool)
+    hook = CaptureHook(os.environ if environment is None else environment, spool)
     collector = getattr(trainer, "TrajectoryCollector", None)
     if hasattr(collector, "gather_rollout_data"):
-        _wrap_collector(collector, tap)
-    _wrap_fit(trainer.RayPPOTrainer, tap)
-    _wrap_log(tracking.Tracking, tap)
+        _wrap_collector(collector, hook)
+    _wrap_fit(trainer.RayPPOTrainer, hook)
+    _wrap_log(tracking.Tracking, hook)
     original = trainer.compute_advantage
 
     @functools.wraps(original)
     def compute_advantage(*arguments: Any, **keywords: Any) -> Any:
-        return tap.estimated(original, arguments, keywords)
+        return hook.estimated(original, arguments, keywords)
 
     trainer.compute_advantage = compute_advantage
-    setattr(trainer, _MARK, tap)
-    print(f"{ANNOUNCEMENT} installed, {_spool_state(tap, environment)}", flush=True)
-    return tap
+    setattr(trainer, _MARK, hook)
+    print(f"{ANNOUNCEMENT} installed, {_spool_state(hook, environment)}", flush=True)
+    return hook
 
 
-def current() -> Tap | None:
-    """The installed tap of this process."""
+def current() -> CaptureHook | None:
+    """The installed hook of this process."""
     return getattr(sys.modules.get(TRAINER_MODULE), _MARK, None)
 
 
-def _wrap_collector(collector: Any, tap: Tap) -> None:
+def _wrap_collector(collector: Any, hook: CaptureHook) -> None:
     original = collector.gather_rollout_data
 
     @functools.wraps(original)
     def gather_rollout_data(self: Any, *arguments: Any, **keywords: Any) -> Any:
         steps = keywords.get("total_batch_list", arguments[0] if arguments else None)
         if steps is not None:
-            tap.collected(steps)
+            hook.collected(steps)
         return original(self, *arguments, **keywords)
 
     collector.gather_rollout_data = gather_rollout_data
 
 
-def _wrap_fit(trainer: Any, tap: Tap) -> None:
+def _wrap_fit(trainer: Any, hook: CaptureHook) -> None:
     original = trainer.fit
 
     @functools.wraps(original)
     def fit(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        tap.trainer = self
+        hook.trainer = self
         try:
             return original(self, *arguments, **keywords)
         finally:
             # The process is ended right after: what still waits is written now, within a bound.
-            tap.guarded(lambda: tap.reporter.flush(FLUSH_SECONDS))
+            hook.guarded(lambda: hook.reporter.flush(FLUSH_SECONDS))
 
     trainer.fit = fit
 
 
-def _wrap_log(tracking: Any, tap: Tap) -> None:
+def _wrap_log(tracking: Any, hook: CaptureHook) -> None:
     original = tracking.log
 
     @functools.wraps(original)
     def log(self: Any, data: Any, step: Any, *arguments: Any, **keywords: Any) -> Any:
-        tap.guarded(lambda: tap.logged(data, step))
+        hook.guarded(lambda: hook.logged(data, step))
         return original(self, data, step, *arguments, **keywords)
 
     tracking.log = log
@@ -190,7 +190,7 @@ def _is_number(value: Any) -> bool:
     return hasattr(value, "dtype") and getattr(value, "shape", None) == ()
 
 
-def _spool_state(tap: Tap, environment: Any) -> str:
+def _spool_state(hook: CaptureHook, environment: Any) -> str:
     directory = (os.environ if environment is None else environment).get(SPOOL_VARIABLE, "")
     if not directory:
         return "no spool named"

@@ -1,4 +1,4 @@
-"""The tap's parts without Ray: what is copied, what happens where it fails, and the float64 estimator."""
+"""The capture hook's parts without Ray: what is copied, what happens where it fails, and the float64 estimator."""
 
 import threading
 import types
@@ -8,7 +8,7 @@ import pytest
 from conftest import until
 from verl_agent_support import verify_arguments
 
-from echelon_rayworker.engines.verl_agent import capture, exact_hgpo, tapping
+from echelon_rayworker.engines.verl_agent import capture, exact_hgpo, hook
 from echelon_rayworker.engines.verl_agent.reporter import Reporter
 from echelon_rayworker.gen import batch_pb2
 
@@ -81,7 +81,7 @@ CONFIG = Mapping(
 
 def recipe(monkeypatch: pytest.MonkeyPatch, compute) -> tuple:
     """Modules where the recipe's are, with a compute_advantage and a trainer of ours."""
-    trainer = types.ModuleType(tapping.TRAINER_MODULE)
+    trainer = types.ModuleType(hook.TRAINER_MODULE)
     tracking = types.ModuleType("verl.utils.tracking")
 
     class RayPPOTrainer:
@@ -97,7 +97,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch, compute) -> tuple:
             self.logged.append((dict(data), step))
 
     trainer.compute_advantage, trainer.RayPPOTrainer, tracking.Tracking = compute, RayPPOTrainer, Tracking
-    monkeypatch.setitem(__import__("sys").modules, tapping.TRAINER_MODULE, trainer)
+    monkeypatch.setitem(__import__("sys").modules, hook.TRAINER_MODULE, trainer)
     monkeypatch.setitem(__import__("sys").modules, "verl.utils.tracking", tracking)
     for name in ("recipe", "recipe.hgpo", "verl", "verl.utils"):
         monkeypatch.setitem(__import__("sys").modules, name, types.ModuleType(name))
@@ -106,13 +106,13 @@ def recipe(monkeypatch: pytest.MonkeyPatch, compute) -> tuple:
 
 @pytest.mark.parametrize("data", [None, object(), {"batch": 1}])
 def test_whatever_the_trainer_hands_over_it_gets_its_own_result(monkeypatch, capsys, data):
-    """A tap that understands nothing of its input says so, and returns the very object."""
+    """A capture hook that understands nothing of its input says so, and returns the very object."""
     result = [1, 2, 3]
     trainer, _ = recipe(monkeypatch, lambda data, adv_estimator, **kwargs: result)
     spool = Spool()
-    tap = tapping.install({}, spool)
+    installed = hook.install({}, spool)
     got = trainer.RayPPOTrainer().fit(lambda: trainer.compute_advantage(data, adv_estimator="hgpo", gamma=1))
-    assert got is result and tap.failures > 0
+    assert got is result and installed.failures > 0
     assert "the training goes on" in capsys.readouterr().out
     assert spool.gaps == [(5, 3, "the batch could not be copied")]
 
@@ -122,7 +122,7 @@ def test_an_error_of_the_recipe_is_the_recipes(monkeypatch):
         raise NotImplementedError(adv_estimator)
 
     trainer, _ = recipe(monkeypatch, compute)
-    tapping.install({}, Spool())
+    hook.install({}, Spool())
     with pytest.raises(NotImplementedError, match="odd"):
         trainer.RayPPOTrainer().fit(lambda: trainer.compute_advantage(None, adv_estimator="odd"))
 
@@ -130,14 +130,14 @@ def test_an_error_of_the_recipe_is_the_recipes(monkeypatch):
 def test_it_is_installed_once_and_metrics_are_taken_at_full_precision(monkeypatch):
     trainer, tracking = recipe(monkeypatch, lambda data, adv_estimator: data)
     spool = Spool()
-    tap = tapping.install({}, spool)
+    installed = hook.install({}, spool)
     wrapped = trainer.compute_advantage
-    assert tapping.install({}, Spool()) is tap and trainer.compute_advantage is wrapped and tapping.current() is tap
+    assert hook.install({}, Spool()) is installed and trainer.compute_advantage is wrapped and hook.current() is installed
     given = {"a b (c)": np.float32(0.1), "flag": np.bool_(True), "word": "1", "whole": 3, "none": None}
     tracking.Tracking().log(given, 4)
-    assert tap.reporter.flush(30)
+    assert installed.reporter.flush(30)
     assert spool.values[4]["a b (c)"] == float(np.float32(0.1)) and spool.values[4]["flag"] == 1.0
-    assert set(spool.values[4]) == {"a b (c)", "flag", "whole", "echelon/tap_s"}
+    assert set(spool.values[4]) == {"a b (c)", "flag", "whole", "echelon/capture_s"}
     assert tracking.Tracking.logged == [(given, 4)]
 
 
@@ -146,8 +146,8 @@ def test_a_recipe_of_another_shape_is_not_half_wrapped(monkeypatch):
     before = trainer.compute_advantage
     del trainer.RayPPOTrainer
     with pytest.raises(AttributeError):
-        tapping.install({}, Spool())
-    assert trainer.compute_advantage is before and tapping.current() is None
+        hook.install({}, Spool())
+    assert trainer.compute_advantage is before and hook.current() is None
 
 
 def columns(seed: int) -> dict:
