@@ -14,7 +14,7 @@ interface Setting<T> {
   secret?: true;
 }
 
-/** A setting whose value cannot be used. The message names the variable, the value's fault and the mend. */
+/** A setting whose value cannot be used. The message names the variable, the value's fault and the remedy. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -53,7 +53,7 @@ export interface CheckFinding {
   /** The finding, in one sentence. */
   message: string;
   /** The remedy. */
-  mend: string;
+  remedy: string;
 }
 
 /** A difference between a plan and the script that it is based on; null: the key was, or is, not passed. */

@@ -7,7 +7,7 @@ import { type ExperimentSpec, engineProblem, findEngine, type RegisteredEngine }
 const checks = new WeakMap<RegisteredEngine, Check>();
 
 /**
- * What is wrong with a spec, each with a JSON pointer and the mend; empty where nothing is. The engine decides
+ * What is wrong with a spec, each with a JSON pointer and the remedy; empty where nothing is. The engine decides
  * first which schema counts, so that problems are those of one engine.
  */
 export function specProblems(input: unknown): FieldProblem[] {

@@ -54,7 +54,7 @@ async function addRayCluster(store: Store, cluster: RayCluster): Promise<void> {
     if (command && isCommandOver(command)) {
       if (command.state === 'succeeded') return;
       const found = command.problems.find(({ severity }) => severity === 'error');
-      throw new Error(`The cluster ${name} could not be added: ${found?.message} ${found?.mend}`);
+      throw new Error(`The cluster ${name} could not be added: ${found?.message} ${found?.remedy}`);
     }
     await delay(50);
   }

@@ -28,7 +28,7 @@ export function resolveSpec(spec: ExperimentSpec, permissions: Permissions = {})
   const errors = (engine.check?.({ spec: resolved, defaults }) ?? []).filter(
     ({ severity }) => severity === 'error',
   );
-  refuse(errors.map(({ field, message, mend }) => ({ field, message: `${message} ${mend}` })));
+  refuse(errors.map(({ field, message, remedy }) => ({ field, message: `${message} ${remedy}` })));
   return { spec: resolved, defaults };
 }
 

@@ -51,7 +51,7 @@ const MAX_INVALID = 20;
 
 /**
  * Places, values and number of children of a request. Throws EchelonError `invalid-spec` that names each axis and its
- * mend: a place that cannot be written to, or is told twice; lists of unequal length; a range outside of random;
+ * remedy: a place that cannot be written to, or is told twice; lists of unequal length; a range outside of random;
  * more than 10,000 children.
  */
 export function draftSweep(request: SweepRequest): SweepDraft {
@@ -264,7 +264,7 @@ function childName(sweep: string, values: Record<string, unknown>, entry: SweepE
   return `${clip(text, LONGEST_NAME - digest.length - 3)} #${digest}`;
 }
 
-/** Where in the request the mend is: the value of an axis, or the spec that all share. */
+/** Where in the request the remedy is: the value of an axis, or the spec that all share. */
 function placeOf(draft: SweepDraft, entry: SweepEntry, field: string): string {
   const at = draft.axes.findIndex(({ pointer }) => field === pointer || field.startsWith(`${pointer}/`));
   const axis = draft.axes[at];

@@ -179,8 +179,8 @@ function toFinding(finding: echelon.rayworker.v1.Finding.$Properties): Finding {
   // One that this version does not know is not passed over as good.
   const notOk = finding.severity === Severity.ERROR ? 'error' : 'warning';
   const severity = finding.severity === Severity.OK ? 'ok' : notOk;
-  const { check = '', message = '', mend = '' } = finding;
-  return { check: check ?? '', severity, message: message ?? '', mend: mend ?? '' };
+  const { check = '', message = '', remedy = '' } = finding;
+  return { check: check ?? '', severity, message: message ?? '', remedy: remedy ?? '' };
 }
 
 function toWirePlan(plan: LaunchPlan): echelon.rayworker.v1.LaunchPlan.$Properties {

@@ -72,12 +72,12 @@ export interface AttemptStatus {
   tombstone: boolean;
 }
 
-/** One answer of a preflight; `mend` is empty where there is nothing to do. */
+/** One answer of a preflight; `remedy` is empty where there is nothing to do. */
 export interface Finding {
   check: string;
   severity: 'ok' | 'warning' | 'error';
   message: string;
-  mend: string;
+  remedy: string;
 }
 
 /** The ray-worker of one cluster. Every method throws {@link RayWorkerError} and nothing else. */

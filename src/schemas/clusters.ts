@@ -108,25 +108,25 @@ export const COMMAND_STATES = ['queued', 'running', 'succeeded', 'failed'] as co
 /** One of {@link COMMAND_STATES}. */
 export type CommandState = (typeof COMMAND_STATES)[number];
 
-/** Something that a command found: an `error` ended it, a `warning` did not. `mend`: what to do about it. */
+/** Something that a command found: an `error` ended it, a `warning` did not. `remedy`: what to do about it. */
 export const CommandProblem = Type.Object(
   {
     severity: Type.Enum(['warning', 'error'], { type: 'string' }),
     message: Type.String(),
-    mend: Type.String({ description: 'What to do about it' }),
+    remedy: Type.String({ description: 'What to do about it' }),
   },
   strict,
 );
 /** See {@link CommandProblem}. */
 export type CommandProblem = Static<typeof CommandProblem>;
 
-/** What a preflight looked at: an `error` cannot work, a `warning` may not. `mend`: what to do; empty: nothing. */
+/** What a preflight looked at: an `error` cannot work, a `warning` may not. `remedy`: what to do; empty: nothing. */
 export const PreflightFinding = Type.Object(
   {
     severity: Type.Enum(['ok', 'warning', 'error'], { type: 'string' }),
     check: Type.String({ description: 'What was looked at, in a word or two' }),
     message: Type.String(),
-    mend: Type.String({ description: 'What to do about it; empty: nothing' }),
+    remedy: Type.String({ description: 'What to do about it; empty: nothing' }),
   },
   strict,
 );

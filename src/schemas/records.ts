@@ -132,7 +132,7 @@ export const PlanCheck = Type.Object(
     severity: Type.Enum(['error', 'warning', 'note'], { type: 'string' }),
     field: Type.String({ description: 'JSON pointer into the spec' }),
     message: Type.String(),
-    mend: Type.String(),
+    remedy: Type.String(),
   },
   { ...strict, $id: 'PlanCheck' },
 );

@@ -22,7 +22,7 @@ export const Secrets = Type.Record(
 /** See {@link Secrets}. */
 export type Secrets = Static<typeof Secrets>;
 
-const MEND =
+const REMEDY =
   'a spec holds no secrets: store it on the cluster and name it under /secrets, e.g. {"HF_TOKEN": "hf-read"}';
 
 /** Problems told at most. */
@@ -74,7 +74,7 @@ function look(place: Place, open: Place[], problems: FieldProblem[]): void {
   const { value, depth } = place;
   if (typeof value === 'string') {
     const what = whatIsHeld(value, place);
-    if (what !== undefined) problems.push({ field: fieldOf(place), message: `holds ${what}; ${MEND}` });
+    if (what !== undefined) problems.push({ field: fieldOf(place), message: `holds ${what}; ${REMEDY}` });
     return;
   }
   if (value === null || typeof value !== 'object' || depth > DEEPEST) return;
@@ -89,7 +89,7 @@ function look(place: Place, open: Place[], problems: FieldProblem[]): void {
     const kind = secretKind(key);
     const below = { ...read(key, kind !== undefined, place), value: inner, above: place, depth: depth + 1 };
     if (kind !== undefined)
-      problems.push({ field: fieldOf(below), message: `is named after ${kind}; ${MEND}` });
+      problems.push({ field: fieldOf(below), message: `is named after ${kind}; ${REMEDY}` });
     if (mayHoldOne(inner)) open.push(below);
     if (problems.length >= MOST) return;
   }

@@ -143,7 +143,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
 const PLAIN = /^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./:-]*$/;
 
 /**
- * What is wrong with a spec's overrides, each with the key's JSON pointer and the mend. `owned` says which field of
+ * What is wrong with a spec's overrides, each with the key's JSON pointer and the remedy. `owned` says which field of
  * the spec sets a key. Values that Hydra would resolve (`${…}`) and prefixes that add or delete keys are refused.
  */
 export function overrideProblems(

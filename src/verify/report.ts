@@ -25,7 +25,7 @@ export interface Finding {
   severity: Severity;
   /** Rows concerned, the first {@link MAX_LISTED_ROWS}; empty where the whole batch is. */
   rows: number[];
-  /** What is wrong, with numbers, and how to mend it. */
+  /** What is wrong, with numbers, and how to fix it. */
   message: string;
 }
 

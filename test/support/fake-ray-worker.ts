@@ -21,7 +21,7 @@ export interface FakeRayWorker {
   /** Changed by tests at any time. */
   launchFault: LaunchFault;
   /** What a preflight finds; `severity` as in proto/. */
-  findings: { check: string; severity: number; message: string; mend: string }[];
+  findings: { check: string; severity: number; message: string; remedy: string }[];
   /** Called when a Launch arrives, before it has any effect. */
   onLaunch: (line: LaunchLine) => Promise<void>;
   /** What really started, from the synced file. */
@@ -218,7 +218,7 @@ export async function startFakeRayWorker({
     },
     token,
     launchFault: 'none',
-    findings: [{ check: 'fake', severity: 2, message: 'it looks at nothing', mend: 'ask a real one' }],
+    findings: [{ check: 'fake', severity: 2, message: 'it looks at nothing', remedy: 'ask a real one' }],
     onLaunch: async () => {},
     launches: () =>
       readFileSync(logPath, 'utf8')

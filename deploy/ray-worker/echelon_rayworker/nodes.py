@@ -156,16 +156,16 @@ def shared_answers(looks: list[Look], directory: str) -> list[Answer]:
     answers = []
     for one in looks:
         if one.trouble:
-            mend = "look at the node: `ray status` and its logs say more"
-            answers.append(Answer("shared root", False, f"node {one.node}: {one.trouble}", mend))
+            remedy = "look at the node: `ray status` and its logs say more"
+            answers.append(Answer("shared root", False, f"node {one.node}: {one.trouble}", remedy))
         elif one.reads and one.writes:
             answers.append(Answer("shared root", True, f"node {one.node} sees {directory}, and may write there"))
         else:
-            what, mend = (
+            what, remedy = (
                 ("may not write to", "give Ray's user there the right to write") if one.reads
                 else ("does not see", "mount the shared file system there under the same path")
             )
-            answers.append(Answer("shared root", False, f"node {one.node} {what} {directory}", mend))
+            answers.append(Answer("shared root", False, f"node {one.node} {what} {directory}", remedy))
     return answers
 
 
@@ -177,9 +177,9 @@ def device_answers(looks: list[Look]) -> list[Answer]:
             continue
         there = ", ".join(f"{name} ({size / 1024:.0f} GiB)" for name, size in one.devices) or "none that nvidia-smi knows"
         enough = len(one.devices) >= one.gpus or not one.devices
-        mend = "" if enough else "start Ray there with as many GPUs as there are (--num-gpus)"
+        remedy = "" if enough else "start Ray there with as many GPUs as there are (--num-gpus)"
         text = f"node {one.node}: Ray hands out {one.gpus:g}; there: {there}"
-        answers.append(Answer("GPUs of a node", enough, text, mend, "warning"))
+        answers.append(Answer("GPUs of a node", enough, text, remedy, "warning"))
     return answers
 
 
@@ -193,8 +193,8 @@ def version_answers(looks: list[Look], packages: Iterable[str]) -> list[Answer]:
             versions.setdefault(one.packages.get(package, ""), []).append(one.node)
         if len(versions) > 1:
             said = "; ".join(f"{version or 'missing'} on {', '.join(nodes)}" for version, nodes in sorted(versions.items()))
-            mend = f"install one version of {package} on all nodes"
-            answers.append(Answer(package, False, f"{package} differs between nodes: {said}", mend, "warning"))
+            remedy = f"install one version of {package} on all nodes"
+            answers.append(Answer(package, False, f"{package} differs between nodes: {said}", remedy, "warning"))
     if known and len({one.python for one in known}) > 1:
         said = ", ".join(f"{one.python} on {one.node}" for one in known)
         answers.append(Answer("python", False, f"Python differs between nodes: {said}", "use one Python on all nodes"))

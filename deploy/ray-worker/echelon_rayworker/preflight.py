@@ -76,8 +76,8 @@ class Preflight:
             [module, *own, *arguments], environment, directories.attempt, seconds, self._closed
         )
         if code is None:
-            mend = "see that Ray and the shared file system answer, and try again"
-            return _response(_finding("preflight", pb.Finding.ERROR, f"it was not over after {seconds:g} s", mend))
+            remedy = "see that Ray and the shared file system answer, and try again"
+            return _response(_finding("preflight", pb.Finding.ERROR, f"it was not over after {seconds:g} s", remedy))
         answers = read_answers(output)
         redactor = redaction.Redactor(redaction.secret_values(environment))
         if answers is None:
@@ -130,11 +130,11 @@ def read_answers(output: str) -> list[dict[str, Any]] | None:
 def to_finding(answer: Mapping[str, Any], redactor: redaction.Redactor) -> pb.Finding:
     """An answer (see engines/answers.py) as it is sent, without secrets."""
     severity = pb.Finding.OK if answer["ok"] else _SEVERITIES.get(answer.get("severity", "error"), pb.Finding.ERROR)
-    return _finding(answer["check"], severity, redactor.text(answer["message"]), redactor.text(answer.get("mend", "")))
+    return _finding(answer["check"], severity, redactor.text(answer["message"]), redactor.text(answer.get("remedy", "")))
 
 
-def _finding(check: str, severity: int, message: str, mend: str) -> pb.Finding:
-    return pb.Finding(check=check, severity=severity, message=message, mend=mend)
+def _finding(check: str, severity: int, message: str, remedy: str) -> pb.Finding:
+    return pb.Finding(check=check, severity=severity, message=message, remedy=remedy)
 
 
 def _response(*findings: pb.Finding) -> pb.PreflightResponse:

@@ -24,7 +24,7 @@ _REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class UnusableSecret(Exception):
-    """A reference has no value that may be used; the message names it and the mend, and never a value."""
+    """A reference has no value that may be used; the message names it and the remedy, and never a value."""
 
 
 class SecretStore:

@@ -1,4 +1,4 @@
-"""Arguments of an engine: strict, with the mend named."""
+"""Arguments of an engine: strict, with the remedy named."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ def test_values_have_the_kind_of_their_key():
         ("hang=1", "true or false"),
     ],
 )
-def test_a_wrong_argument_names_its_mend(argument, said):
+def test_a_wrong_argument_names_its_remedy(argument, said):
     with pytest.raises(ArgumentError, match=said):
         parse([argument], SOME)
 

@@ -29,7 +29,7 @@ def test_small_engines_say_whether_they_would_take_it(server: Server, client: Cl
     found = ask(client, "echelon_rayworker.engines.replay", "batches=3")
     assert [(one.check, one.severity) for one in found] == [("arguments", OK), ("record", OK)]
     (found,) = ask(client, "echelon_rayworker.engines.replay", "batchs=3")
-    assert found.severity == ERROR and "the nearest is 'batches'" in found.message and found.mend
+    assert found.severity == ERROR and "the nearest is 'batches'" in found.message and found.remedy
     local = "echelon_rayworker.engines.local"
     found = ask(client, local, "training.steps=3", "experiment_dir={experimentDir}", engine="local")
     assert [one.check for one in found] == ["arguments", "packages", "disk"], found

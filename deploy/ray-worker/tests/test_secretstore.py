@@ -73,7 +73,7 @@ def test_a_missing_secret_is_said_before_anything_is_done(server: Server, client
     assert refused.value.code() == grpc.StatusCode.FAILED_PRECONDITION
     assert "'wandb'" in refused.value.details() and "0600" in refused.value.details()
     assert client.list() == []
-    # The mend helps, under the same number.
+    # The remedy helps, under the same number.
     put(server.state_dir / "secrets", "wandb", VALUE)
     assert launch(client, "print=now").outcome == pb.LaunchResponse.STARTED
 

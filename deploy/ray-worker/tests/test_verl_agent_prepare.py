@@ -215,7 +215,7 @@ def answers(directory: Path, *overrides: str, **env: str) -> tuple[int, dict[str
     return done.returncode, {one["check"]: one for one in json.loads(done.stdout)}
 
 
-def test_preflight_says_what_is_missing_and_the_mend(tmp_path: Path):
+def test_preflight_says_what_is_missing_and_the_remedy(tmp_path: Path):
     games = tmp_path / "alfworld" / "json_2.1.1" / "valid_seen" / "a" / "b"
     games.mkdir(parents=True)
     (games / "game.tw-pddl").touch()
@@ -225,8 +225,8 @@ def test_preflight_says_what_is_missing_and_the_mend(tmp_path: Path):
     assert code == 1 and said["checkout"]["ok"] and said["model"]["ok"] and said["start"]["ok"]
     assert "0 of 3553 games in train" in said["AlfWorld train"]["message"]
     assert (said["AlfWorld train"]["severity"], said["AlfWorld valid_seen"]["severity"]) == ("error", "warning")
-    assert "alfworld-download" in said["AlfWorld logic"]["mend"]
-    assert all(one["ok"] or one["mend"] for one in said.values())
+    assert "alfworld-download" in said["AlfWorld logic"]["remedy"]
+    assert all(one["ok"] or one["remedy"] for one in said.values())
 
 
 def test_preflight_looks_for_webshops_files_and_the_model_in_the_cache(tmp_path: Path):

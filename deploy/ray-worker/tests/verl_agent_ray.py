@@ -241,7 +241,7 @@ def test_preflight_through_the_ray_worker_looks_at_the_nodes(ray_address: str, t
         for check in ("checkout", "recipe", "GPUs", "CPUs", "shared root"):
             assert found[check].severity == pb.Finding.OK, found[check]
         assert "may write there" in found["shared root"].message
-        assert found["tensordict"].severity != pb.Finding.OK and found["tensordict"].mend
+        assert found["tensordict"].severity != pb.Finding.OK and found["tensordict"].remedy
         cluster_found = client.call("Preflight", pb.PreflightRequest(), pb.PreflightResponse, timeout=320).findings
         assert [one.check for one in cluster_found][:2] == ["Ray", "shared root"]
         assert all(one.severity == pb.Finding.OK for one in cluster_found), cluster_found

@@ -230,11 +230,11 @@ async function follow({
     await delay(POLL_MS);
     seen = await look();
   }
-  for (const { severity, message, mend } of seen.problems)
-    if (severity === 'warning') output.remark(`warning: ${inert(message)}\n  ${inert(mend)}`);
+  for (const { severity, message, remedy } of seen.problems)
+    if (severity === 'warning') output.remark(`warning: ${inert(message)}\n  ${inert(remedy)}`);
   if (options.json) output.line(json(seen));
   const failure = seen.problems.find(({ severity }) => severity === 'error');
   if (seen.state === 'failed')
-    throw new CliError(EXIT.notOk, inert(`${failure?.message ?? 'it failed'}\n  ${failure?.mend ?? ''}`));
+    throw new CliError(EXIT.notOk, inert(`${failure?.message ?? 'it failed'}\n  ${failure?.remedy ?? ''}`));
   if (!options.json) output.line(`${seen.kind} ${seen.cluster}: ${inert(seen.report.at(-1) ?? 'done')}`);
 }

@@ -15,7 +15,7 @@ interface Check {
   ok: boolean;
   found: string;
   /** What to do where it is not ok. */
-  mend: string;
+  remedy: string;
 }
 
 /** `echelon doctor`: says what is missing for `echelon up`, and what to do about it. */
@@ -44,9 +44,9 @@ export function doctorCommand(output: Output): Command {
     });
 }
 
-function describe({ name, ok, found, mend }: Check): string {
+function describe({ name, ok, found, remedy }: Check): string {
   const mark = ok ? pc.green('ok     ') : pc.red('MISSING');
-  return `${mark}  ${name.padEnd(12)} ${found}${ok ? '' : `\n         ${mend}`}`;
+  return `${mark}  ${name.padEnd(12)} ${found}${ok ? '' : `\n         ${remedy}`}`;
 }
 
 async function answer(program: string, args: string[]): Promise<string | undefined> {
@@ -60,16 +60,16 @@ async function node(): Promise<Check> {
     name: 'Node',
     ok,
     found: process.versions.node,
-    mend: 'Echelon needs Node 24 or newer; `npm run setup` brings one.',
+    remedy: 'Echelon needs Node 24 or newer; `npm run setup` brings one.',
   };
 }
 
 async function redis(): Promise<Check> {
   const { findRedisServer } = await import('../local/redis-server.ts');
   const found = await findRedisServer();
-  const mend =
+  const remedy =
     'Install redis-server or valkey-server (Debian: apt-get install redis-server), or set REDIS_URL.';
-  return { name: 'Redis', ok: found !== undefined, found: found ? versionOf(found) : 'none on PATH', mend };
+  return { name: 'Redis', ok: found !== undefined, found: found ? versionOf(found) : 'none on PATH', remedy };
 }
 
 /** Of what the server prints of itself no more than anybody wants to know. */
@@ -84,7 +84,7 @@ async function python(program: string): Promise<Check> {
     name: 'Python',
     ok: found !== undefined,
     found: found ?? `${program} does not run, or is older than 3.10`,
-    mend: 'Install Python 3.10 or newer; --python (or ECHELON_PYTHON) names another one.',
+    remedy: 'Install Python 3.10 or newer; --python (or ECHELON_PYTHON) names another one.',
   };
 }
 
@@ -98,7 +98,7 @@ async function ray(program: string): Promise<Check> {
     name: 'Ray',
     ok: found !== undefined,
     found: found ?? `not importable by ${program}`,
-    mend: `${program} -m pip install -r ${RAY_WORKER_PACKAGE}/requirements.txt, or \`npm run setup\` in a checkout`,
+    remedy: `${program} -m pip install -r ${RAY_WORKER_PACKAGE}/requirements.txt, or \`npm run setup\` in a checkout`,
   };
 }
 
@@ -111,7 +111,7 @@ async function rayWorker(program: string): Promise<Check> {
     name: 'ray-worker',
     ok: found !== undefined,
     found: found ?? 'not importable',
-    mend: 'It needs grpcio and protobuf beside Ray, see above.',
+    remedy: 'It needs grpcio and protobuf beside Ray, see above.',
   };
 }
 
@@ -123,6 +123,6 @@ async function disk(): Promise<Check> {
     name: 'disk',
     ok: free > 2,
     found: `${free.toFixed(1)} GiB free in ${place}`,
-    mend: 'Ray and the event logs want 2 GiB at least.',
+    remedy: 'Ray and the event logs want 2 GiB at least.',
   };
 }

@@ -22,7 +22,7 @@ interface Plan {
   resolved: object;
   defaults: string[];
   commandLine: string;
-  checks: { severity: string; message: string; mend: string }[];
+  checks: { severity: string; message: string; remedy: string }[];
 }
 
 /** Commands on experiments: submit, ls, get, watch, logs. */
@@ -47,8 +47,8 @@ function submit(output: Output): Command {
       const spec = changedSpec(given, options);
       if (options.dryRun) {
         const plan = await client.post<Plan>('/v1/plans', spec);
-        for (const { severity, message, mend } of plan.checks)
-          output.remark(`${severity}: ${message} ${mend}`);
+        for (const { severity, message, remedy } of plan.checks)
+          output.remark(`${severity}: ${message} ${remedy}`);
         if (options.json) return output.line(json(plan));
         output.line(inert(`${resolvedYaml(plan.resolved, plan.defaults)}\n\n${plan.commandLine}`));
         return;

@@ -95,7 +95,8 @@ function describe(plan: Described): string[] {
   }
   if (plan.checks.length > 0) {
     lines.push('', 'To know before it runs:');
-    for (const { severity, message, mend } of plan.checks) lines.push(`  ${severity}: ${message} ${mend}`);
+    for (const { severity, message, remedy } of plan.checks)
+      lines.push(`  ${severity}: ${message} ${remedy}`);
   }
   return lines;
 }

@@ -61,13 +61,13 @@ async function asked(file: string | undefined, cluster: string | undefined) {
   return { path: '/v1/preflight', body: placed };
 }
 
-/** Errors and warnings with their mends; what is well only where `all`. */
+/** Errors and warnings with their remedies; what is well only where `all`. */
 function describe({ cluster, findings }: ClusterCommand, all: boolean): string[] {
   const shown = findings.filter(({ severity }) => all || severity !== 'ok');
-  const rows = shown.map(({ severity, check, message, mend }) => [
+  const rows = shown.map(({ severity, check, message, remedy }) => [
     severity,
     inert(check),
-    inert(mend === '' ? message : `${message}\n→ ${mend}`),
+    inert(remedy === '' ? message : `${message}\n→ ${remedy}`),
   ]);
   const count = (wanted: PreflightFinding['severity']) =>
     findings.filter(({ severity }) => severity === wanted).length;
@@ -78,7 +78,7 @@ function describe({ cluster, findings }: ClusterCommand, all: boolean): string[]
 function refuse({ state, findings, problems }: ClusterCommand): void {
   const failure = problems.find(({ severity }) => severity === 'error');
   if (state === 'failed')
-    throw new CliError(EXIT.notOk, inert(`${failure?.message ?? 'it failed'}\n  ${failure?.mend ?? ''}`));
+    throw new CliError(EXIT.notOk, inert(`${failure?.message ?? 'it failed'}\n  ${failure?.remedy ?? ''}`));
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   if (errors > 0) throw new CliError(EXIT.notOk, `${plural(errors, 'thing')} cannot work.`);
 }

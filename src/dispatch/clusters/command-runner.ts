@@ -16,7 +16,7 @@ export interface CommandWork extends Omit<ClaimedCommand, 'lease'> {
   cluster: string;
   /** Adds a sentence to the report. */
   say(line: string): Promise<void>;
-  warn(message: string, mend: string): void;
+  warn(message: string, remedy: string): void;
   /** Adds findings to those that the command ends with. */
   found(findings: readonly PreflightFinding[]): void;
   /** Aborts when the command is not ours any more. */
@@ -107,7 +107,7 @@ async function carryOut(
       if (!(await store.commands.report(lease, line))) lost();
       over.signal.throwIfAborted();
     },
-    warn: (message, mend) => void problems.push({ severity: 'warning', message, mend }),
+    warn: (message, remedy) => void problems.push({ severity: 'warning', message, remedy }),
     found: (more) => void findings.push(...more),
   };
   let state: 'succeeded' | 'failed' = 'succeeded';

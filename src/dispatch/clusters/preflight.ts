@@ -63,12 +63,12 @@ function checksOf({ spec, defaults }: ResolvedSpec): PreflightFinding[] {
   const engine = findEngine(spec.engine);
   if (engine !== undefined) return (engine.check?.({ spec, defaults }) ?? []).map(ofCheck);
   const message = `This dispatcher has no engine ${spec.engine}.`;
-  const mend = 'Run the same version of Echelon in every process.';
-  return [{ severity: 'error', check: 'engine', message, mend }];
+  const remedy = 'Run the same version of Echelon in every process.';
+  return [{ severity: 'error', check: 'engine', message, remedy }];
 }
 
-function ofCheck({ check, severity, message, mend }: CheckFinding): PreflightFinding {
-  return { severity: severity === 'note' ? 'ok' : severity, check, message, mend };
+function ofCheck({ check, severity, message, remedy }: CheckFinding): PreflightFinding {
+  return { severity: severity === 'note' ? 'ok' : severity, check, message, remedy };
 }
 
 function describe({ version, rayVersion, nodes }: RayWorkerDescription): PreflightFinding[] {
@@ -78,8 +78,8 @@ function describe({ version, rayVersion, nodes }: RayWorkerDescription): Preflig
     .map((node) => `${node.address}: ${plural(node.gpusTotal, 'GPU')}, ${plural(node.cpusTotal, 'CPU')}`)
     .join('; ');
   const message = `ray-worker ${version}, ${ray}; ${each || 'no node'}`;
-  if (alive.length > 0) return [{ severity: 'ok', check: 'cluster', message, mend: '' }];
-  return [{ severity: 'error', check: 'cluster', message, mend: 'Start a node of Ray.' }];
+  if (alive.length > 0) return [{ severity: 'ok', check: 'cluster', message, remedy: '' }];
+  return [{ severity: 'error', check: 'cluster', message, remedy: 'Start a node of Ray.' }];
 }
 
 /** An experiment is placed on one node as a whole: whether any node is large enough, and whether one is free now. */
@@ -92,22 +92,22 @@ function roomFor(
   const wanted = `${needInWords({ gpus, cpus })} on one node`;
   if (fits.length === 0) {
     const settings = ['/resources', ...(findEngine(engine)?.sizeSettings ?? [])];
-    const mend = `Lower ${settings.join(' or ')}, or use a cluster with larger nodes; it would wait for ever.`;
-    return [{ severity: 'error', check: 'room', message: `No node has ${wanted}.`, mend }];
+    const remedy = `Lower ${settings.join(' or ')}, or use a cluster with larger nodes; it would wait for ever.`;
+    return [{ severity: 'error', check: 'room', message: `No node has ${wanted}.`, remedy }];
   }
   const free = fits.some((node) => node.gpusAvailable >= gpus && node.cpusAvailable >= cpus);
   const message = `${wanted}: ${fits.length} of ${plural(alive.length, 'node')} ${fits.length === 1 ? 'is' : 'are'} large enough, ${free ? 'and one is free now' : 'none is free now: it will wait'}.`;
-  return [{ severity: 'ok', check: 'room', message, mend: '' }];
+  return [{ severity: 'ok', check: 'room', message, remedy: '' }];
 }
 
 function ofFault({ fault, message }: RayWorkerError, cluster: string): PreflightFinding {
   const again = `Bring the ray-worker up to date: \`echelon clusters add ${cluster} …\` again, with its address.`;
-  const mends: Partial<Record<typeof fault, string>> = {
+  const remedies: Partial<Record<typeof fault, string>> = {
     unreachable:
       'Is Ray running there, and can dispatchers reach the ray-worker? `echelon clusters` says when it was seen.',
     invalid: again,
     denied: again,
   };
-  const mend = mends[fault] ?? 'Try again; the logs of the ray-worker say more.';
-  return { severity: 'error', check: 'cluster', message, mend };
+  const remedy = remedies[fault] ?? 'Try again; the logs of the ray-worker say more.';
+  return { severity: 'error', check: 'cluster', message, remedy };
 }

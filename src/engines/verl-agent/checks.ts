@@ -24,7 +24,7 @@ const gpus: Check = ({ spec: { resources, rollout, estimator } }) => [
     severity: 'error',
     field: '/resources/gpus',
     message: 'verl-agent trains and evaluates on GPUs, and none is asked for.',
-    mend: 'Set resources.gpus to 1 or more; the local engine needs none.',
+    remedy: 'Set resources.gpus to 1 or more; the local engine needs none.',
   },
   resources.gpus > 0 &&
     resources.gpus % rollout.tensorParallelSize !== 0 && {
@@ -32,7 +32,7 @@ const gpus: Check = ({ spec: { resources, rollout, estimator } }) => [
       severity: 'error',
       field: '/rollout/tensorParallelSize',
       message: `${resources.gpus} GPUs cannot be divided into copies of ${rollout.tensorParallelSize}.`,
-      mend: `Set rollout.tensorParallelSize to a divisor of ${resources.gpus}.`,
+      remedy: `Set rollout.tensorParallelSize to a divisor of ${resources.gpus}.`,
     },
   estimator.name === 'ppo' &&
     resources.gpus > 1 && {
@@ -41,7 +41,8 @@ const gpus: Check = ({ spec: { resources, rollout, estimator } }) => [
       field: '/resources/gpus',
       message:
         'The HGPO trainer asks the critic before it pads the batch, so the number of steps that the episodes happen to have must divide by the GPUs; with more than one GPU a step soon fails.',
-      mend: 'Run ppo on one GPU (resources.gpus: 1, rollout.tensorParallelSize: 1), or compare with rloo or reinforce_plus_plus.',
+      remedy:
+        'Run ppo on one GPU (resources.gpus: 1, rollout.tensorParallelSize: 1), or compare with rloo or reinforce_plus_plus.',
     },
 ];
 
@@ -55,7 +56,7 @@ const divisibility: Check = ({ spec }) => {
     severity: 'error',
     field,
     message: `A mini-batch has ${perGpu} rows on each of ${resources.gpus} GPUs, which ${size} rows at once (${owner}) do not divide.`,
-    mend: `Set ${field.slice(1).replaceAll('/', '.')} to a divisor of ${perGpu || resources.gpus}, or training.miniBatchSize to a multiple of ${size * resources.gpus}.`,
+    remedy: `Set ${field.slice(1).replaceAll('/', '.')} to a divisor of ${perGpu || resources.gpus}, or training.miniBatchSize to a multiple of ${size * resources.gpus}.`,
   });
   return [
     rollout.groups % resources.gpus !== 0 && {
@@ -63,7 +64,7 @@ const divisibility: Check = ({ spec }) => {
       severity: 'error',
       field: '/rollout/groups',
       message: `The trainer refuses ${rollout.groups} groups on ${resources.gpus} GPUs: they must divide.`,
-      mend: `Set rollout.groups to a multiple of ${resources.gpus}.`,
+      remedy: `Set rollout.groups to a multiple of ${resources.gpus}.`,
     },
     uneven(training.microBatchSizePerGpu) &&
       micro('the policy', '/training/microBatchSizePerGpu', training.microBatchSizePerGpu),
@@ -81,7 +82,7 @@ const cpus: Check = ({ spec }) => {
       severity: 'error',
       field: '/resources/cpus',
       message: `${actors} environment actors take ${actorCpus} CPUs, the trainer 1 and its GPUs ${spec.resources.gpus}: ${total} in all, and with ${spec.resources.cpus} the start hangs without a word.`,
-      mend: `Set resources.cpus to ${total} or leave it out, or lower environment.cpusPerActor, rollout.groups or evaluation.games.`,
+      remedy: `Set resources.cpus to ${total} or leave it out, or lower environment.cpusPerActor, rollout.groups or evaluation.games.`,
     },
   ];
 };
@@ -98,14 +99,14 @@ const groups: Check = ({ spec }) => {
         estimator.name === 'hgpo' || estimator.name === 'gigpo'
           ? 'With one trajectory per group a step is compared only with revisits of its state in the same trajectory.'
           : 'With one trajectory per group all its steps are compared with each other: only penalties tell them apart.',
-      mend: 'Set rollout.groupSize to 2 or more; the recipes have 8.',
+      remedy: 'Set rollout.groupSize to 2 or more; the recipes have 8.',
     },
     rollout.dynamicSampling && {
       check: 'dynamic-sampling',
       severity: 'error',
       field: '/rollout/dynamicSampling',
       message: `Groups of one never differ in reward, so every step would generate ${rollout.maxGenerationBatches} rollouts and keep the last.`,
-      mend: 'Set rollout.groupSize to 2 or more, or leave dynamicSampling out.',
+      remedy: 'Set rollout.groupSize to 2 or more, or leave dynamicSampling out.',
     },
   ];
 };
@@ -126,14 +127,14 @@ const padding: Check = ({ spec }) => {
       severity: 'note',
       field: '/training/microBatchSizePerGpu',
       message: `Each step is filled up to a multiple of ${multiple} rows with random copies, at most ${multiple - 1} of them; they weigh double in the loss, not in the advantages.`,
-      mend: 'Smaller micro-batches mean fewer copies.',
+      remedy: 'Smaller micro-batches mean fewer copies.',
     },
     trajectories * 2 < multiple && {
       check: 'padding-impossible',
       severity: 'warning',
       field: '/rollout/groups',
       message: `A step may have as few as ${trajectories} rows, too few to copy up to a multiple of ${multiple}: the trainer would fail.`,
-      mend: 'Raise rollout.groups or rollout.groupSize, or lower the micro-batches.',
+      remedy: 'Raise rollout.groups or rollout.groupSize, or lower the micro-batches.',
     },
   ];
 };
@@ -149,7 +150,7 @@ const ignored: Check = ({ spec, defaults }) => {
         severity: 'note',
         field: '/estimator/weightType',
         message: 'No code of the recipe reads weight_type: levels are always weighed by length.',
-        mend: 'For equal weights set estimator.lengthWeightAlpha to 0; epsilon is fixed at 1e-6 likewise.',
+        remedy: 'For equal weights set estimator.lengthWeightAlpha to 0; epsilon is fixed at 1e-6 likewise.',
       },
     alfworld &&
       environment.maxSteps > 50 && {
@@ -157,14 +158,14 @@ const ignored: Check = ({ spec, defaults }) => {
         severity: 'warning',
         field: '/environment/maxSteps',
         message: 'ALFWorld ends its episodes after 50 steps by itself.',
-        mend: 'Set environment.maxSteps to 50 or fewer.',
+        remedy: 'Set environment.maxSteps to 50 or fewer.',
       },
     environment.historyLength >= environment.maxSteps && {
       check: 'history-length',
       severity: 'warning',
       field: '/environment/historyLength',
       message: `No episode of ${environment.maxSteps} steps has ${environment.historyLength} steps before another.`,
-      mend: 'Set environment.historyLength below environment.maxSteps.',
+      remedy: 'Set environment.historyLength below environment.maxSteps.',
     },
     estimator.baseline === true &&
       !defaults.includes('/estimator/tokenGamma') && {
@@ -172,7 +173,7 @@ const ignored: Check = ({ spec, defaults }) => {
         severity: 'note',
         field: '/estimator/tokenGamma',
         message: 'reinforce_plus_plus with a baseline does not discount.',
-        mend: 'Leave estimator.tokenGamma out.',
+        remedy: 'Leave estimator.tokenGamma out.',
       },
   ];
 };
@@ -185,7 +186,7 @@ const failing: Check = ({ spec }) => {
       severity: 'error',
       field: '/overrides/algorithm.use_kl_in_reward',
       message: 'The HGPO trainer subtracts this penalty before it has the probabilities for it, and fails.',
-      mend: 'Take the penalty in the loss: training.klLoss and training.klCoefficient.',
+      remedy: 'Take the penalty in the loss: training.klLoss and training.klCoefficient.',
     },
     advantages === 'exact' &&
       estimator.name !== 'hgpo' && {
@@ -193,7 +194,7 @@ const failing: Check = ({ spec }) => {
         severity: 'error',
         field: '/advantages',
         message: `Exact advantages exist for hgpo alone, not for ${estimator.name}.`,
-        mend: 'Leave advantages out.',
+        remedy: 'Leave advantages out.',
       },
     evaluation.sample &&
       rollout.temperature === 0 && {
@@ -201,7 +202,7 @@ const failing: Check = ({ spec }) => {
         severity: 'error',
         field: '/rollout/temperature',
         message: 'The trainer refuses to sample in validation while the rollout temperature is 0.',
-        mend: 'Set rollout.temperature above 0, or evaluation.sample to false.',
+        remedy: 'Set rollout.temperature above 0, or evaluation.sample to false.',
       },
   ];
 };
@@ -216,14 +217,14 @@ const evaluations: Check = ({ spec }) => {
         severity: 'error',
         field: '/environment/historyLength',
         message: `The checkpoint was trained with ${said} previous steps in the prompt, and would be judged with ${spec.environment.historyLength}.`,
-        mend: `Set environment.historyLength to ${said}, or leave it out.`,
+        remedy: `Set environment.historyLength to ${said}, or leave it out.`,
       },
     {
       check: 'world-size',
       severity: 'note',
       field: '/resources/gpus',
       message: `A checkpoint is cut into as many pieces as its training had GPUs, and is read with ${spec.resources.gpus} here.`,
-      mend: 'Evaluate with as many GPUs as the training had.',
+      remedy: 'Evaluate with as many GPUs as the training had.',
     },
   ];
 };
@@ -237,14 +238,14 @@ const keeping: Check = ({ spec: { training, recipe }, defaults }) => {
       field: '/training/saveEvery',
       message:
         'Without checkpoints a lost attempt starts from the beginning, and nothing is left to evaluate.',
-      mend: 'Set training.saveEvery; the last step is saved as well.',
+      remedy: 'Set training.saveEvery; the last step is saved as well.',
     },
     training.logger.some((name) => name !== 'console' && name !== 'tensorboard') && {
       check: 'tracker',
       severity: 'note',
       field: '/training/logger',
       message: `The trackers ${training.logger.join(', ')} take their keys from the cluster's environment, never from a spec.`,
-      mend: defaults.includes('/training/logger')
+      remedy: defaults.includes('/training/logger')
         ? 'Set WANDB_API_KEY where the ray-worker starts, or training.logger to [console].'
         : 'Set their variables where the ray-worker starts.',
     },
@@ -254,7 +255,7 @@ const keeping: Check = ({ spec: { training, recipe }, defaults }) => {
       field: '/recipe',
       message:
         'Every WebShop actor shuffles the goals by a seed of its own, so training and validation share goals.',
-      mend: 'Read validation as a learning curve, not as a test on unseen goals.',
+      remedy: 'Read validation as a learning curve, not as a test on unseen goals.',
     },
   ];
 };

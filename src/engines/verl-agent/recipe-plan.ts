@@ -6,7 +6,7 @@ import { recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
 import { resolveVerlAgent } from './resolve.ts';
 import type { RecipeName, VerlAgentSpec } from './spec.ts';
 
-/** A recipe as its script runs it: nothing added, mended or filled in. */
+/** A recipe as its script runs it: nothing added, corrected or filled in. */
 export interface FaithfulPlan {
   recipe: RecipeName;
   faithful: true;

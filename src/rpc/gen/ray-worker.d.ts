@@ -1008,8 +1008,8 @@ export namespace echelon {
                 /** Finding message. */
                 message: string;
 
-                /** Finding mend. */
-                mend: string;
+                /** Finding remedy. */
+                remedy: string;
 
                 /**
                  * Encodes the specified Finding message. Does not implicitly {@link echelon.rayworker.v1.Finding.verify|verify} messages.
@@ -1044,8 +1044,8 @@ export namespace echelon {
                     /** Finding message */
                     message?: (string|null);
 
-                    /** Finding mend */
-                    mend?: (string|null);
+                    /** Finding remedy */
+                    remedy?: (string|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];

@@ -1604,7 +1604,7 @@ export const echelon = $root.echelon = (() => {
                 Finding.prototype.check = "";
                 Finding.prototype.severity = 0;
                 Finding.prototype.message = "";
-                Finding.prototype.mend = "";
+                Finding.prototype.remedy = "";
 
                 Finding.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -1619,8 +1619,8 @@ export const echelon = $root.echelon = (() => {
                         writer.uint32(16).int32(message.severity);
                     if (message.message != null && $Object.hasOwnProperty.call(message, "message") && message.message !== "")
                         writer.uint32(26).string(message.message);
-                    if (message.mend != null && $Object.hasOwnProperty.call(message, "mend") && message.mend !== "")
-                        writer.uint32(34).string(message.mend);
+                    if (message.remedy != null && $Object.hasOwnProperty.call(message, "remedy") && message.remedy !== "")
+                        writer.uint32(34).string(message.remedy);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (let i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1685,9 +1685,9 @@ export const echelon = $root.echelon = (() => {
                                 if (wireType !== 2)
                                     break;
                                 if ((value = reader.stringVerify()).length)
-                                    message.mend = value;
+                                    message.remedy = value;
                                 else
-                                    delete message.mend;
+                                    delete message.remedy;
                                 continue;
                             }
                         }

@@ -1,4 +1,4 @@
-/** Every finding there is: the closed list of codes, what each means and how to mend it. */
+/** Every finding there is: the closed list of codes, what each means and how to fix it. */
 
 import { type Finding, MAX_LISTED_ROWS, type Severity } from '../report.ts';
 
@@ -8,7 +8,7 @@ export interface FindingKind {
   /** What it means, for the documentation. */
   readonly means: string;
   /** What to do about it; ends the message. */
-  readonly mend: string;
+  readonly remedy: string;
 }
 
 /** All codes. An `error` is where the batch contradicts itself or what it states; all else is a `warning`. */
@@ -16,164 +16,169 @@ export const FINDINGS = {
   'wrong-rows': {
     severity: 'error',
     means: 'No evaluation of the stated formula in the trainer’s arithmetic gives the reported advantage.',
-    mend: 'Explain one of the rows to see its clusters, and compare the trainer’s estimator with the fingerprint.',
+    remedy:
+      'Explain one of the rows to see its clusters, and compare the trainer’s estimator with the fingerprint.',
   },
   'rows-missing': {
     severity: 'error',
     means: 'The batch holds fewer rows than the rollout collected.',
-    mend: 'Capture the batch before rows are filtered or split, or state the number that is right.',
+    remedy: 'Capture the batch before rows are filtered or split, or state the number that is right.',
   },
   'rows-surplus': {
     severity: 'error',
     means: 'The batch holds more rows than the rollout collected: padding or duplicates.',
-    mend: 'Compute the advantages before the batch is padded to a multiple.',
+    remedy: 'Compute the advantages before the batch is padded to a multiple.',
   },
   'row-duplicated': {
     severity: 'error',
     means: 'One step of one trajectory occurs more than once.',
-    mend: 'Compute the advantages before rows are duplicated; duplicates shift every mean they are in.',
+    remedy: 'Compute the advantages before rows are duplicated; duplicates shift every mean they are in.',
   },
   'steps-out-of-order': {
     severity: 'error',
     means: 'The rows of a trajectory are not in time order.',
-    mend: 'Compute before the batch is shuffled or balanced: returns and histories follow the order of the rows.',
+    remedy:
+      'Compute before the batch is shuffled or balanced: returns and histories follow the order of the rows.',
   },
   'step-gap': {
     severity: 'error',
     means: 'A trajectory does not have the steps 0, 1, 2, … without a gap.',
-    mend: 'Find where rows are dropped: returns run over the gap, and histories do not match.',
+    remedy: 'Find where rows are dropped: returns run over the gap, and histories do not match.',
   },
   'trajectory-in-two-groups': {
     severity: 'error',
     means: 'Rows of one trajectory are in different groups.',
-    mend: 'Carry the group id with each row instead of deriving it from the position.',
+    remedy: 'Carry the group id with each row instead of deriving it from the position.',
   },
   'grouped-by-trajectory': {
     severity: 'error',
     means: 'The group ids are the trajectory ids: each row is compared with its own trajectory only.',
-    mend: 'Group by task: all rollouts of one initial state share a group id.',
+    remedy: 'Group by task: all rollouts of one initial state share a group id.',
   },
   'group-size': {
     severity: 'error',
     means: 'A group does not have the stated number of trajectories.',
-    mend: 'Check how group ids are made (per task and rollout, not per trajectory, prompt text or stride).',
+    remedy: 'Check how group ids are made (per task and rollout, not per trajectory, prompt text or stride).',
   },
   'group-count': {
     severity: 'error',
     means: 'The batch does not have the stated number of groups.',
-    mend: 'Check how group ids are made: groups were merged, split or lost.',
+    remedy: 'Check how group ids are made: groups were merged, split or lost.',
   },
   'returns-mismatch': {
     severity: 'error',
     means: 'Rewards, gamma and penalty do not give the reported step returns.',
-    mend: 'Check gamma, the penalty and the order of the rewards.',
+    remedy: 'Check gamma, the penalty and the order of the rewards.',
   },
   'score-mismatch': {
     severity: 'error',
     means: 'The trajectory’s rewards less the row’s penalty do not give the row’s score.',
-    mend: 'Check that scores and rewards belong to the same rows, and that no token with reward is masked.',
+    remedy: 'Check that scores and rewards belong to the same rows, and that no token with reward is masked.',
   },
   'non-finite-input': {
     severity: 'error',
     means: 'A reward, return or score is NaN or infinite.',
-    mend: 'Stop the value at its source: it poisons the mean of every cluster it is in.',
+    remedy: 'Stop the value at its source: it poisons the mean of every cluster it is in.',
   },
   'rounding-rows': {
     severity: 'warning',
     means: 'float32 rounding, not the data, decided these advantages.',
-    mend: 'Compute advantages in float64, or drop clusters whose returns are all equal.',
+    remedy: 'Compute advantages in float64, or drop clusters whose returns are all equal.',
   },
   'advantages-missing': {
     severity: 'warning',
     means: 'The batch carries no reported advantages.',
-    mend: 'Carry reported.advantage to have the rows verified.',
+    remedy: 'Carry reported.advantage to have the rows verified.',
   },
   'inputs-missing': {
     severity: 'warning',
     means: 'Columns that the estimator needs are not in the batch.',
-    mend: 'Carry these columns to have the rows verified.',
+    remedy: 'Carry these columns to have the rows verified.',
   },
   'bounds-missing': {
     severity: 'warning',
     means: 'No error bounds are known for the stated formula.',
-    mend: 'Estimate the batch again and compare: which values the trainer’s arithmetic can give is not known.',
+    remedy:
+      'Estimate the batch again and compare: which values the trainer’s arithmetic can give is not known.',
   },
   'returns-unchecked': {
     severity: 'warning',
     means: 'The reported returns were taken on trust: what they are made of is not in the batch.',
-    mend: 'Carry reward (and actionValid where there is a penalty).',
+    remedy: 'Carry reward (and actionValid where there is a penalty).',
   },
   'scores-unchecked': {
     severity: 'warning',
     means: 'The scores were taken on trust: the rewards are not in the batch.',
-    mend: 'Carry reward (and actionValid where there is a penalty).',
+    remedy: 'Carry reward (and actionValid where there is a penalty).',
   },
   'steps-unstated': {
     severity: 'warning',
     means: 'Rows carry no step number: the order of the batch was taken as time order, unchecked.',
-    mend: 'Carry step, counted where the environment is stepped.',
+    remedy: 'Carry step, counted where the environment is stepped.',
   },
   'overflow-possible': {
     severity: 'warning',
     means: 'Values are so large that sums, squares or weights may leave the range of the arithmetic.',
-    mend: 'Scale the rewards, or take a smaller alpha.',
+    remedy: 'Scale the rewards, or take a smaller alpha.',
   },
   'budget-exceeded': {
     severity: 'warning',
     means: 'The batch needs more time or memory than verification may take.',
-    mend: 'Verify fewer groups at a time: no advantage depends on another group.',
+    remedy: 'Verify fewer groups at a time: no advantage depends on another group.',
   },
   'batch-empty': {
     severity: 'warning',
     means: 'The batch has no rows.',
-    mend: 'Check that the rollout collected anything, and that the file was not cut off.',
+    remedy: 'Check that the rollout collected anything, and that the file was not cut off.',
   },
   'no-state-recurs': {
     severity: 'warning',
     means: 'No two steps share a state: a step-wise estimator has nothing to compare.',
-    mend: 'Look at the anchor observations: a counter or a time in them makes each unique.',
+    remedy: 'Look at the anchor observations: a counter or a time in them makes each unique.',
   },
   'groups-of-one': {
     severity: 'warning',
     means: 'Groups have a single trajectory, so there is no baseline.',
-    mend: 'Check the group ids and the number of rollouts per task.',
+    remedy: 'Check the group ids and the number of rollouts per task.',
   },
   'group-sizes-differ': {
     severity: 'warning',
     means: 'Groups differ in their number of trajectories, and the batch does not state which is right.',
-    mend: 'State the group size, so that trajectories in a wrong group show.',
+    remedy: 'State the group size, so that trajectories in a wrong group show.',
   },
   'observations-constant': {
     severity: 'warning',
     means: 'No trajectory ever changes its observation: the states cannot be told apart.',
-    mend: 'Check what is recorded as anchor observation: it must be the state of each step, not the first prompt.',
+    remedy:
+      'Check what is recorded as anchor observation: it must be the state of each step, not the first prompt.',
   },
   'group-starts-differ': {
     severity: 'warning',
     means: 'Starts recur in the batch, yet trajectories of one group start from different observations.',
-    mend: 'Check that a group is one task with one initial state: trajectories may be in a wrong group.',
+    remedy: 'Check that a group is one task with one initial state: trajectories may be in a wrong group.',
   },
   'advantage-constant': {
     severity: 'warning',
     means: 'Advantages do not vary within a trajectory although the estimator is step-wise.',
-    mend: 'Check that the step’s own return reaches the estimator.',
+    remedy: 'Check that the step’s own return reaches the estimator.',
   },
   'group-mean-drift': {
     severity: 'warning',
     means: 'The advantages of most groups lean to one side: their mean is far from 0.',
-    mend: 'A baseline that is the mean of the group leaves a mean near 0: look at what the mean is taken over.',
+    remedy:
+      'A baseline that is the mean of the group leaves a mean near 0: look at what the mean is taken over.',
   },
 } as const satisfies Record<string, FindingKind>;
 
 /** The code of a finding. */
 export type FindingCode = keyof typeof FINDINGS;
 
-/** Makes a finding: `detail` says what is wrong with numbers, the mend is added. Rows are capped. */
+/** Makes a finding: `detail` says what is wrong with numbers, the remedy is added. Rows are capped. */
 export function finding(code: FindingCode, detail: string, rows: ArrayLike<number> = []): Finding {
-  const { severity, mend } = FINDINGS[code];
+  const { severity, remedy } = FINDINGS[code];
   const listed: number[] = [];
   for (let i = 0; i < Math.min(rows.length, MAX_LISTED_ROWS); i++) listed.push(rows[i]!);
-  return { code, severity, rows: listed, message: `${detail} ${mend}` };
+  return { code, severity, rows: listed, message: `${detail} ${remedy}` };
 }
 
 /** `1 row`, `2 rows`; with thousands apart: `1,234 rows`. */

@@ -80,9 +80,9 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
       for (const one of asked) {
         const findings = await client.preflight(one, 60_000);
         assert.ok(findings.length > 0);
-        for (const { check, severity, message, mend } of findings) {
+        for (const { check, severity, message, remedy } of findings) {
           assert.ok(check && message && ['ok', 'warning', 'error'].includes(severity));
-          assert.ok(severity === 'ok' || mend !== '');
+          assert.ok(severity === 'ok' || remedy !== '');
         }
       }
       assert.ok((await client.list()).every(({ lastSequence }) => lastSequence > 0));

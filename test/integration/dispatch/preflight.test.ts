@@ -65,7 +65,7 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     const errors = findings.filter(({ severity }) => severity === 'error');
     const checkout = errors.find(({ check }) => check === 'checkout');
     assert.match(checkout!.message, /nowhere holds no recipe\.hgpo\.main_hgpo/);
-    assert.match(checkout!.mend, /put a verl-agent checkout/);
+    assert.match(checkout!.remedy, /put a verl-agent checkout/);
     assert.ok(errors.some(({ check }) => check === 'room'));
     assert.ok(findings.some(({ severity, check }) => severity === 'ok' && check === 'padding'));
     assert.deepEqual(findings.slice(0, errors.length), errors);

@@ -23,7 +23,7 @@ const log = (sequence: number, line = `line ${sequence}`): NumberedEvent => ({
 });
 
 describe('a secret in plain text', () => {
-  test('is refused with the field and the mend, and shows nowhere', async (t) => {
+  test('is refused with the field and the remedy, and shows nowhere', async (t) => {
     const { store, redis } = await storeFor(t);
     const { call, logged } = await appFor(t, { store });
     for (const { kind, secret } of SECRETS)

@@ -227,7 +227,7 @@ describe('a secret that a training shows in every way', () => {
     assert.ok(found >= 4, `the search would not find a leak: ${found}`);
   });
 
-  test('is missed: the launch is refused with its name and the mend, once', async () => {
+  test('is missed: the launch is refused with its name and the remedy, once', async () => {
     const plan = { module: 'training', arguments: [], secrets: { TRACKER_KEY: 'not-there' } };
     const missing = await bench.submit({}, { cluster: 'real', plan });
     const record = await bench.reaches(missing, 'failed');

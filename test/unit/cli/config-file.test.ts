@@ -37,7 +37,7 @@ test('the named context holds, else the current one; its token comes from its fi
   await assert.rejects(contextOf(file, 'la'), refusing(/no context "la".*did you mean lab\?/));
 });
 
-test('a token that others can read is refused, with the mend', async () => {
+test('a token that others can read is refused, with the remedy', async () => {
   await chmod(tokenFile, 0o644);
   await assert.rejects(contextOf(file, 'lab'), refusing(/Others can read.*chmod 600/));
   await chmod(file, 0o640);

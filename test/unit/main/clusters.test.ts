@@ -39,12 +39,12 @@ test('a Ray cluster is added by a command, and its start waits for the end of it
   assert.deepEqual((request as { address: string }).address, 'ray://a:10001');
 });
 
-test('what made the command fail is thrown, with its mend', async (t) => {
+test('what made the command fail is thrown, with its remedy', async (t) => {
   const { store } = await storeFor(t);
   const added = addRayClusters(store, [RAY]);
-  const problem = { message: 'It is away.', mend: 'Start it.' };
+  const problem = { message: 'It is away.', remedy: 'Start it.' };
   const problems = [
-    { severity: 'warning', message: 'by the way', mend: '' },
+    { severity: 'warning', message: 'by the way', remedy: '' },
     { severity: 'error', ...problem },
   ] as const;
   await Promise.all([

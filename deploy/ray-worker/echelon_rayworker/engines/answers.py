@@ -20,12 +20,12 @@ OWN_KEYS: dict[str, Key] = {"shared_root": Key(""), "ray": Key(True)}
 @dataclass(frozen=True)
 class Answer:
     """One answer. `severity` counts where `ok` is false: `error` where the run cannot work, `warning` where it may
-    not. `mend` is empty where there is nothing to do."""
+    not. `remedy` is empty where there is nothing to do."""
 
     check: str
     ok: bool
     message: str
-    mend: str = ""
+    remedy: str = ""
     severity: str = "error"
 
 

@@ -22,7 +22,7 @@ class Key:
 
 
 class ArgumentError(ValueError):
-    """An argument that cannot be taken; the message names the key and the mend."""
+    """An argument that cannot be taken; the message names the key and the remedy."""
 
 
 def parse(arguments: Sequence[str], keys: Mapping[str, Key]) -> dict[str, Value]:

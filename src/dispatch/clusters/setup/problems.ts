@@ -1,14 +1,14 @@
 import { RayError, RayPythonError } from '../../../ray/errors.ts';
 import type { CommandProblem } from '../../../schemas/clusters.ts';
 
-/** The set-up cannot go on, for a reason that trying again does not mend. */
+/** The set-up cannot go on, for a reason that trying again does not fix. */
 export class SetupError extends Error {
-  readonly mend: string;
+  readonly remedy: string;
 
-  constructor(message: string, mend: string, cause?: unknown) {
+  constructor(message: string, remedy: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'SetupError';
-    this.mend = mend;
+    this.remedy = remedy;
   }
 }
 
@@ -17,8 +17,8 @@ const WHAT_INSTALLS: Record<string, string> = { grpc: 'grpcio', google: 'protobu
 
 /** What a failure means to the person who adds a cluster, and what to do about it. */
 export function toCommandProblem(error: unknown, address: string): CommandProblem {
-  const { message, mend } = toSetupError(error, address);
-  return { severity: 'error', message, mend };
+  const { message, remedy } = toSetupError(error, address);
+  return { severity: 'error', message, remedy };
 }
 
 /** The one place where a failure of the set-up becomes a sentence. */

@@ -30,7 +30,7 @@ export interface SetUpDeps {
   /** A step is about to be done, or has been: a sentence for the person who waits. */
   say: (line: string) => Promise<void>;
   /** Something is not well, but not in the way. */
-  warn: (message: string, mend: string) => void;
+  warn: (message: string, remedy: string) => void;
   /** Breaks it off. */
   signal: AbortSignal;
   /** How long the ray-worker may take to answer from here. */

@@ -42,7 +42,7 @@ test('where there is none it says how one is added', async () => {
 test('adding sends what was given, shows what is done and returns when it is over', async () => {
   const tokenFile = join(directory, 'token');
   writeFileSync(tokenFile, 'the-token\n');
-  const problems = [{ severity: 'warning', message: 'open', mend: 'close it' }] as const;
+  const problems = [{ severity: 'warning', message: 'open', remedy: 'close it' }] as const;
   const [{ output, exitCode }, given] = await Promise.all([
     run('add', 'new', 'ray://h:1', '--ray-token-file', tokenFile, '--port', '7400', '--wait'),
     carryOut(store, { state: 'succeeded', problems }),
@@ -59,8 +59,8 @@ test('adding sends what was given, shows what is done and returns when it is ove
   });
 });
 
-test('a failure is a sentence with its mend, and an exit status', async () => {
-  const problems = [{ severity: 'error', message: 'no way', mend: 'open the port' }] as const;
+test('a failure is a sentence with its remedy, and an exit status', async () => {
+  const problems = [{ severity: 'error', message: 'no way', remedy: 'open the port' }] as const;
   const [{ exitCode, error }] = await Promise.all([
     run('add', 'new', 'ray://h:1', '--wait'),
     carryOut(store, { state: 'failed', problems }),

@@ -6,7 +6,7 @@ import { keptOutput, runCommand } from '../../../support/cli.ts';
 
 interface Answer {
   ok: boolean;
-  checks: { name: string; ok: boolean; found: string; mend: string }[];
+  checks: { name: string; ok: boolean; found: string; remedy: string }[];
 }
 
 test('where all is there, it says what it found', async () => {

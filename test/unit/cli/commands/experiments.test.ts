@@ -118,7 +118,7 @@ describe('commands on experiments', () => {
     assert.deepEqual((await run('logs', lease.experiment, '--tail', '1')).output.lines, ['\\u001b[31mtwo']);
   });
 
-  test('a refusal names the field and the mend, and an unknown id is refused', async () => {
+  test('a refusal names the field and the remedy, and an unknown id is refused', async () => {
     await writeFile(file, 'name: x\nengine: replay\nreplay:\n  falt: none\n');
     const refused = await run('submit', file);
     assert.equal(refused.exitCode, EXIT.refused);

@@ -18,8 +18,8 @@ await store.clusters.put({
   ...{ generation: null, lastSeenAt: null, nodes: [] },
 });
 
-const GOOD: PreflightFinding = { severity: 'ok', check: 'recipe', message: 'fine', mend: '' };
-const BAD: PreflightFinding = { severity: 'error', check: 'model', message: 'not there', mend: 'copy it' };
+const GOOD: PreflightFinding = { severity: 'ok', check: 'recipe', message: 'fine', remedy: '' };
+const BAD: PreflightFinding = { severity: 'error', check: 'model', message: 'not there', remedy: 'copy it' };
 
 /** Runs the command, and plays the dispatcher that finds `findings`. */
 async function run(findings: PreflightFinding[], ...argv: string[]) {
@@ -32,7 +32,7 @@ async function run(findings: PreflightFinding[], ...argv: string[]) {
   return { output, request: taken.claimed.request, ...(await running) };
 }
 
-test('an error is shown with its mend, and the exit status says so', async () => {
+test('an error is shown with its remedy, and the exit status says so', async () => {
   const { output, exitCode, request } = await run([BAD, GOOD], file, '--cluster', 'fleet');
   assert.equal(exitCode, 1);
   assert.match(output.lines.join('\n'), /error +model +not there\n +→ copy it/);

@@ -56,7 +56,7 @@ test('children that a cancelled sweep has not made are not to come', async () =>
   assert.match(await said(), /^1 +exp-\w+ +never made/m);
 });
 
-test('what the API refuses names the child and the mend', async () => {
+test('what the API refuses names the child and the remedy', async () => {
   const wrong = join(folder, 'wrong.yaml');
   await writeFile(wrong, 'name: s\nmethod: grid\nspec: { engine: replay }\naxes: { replay.batches: [x] }\n');
   const { exitCode, error } = await echelon('submit', wrong);

@@ -42,7 +42,7 @@ const over = (store: Store, id: string) =>
     return command?.endedAt ? command : undefined;
   }, `${id} is over`);
 
-const FINDINGS = [{ severity: 'ok', check: 'x', message: 'fine', mend: '' }] as const;
+const FINDINGS = [{ severity: 'ok', check: 'x', message: 'fine', remedy: '' }] as const;
 
 test('two dispatchers carry a command out once and report it', async (t) => {
   await using parts = await bench(t);
@@ -60,7 +60,7 @@ test('two dispatchers carry a command out once and report it', async (t) => {
   const id = await create(store);
   const { state, report, problems, findings } = await over(store, id);
   assert.deepEqual([state, report, findings], ['succeeded', ['done'], FINDINGS]);
-  assert.deepEqual(problems, [{ severity: 'warning', message: 'open', mend: 'close it' }]);
+  assert.deepEqual(problems, [{ severity: 'warning', message: 'open', remedy: 'close it' }]);
   assert.deepEqual(works, [{ kind: 'drain', request: { a: 1 }, secret: 's', tries: 1, cluster: 'a' }]);
 });
 
@@ -71,7 +71,7 @@ test('what it throws is its problem', async (t) => {
     throw new SetupError('so', 'do this');
   });
   const { state, problems } = await over(store, await create(store));
-  assert.deepEqual([state, problems], ['failed', [{ severity: 'error', message: 'so', mend: 'do this' }]]);
+  assert.deepEqual([state, problems], ['failed', [{ severity: 'error', message: 'so', remedy: 'do this' }]]);
 });
 
 test('one whose dispatcher stops is begun again by another, and the first changes nothing', async (t) => {

@@ -50,8 +50,8 @@ const checks = (findings: readonly PreflightFinding[]) =>
 
 test('what the spec says itself, the room there and what the ray-worker found are one list, errors first', async () => {
   const asked: Finding[] = [
-    { check: 'recipe', severity: 'ok', message: 'fine', mend: '' },
-    { check: 'model', severity: 'error', message: 'not there', mend: 'copy it' },
+    { check: 'recipe', severity: 'ok', message: 'fine', remedy: '' },
+    { check: 'model', severity: 'error', message: 'not there', remedy: 'copy it' },
   ];
   const { findings, said, given } = await look(TRAINING, { asked });
   assert.deepEqual(checks(findings).slice(0, 3), ['error model', 'warning degenerate-groups', 'ok padding']);
@@ -82,5 +82,5 @@ test('a cluster that does not answer is a finding, what the spec says itself sta
   assert.deepEqual([findings[0]!.severity, findings[0]!.message], ['error', 'nobody there']);
   assert.ok(checks(findings).includes('warning degenerate-groups'));
   const old = await look(TRAINING, { fault: new RayWorkerError('invalid', 'UNIMPLEMENTED') });
-  assert.match(old.findings[0]!.mend, /up to date/);
+  assert.match(old.findings[0]!.remedy, /up to date/);
 });

@@ -90,7 +90,7 @@ describe('checks', () => {
     test(`say ${name} of ${JSON.stringify(spec)}`, () => {
       const finding = check(spec).find((one) => one.check === name);
       assert.deepEqual([finding?.severity, finding?.field], [severity, field]);
-      for (const sentence of [finding!.message, finding!.mend]) assert.match(sentence, /^\w.* .*\.$/);
+      for (const sentence of [finding!.message, finding!.remedy]) assert.match(sentence, /^\w.* .*\.$/);
     });
   }
 
@@ -109,7 +109,7 @@ describe('checks', () => {
     assert.deepEqual(order.slice(0, 2), ['error', 'warning']);
   });
 
-  test('refuse a spec that would certainly fail, with the mend', () => {
+  test('refuse a spec that would certainly fail, with the remedy', () => {
     assert.throws(
       () => resolveSpec({ ...TRAIN, rollout: { groups: 15 } }),
       (error: { problems: { field: string; message: string }[] }) =>

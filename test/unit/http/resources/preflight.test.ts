@@ -35,7 +35,7 @@ test('a preflight is a command on a cluster where the spec fits; what it found i
   const { spec, defaults } = claimed.request as { spec: { recipe: string }; defaults: string[] };
   assert.equal(spec.recipe, VERL.recipe);
   assert.ok(defaults.includes('/rollout/groups'));
-  const findings = [{ severity: 'warning', check: 'memory', message: 'tight', mend: 'offload' }] as const;
+  const findings = [{ severity: 'warning', check: 'memory', message: 'tight', remedy: 'offload' }] as const;
   await store.commands.end(claimed.lease, { state: 'succeeded', problems: [], findings });
   const found = await call('GET', `/v1/preflight/${id}`);
   assert.deepEqual(found.json().findings, findings);

@@ -29,7 +29,7 @@ test('the project and the findings of a preflight are kept with it', async (t) =
   });
   assert.equal(await store.commands.project(id), 'mine');
   assert.equal(await store.commands.project(await create(store, 'a')), undefined);
-  const findings = [{ severity: 'error', check: 'GPUs', message: 'none', mend: 'buy one' }] as const;
+  const findings = [{ severity: 'error', check: 'GPUs', message: 'none', remedy: 'buy one' }] as const;
   await store.commands.end(await claim(store, id), { state: 'succeeded', problems: [], findings });
   assert.deepEqual((await store.commands.get(id))?.findings, findings);
 });
@@ -79,7 +79,7 @@ test('a command is recorded, carried out and over; its secret is handed out by t
   const { lease, ...claimed } = answer.claimed;
   assert.deepEqual(claimed, { kind: 'add', request: { address: 'ray://h:1' }, secret: 'CANARY', tries: 1 });
   for (const line of ['one', 'one', 'two', 'one']) assert.ok(await store.commands.report(lease, line));
-  const problems = [{ severity: 'warning', message: 'open', mend: 'close it' }] as const;
+  const problems = [{ severity: 'warning', message: 'open', remedy: 'close it' }] as const;
   assert.ok(await store.commands.end(lease, { state: 'succeeded', problems }));
   const ended = await store.commands.get(id);
   assert.deepEqual(ended?.report, ['one', 'two', 'one']);

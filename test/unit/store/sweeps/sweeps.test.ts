@@ -202,7 +202,7 @@ describe('cancel', () => {
     assert.equal(await store.sweeps.cancel(id, 'again'), 'cancelled');
     assert.deepEqual(await store.sweeps.expand(id, makeChild), { made: [], more: false });
     assert.equal((await store.sweeps.cancelChildren(id, 0)).next, 250);
-    assert.deepEqual(await store.sweeps.withWork(5), [id]); // a crash here is mended by whoever looks
+    assert.deepEqual(await store.sweeps.withWork(5), [id]); // a crash here is repaired by the next reader
     assert.equal((await store.sweeps.cancelChildren(id, 250)).next, null);
     assert.deepEqual(await store.sweeps.withWork(5), []);
     const before = (await store.sweeps.get(id))!;

@@ -27,12 +27,12 @@ describe('findings', () => {
       assert.match(sources, new RegExp(`finding\\(\\s*'${code}'`), code);
   });
 
-  test('messages say what is wrong and end with the mend', () => {
+  test('messages say what is wrong and end with the remedy', () => {
     const made = finding('step-gap', 'One trajectory lacks step 2.', [4]);
     assert.deepEqual([made.code, made.severity, made.rows], ['step-gap', 'error', [4]]);
-    assert.equal(made.message, `One trajectory lacks step 2. ${FINDINGS['step-gap'].mend}`);
-    for (const { means, mend } of Object.values(FINDINGS))
-      assert.ok(means.endsWith('.') && mend.endsWith('.'));
+    assert.equal(made.message, `One trajectory lacks step 2. ${FINDINGS['step-gap'].remedy}`);
+    for (const { means, remedy } of Object.values(FINDINGS))
+      assert.ok(means.endsWith('.') && remedy.endsWith('.'));
   });
 
   test('listed rows are capped', () => {

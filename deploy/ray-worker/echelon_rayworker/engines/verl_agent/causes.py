@@ -1,4 +1,4 @@
-"""Likely causes, in words with the mend: of a stage that lasts too long, and of an end."""
+"""Likely causes, in words with the remedy: of a stage that lasts too long, and of an end."""
 
 from __future__ import annotations
 

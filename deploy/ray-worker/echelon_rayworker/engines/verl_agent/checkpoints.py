@@ -14,7 +14,7 @@ _SHARD = re.compile(r"model_world_size_(\d+)_rank_\d+\.pt")
 
 
 class CheckpointError(ValueError):
-    """The run would not start from where it should; the message says the mend."""
+    """The run would not start from where it should; the message says the remedy."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def latest_step(directory: str) -> int | None:
     except OSError:
         return None
     if not text.isdigit():
-        raise CheckpointError(f"{os.path.join(directory, TRACKER)} holds {text[:40]!r}, not a step: mend or remove it")
+        raise CheckpointError(f"{os.path.join(directory, TRACKER)} holds {text[:40]!r}, not a step: remedy or remove it")
     return int(text)
 
 

@@ -12,7 +12,7 @@ _MODES = {"text": ""}
 
 
 class DataError(ValueError):
-    """The data files cannot be had; the message says the mend."""
+    """The data files cannot be had; the message says the remedy."""
 
 
 def rows_of(count: int, split: str, mode: str = "text") -> list[dict]:

@@ -17,7 +17,7 @@ WEBSHOP_FILES = {
 
 
 def check_data(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
-    """The answers for the run's environment; `answer` makes one (check, ok, message, mend, severity)."""
+    """The answers for the run's environment; `answer` makes one (check, ok, message, remedy, severity)."""
     name = (settings.overrides.text("env.env_name") or "alfworld").lower()
     if "search" not in name and "gym_cards" not in name:
         if "alfworld" in name:
@@ -30,7 +30,7 @@ def check_data(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
 def alfworld(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
     """One answer for each split that the run plays, and one for the rules of the game."""
     root = os.environ.get("ALFWORLD_DATA") or os.path.expanduser("~/.cache/alfworld")
-    mend = f"run `alfworld-download -f` with ALFWORLD_DATA={root}, on every node or on the shared file system"
+    remedy = f"run `alfworld-download -f` with ALFWORLD_DATA={root}, on every node or on the shared file system"
     split = "valid_unseen" if settings.overrides.flag("trainer.val_out", False) else "valid_seen"
     answers = []
     for one in (split,) if settings.evaluates else ("train", split):
@@ -38,9 +38,9 @@ def alfworld(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
         whole = ALFWORLD_GAMES[one]
         text = f"{root} has {found} of {whole} games in {one}"
         severity = "error" if found == 0 else "warning"
-        answers.append(answer(f"AlfWorld {one}", found >= whole, text, "" if found >= whole else mend, severity))
+        answers.append(answer(f"AlfWorld {one}", found >= whole, text, "" if found >= whole else remedy, severity))
     rules = os.path.isdir(os.path.join(root, "logic"))
-    answers.append(answer("AlfWorld logic", rules, f"{root}/logic is {'' if rules else 'not '}there", "" if rules else mend))
+    answers.append(answer("AlfWorld logic", rules, f"{root}/logic is {'' if rules else 'not '}there", "" if rules else remedy))
     return answers
 
 
@@ -53,12 +53,12 @@ def webshop(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
     """Products, their attributes and the search index."""
     data = os.path.join(settings.home, WEBSHOP)
     small = settings.overrides.flag("env.webshop.use_small", True)
-    mend = "run the setup script of the checkout's webshop folder with `-d all`"
+    remedy = "run the setup script of the checkout's webshop folder with `-d all`"
     missing = [name for name in WEBSHOP_FILES[small] if not os.path.isfile(os.path.join(data, name))]
     text = f"{data} lacks {', '.join(missing)}" if missing else f"{data} is complete"
     index = os.path.join(os.path.dirname(data), "search_engine", "indexes_1k" if small else "indexes")
     there = os.path.isdir(index) and bool(os.listdir(index))
     return [
-        answer("WebShop data", not missing, text, mend if missing else ""),
-        answer("WebShop index", there, f"{index} is {'' if there else 'not '}there", "" if there else mend, "warning"),
+        answer("WebShop data", not missing, text, remedy if missing else ""),
+        answer("WebShop index", there, f"{index} is {'' if there else 'not '}there", "" if there else remedy, "warning"),
     ]

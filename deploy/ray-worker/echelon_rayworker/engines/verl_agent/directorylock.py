@@ -20,7 +20,7 @@ NAME = ".echelon-lock"
 
 
 class DirectoryInUse(ValueError):
-    """Another training has the directory; the message says which, and the mend."""
+    """Another training has the directory; the message says which, and the remedy."""
 
 
 def take(directory: str, environment: Mapping[str, str], wait_seconds: float) -> Optional[int]:

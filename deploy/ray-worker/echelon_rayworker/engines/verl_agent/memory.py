@@ -44,5 +44,5 @@ def memory_answers(settings: Settings, looks: list[nodes.Look]) -> list[Answer]:
         return [Answer("memory", True, f"{text}; how much the GPUs have is not known here")]
     left = smallest * (1 - share)
     said = f"{text}; the smallest GPU has {smallest:.0f} GiB, which leaves {left:.0f}"
-    mend = "offload parameters or the optimizer, lower rollout.gpuMemoryUtilization, or use more or larger GPUs"
-    return [Answer("memory", state <= left, said, "" if state <= left else mend, "warning")]
+    remedy = "offload parameters or the optimizer, lower rollout.gpuMemoryUtilization, or use more or larger GPUs"
+    return [Answer("memory", state <= left, said, "" if state <= left else remedy, "warning")]

@@ -1,5 +1,5 @@
 """`python -m echelon_rayworker.engines.verl_agent.preflight key=value … [-- override …]`: what would fail, or hang, on
-this cluster, said before a GPU is taken. Prints a JSON list of {check, ok, severity, message, mend} and exits with 1
+this cluster, said before a GPU is taken. Prints a JSON list of {check, ok, severity, message, remedy} and exits with 1
 where an error is among them.
 
 Keys: those of the engine, and `shared_root` (default: the experiment's directory) and `ray` (false: nothing that
@@ -57,8 +57,8 @@ def check_checkout(settings: Settings) -> list[Answer]:
     home = settings.home
     file = os.path.join(home, *settings.program.split(".")) + ".py"
     if not os.path.isfile(file):
-        mend = "put a verl-agent checkout with recipe/hgpo there, or set home to where one is"
-        return [Answer("checkout", False, f"{home} holds no {settings.program}", mend)]
+        remedy = "put a verl-agent checkout with recipe/hgpo there, or set home to where one is"
+        return [Answer("checkout", False, f"{home} holds no {settings.program}", remedy)]
     answers = [Answer("checkout", True, f"{home} is at {commit_of(home)}")]
     command = [sys.executable, "-c", f"import importlib; importlib.import_module({settings.program!r})"]
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
@@ -72,8 +72,8 @@ def check_checkout(settings: Settings) -> list[Answer]:
     if done.returncode == 0:
         return [*answers, Answer("recipe", True, f"{settings.program} can be imported")]
     last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    mend = "install what it lacks in the environment that runs the ray-worker"
-    return [*answers, Answer("recipe", False, f"{settings.program} cannot be imported: {last}", mend)]
+    remedy = "install what it lacks in the environment that runs the ray-worker"
+    return [*answers, Answer("recipe", False, f"{settings.program} cannot be imported: {last}", remedy)]
 
 
 def commit_of(home: str) -> str:
@@ -114,8 +114,8 @@ def _package(name: str, least: str, below: str) -> Answer:
     found = numbers_of(version)
     if (least and found < numbers_of(least)) or (below and found >= numbers_of(below)):
         span = f"{least or 'any'} to below {below or 'any'}"
-        mend = f"install {name} in the range {span}, or go on if the run has worked with it"
-        return Answer(name, False, f"{name} {version} is outside of the known range ({span})", mend, "warning")
+        remedy = f"install {name} in the range {span}, or go on if the run has worked with it"
+        return Answer(name, False, f"{name} {version} is outside of the known range ({span})", remedy, "warning")
     return Answer(name, True, f"{name} {version}")
 
 
@@ -137,8 +137,8 @@ def check_model(settings: Settings, environment: Mapping[str, str] = os.environ)
         return [Answer("model", False, "actor_rollout_ref.model.path is not given", "name the model")]
     if os.path.isabs(path) or path.startswith((".", "~")):
         there = os.path.isfile(os.path.join(os.path.expanduser(path), "config.json"))
-        mend = "" if there else "copy the model there, on the file system that all nodes see"
-        return [Answer("model", there, f"{path} {'holds a model' if there else 'holds no config.json'}", mend)]
+        remedy = "" if there else "copy the model there, on the file system that all nodes see"
+        return [Answer("model", there, f"{path} {'holds a model' if there else 'holds no config.json'}", remedy)]
     if "://" in path:
         return [Answer("model", True, f"{path} will be copied by the trainer; it was not looked at")]
     home = environment.get("HF_HOME") or os.path.expanduser("~/.cache/huggingface")
@@ -147,9 +147,9 @@ def check_model(settings: Settings, environment: Mapping[str, str] = os.environ)
     if os.path.isdir(snapshots) and os.listdir(snapshots):
         return [Answer("model", True, f"{path} is in {cache}")]
     offline = environment.get("HF_HUB_OFFLINE") == "1"
-    mend = f"download it once into {cache}, with HF_HOME on the shared file system, or give a path"
+    remedy = f"download it once into {cache}, with HF_HOME on the shared file system, or give a path"
     message = f"{path} is not in {cache}: every node would download it" + (", but HF_HUB_OFFLINE is set" if offline else "")
-    return [Answer("model", False, message, mend, "error" if offline else "warning")]
+    return [Answer("model", False, message, remedy, "error" if offline else "warning")]
 
 
 def check_checkpoints(settings: Settings) -> list[Answer]:
@@ -160,18 +160,18 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
     while not os.path.isdir(probe) and os.path.dirname(probe) != probe:
         probe = os.path.dirname(probe)
     writable = os.access(probe, os.W_OK)
-    mend = "" if writable else "give the ray-worker's user the right to write there"
-    answers.append(Answer("checkpoint directory", writable, f"{directory} can{'' if writable else 'not'} be written", mend))
+    remedy = "" if writable else "give the ray-worker's user the right to write there"
+    answers.append(Answer("checkpoint directory", writable, f"{directory} can{'' if writable else 'not'} be written", remedy))
     if not settings.evaluates and (who := directorylock.in_use(directory)):
-        mend = "wait for it, or set checkpoints.label to keep this training apart"
-        answers.append(Answer("in use", False, f"{directory} is in use by {who}", mend, "warning"))
+        remedy = "wait for it, or set checkpoints.label to keep this training apart"
+        answers.append(Answer("in use", False, f"{directory} is in use by {who}", remedy, "warning"))
     try:
         start = checkpoints.find_start(settings.overrides, directory, settings.gpus)
     except checkpoints.CheckpointError as error:
         return [*answers, Answer("start", False, str(error), "see the message")]
     if settings.evaluates and not start.path and not settings.base_model:
-        mend = "name the directory of a training, or say base_model=true"
-        return [*answers, Answer("start", False, f"{directory} holds no checkpoint to evaluate", mend)]
+        remedy = "name the directory of a training, or say base_model=true"
+        return [*answers, Answer("start", False, f"{directory} holds no checkpoint to evaluate", remedy)]
     if settings.steps and start.step >= settings.steps:
         text = f"step {start.step} of {settings.steps} is there: the training is finished, and would end at once"
         return [*answers, Answer("start", True, text)]
@@ -200,9 +200,9 @@ def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
 
 def path_answers(looks: list[nodes.Look]) -> list[Answer]:
     """Nodes that lack the checkout or the model."""
-    mend = "put it on the file system that all nodes see, under one path"
+    remedy = "put it on the file system that all nodes see, under one path"
     return [
-        Answer("paths", False, f"node {one.node} does not see {path}", mend) for one in looks for path in one.missing
+        Answer("paths", False, f"node {one.node} does not see {path}", remedy) for one in looks for path in one.missing
     ]
 
 
@@ -213,13 +213,13 @@ def check_resources(settings: Settings, facts: Mapping[str, Any], gpus: Mapping[
     enough = sum(1 for count in gpus.values() if count >= each) >= nodes
     have = ", ".join(f"{count:g} on {node}" for node, count in gpus.items()) or "none"
     text = f"{nodes} nodes with {each} GPUs are asked for; there are: {have}"
-    mend = "" if enough else "lower trainer.n_gpus_per_node or trainer.nnodes, or use another cluster"
+    remedy = "" if enough else "lower trainer.n_gpus_per_node or trainer.nnodes, or use another cluster"
     wanted, total = settings.cpus_wanted, facts["cpusTotal"]
     cpus = f"{wanted:g} CPUs are wanted (environment actors + 1 + GPUs), the cluster has {total:g}"
     more = "" if total >= wanted else (
         "lower env.resources_per_worker.num_cpus or add CPUs: a start with too few hangs without a word"
     )
-    return [Answer("GPUs", enough, text, mend), Answer("CPUs", total >= wanted, cpus, more)]
+    return [Answer("GPUs", enough, text, remedy), Answer("CPUs", total >= wanted, cpus, more)]
 
 
 def main(arguments: list[str]) -> int:

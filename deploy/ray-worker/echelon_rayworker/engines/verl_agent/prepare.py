@@ -11,7 +11,7 @@ from .settings import Settings
 
 
 class NotStartable(ValueError):
-    """The run cannot start as it stands; the message says the mend."""
+    """The run cannot start as it stands; the message says the remedy."""
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class Settings:
 
 
 def settings_from(arguments: list[str], environment: Mapping[str, str]) -> Settings:
-    """Raises ArgumentError, whose message names the key and the mend."""
+    """Raises ArgumentError, whose message names the key and the remedy."""
     divider = arguments.index("--") if "--" in arguments else len(arguments)
     values = parse(arguments[:divider], KEYS)
     try:

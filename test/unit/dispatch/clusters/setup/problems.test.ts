@@ -18,7 +18,7 @@ import {
 const python = (message: string, pythonTraceback = '') =>
   new RayPythonError({ pythonType: 'Error', pythonModule: 'm', message, pythonTraceback });
 
-test('each failure is a sentence with its mend', () => {
+test('each failure is a sentence with its remedy', () => {
   const cases: [Error, RegExp, RegExp][] = [
     [new RayUnreachableError('refused'), /ray:\/\/h:1 cannot be reached from here: refused/, /10001/],
     [new RayAuthenticationError('no'), /does not accept the token/, /RAY_AUTH_TOKEN/],
@@ -36,11 +36,11 @@ test('each failure is a sentence with its mend', () => {
     [python('ValueError: odd\nmore'), /could not be started: .*odd$/, /logs of Ray/],
     [new Error('a fault'), /a fault/, /log of the dispatcher/],
   ];
-  for (const [error, message, mend] of cases) {
+  for (const [error, message, remedy] of cases) {
     const problem = toCommandProblem(error, 'ray://h:1');
     assert.equal(problem.severity, 'error');
     assert.match(problem.message, message);
-    assert.match(problem.mend, mend);
+    assert.match(problem.remedy, remedy);
   }
 });
 

@@ -28,12 +28,12 @@ test('loopback is told from an address that begins like it', () => {
   for (const address of ['10.127.0.1:1', 'localhost.example:1']) assert.ok(!isLoopback(address), address);
 });
 
-test('where nothing answers, the mend is for that kind of address', async () => {
+test('where nothing answers, the remedy is for that kind of address', async () => {
   const connection = {
     ...{ address: '', version: '1', generation: 'g', token: 't', ca: null, nodeId: 'n' },
     ...{ stateDir: '/s', sharedRoot: '/s' },
   };
   const { signal } = new AbortController();
   const reached = reach(`127.0.0.1:${await freePort()}`, connection, { signal, reachMs: 200 });
-  await assert.rejects(reached, { message: /cannot be reached from here/, mend: /--node-ip-address/ });
+  await assert.rejects(reached, { message: /cannot be reached from here/, remedy: /--node-ip-address/ });
 });
