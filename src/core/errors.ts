@@ -1,4 +1,4 @@
-/** What a registered error means on every border. `retry`: the same request may succeed later, unchanged. */
+/** HTTP status, retry and title of an error code. `retry`: the same request may succeed later. */
 export interface ErrorKind {
   status: number;
   retry: boolean;
@@ -7,82 +7,90 @@ export interface ErrorKind {
 
 /**
  * Every error that leaves the program, by code. A problem document's `type` is `/errors/<code>`; the
- * documentation lists these rows and a test compares the two.
+ * documentation is generated from these rows.
  */
 export const ERRORS = {
-  'invalid-request': { status: 400, retry: false, title: 'The request is not well formed' },
-  'invalid-spec': { status: 400, retry: false, title: 'The experiment spec is not valid' },
-  'invalid-cursor': { status: 400, retry: false, title: 'The cursor is not one that a list gave out' },
-  unauthenticated: { status: 401, retry: false, title: 'No valid token' },
-  forbidden: { status: 403, retry: false, title: 'The request is not allowed' },
-  'not-found': { status: 404, retry: false, title: 'There is no such thing' },
-  'method-not-allowed': { status: 405, retry: false, title: 'This resource does not have that method' },
+  'invalid-request': { status: 400, retry: false, title: 'The request is malformed' },
+  'invalid-spec': { status: 400, retry: false, title: 'The experiment spec is invalid' },
+  'invalid-cursor': { status: 400, retry: false, title: 'The cursor or stream id is invalid' },
+  unauthenticated: { status: 401, retry: false, title: 'No valid API key, token or session' },
+  forbidden: { status: 403, retry: false, title: 'The caller may not do this' },
+  'not-found': { status: 404, retry: false, title: 'The resource does not exist' },
+  'method-not-allowed': { status: 405, retry: false, title: 'This path does not support the method' },
   'request-timeout': { status: 408, retry: true, title: 'The request did not arrive in time' },
   'idempotency-conflict': {
     status: 409,
     retry: false,
-    title: 'The Idempotency-Key was used with another request',
+    title: 'The Idempotency-Key belongs to a different request',
   },
   'idempotency-in-progress': {
     status: 409,
     retry: true,
-    title: 'A request with this Idempotency-Key is being carried out',
+    title: 'A request with this Idempotency-Key is in progress',
   },
   'not-ended': { status: 409, retry: true, title: 'The experiment has not ended' },
-  'precondition-failed': { status: 412, retry: false, title: 'It has changed since it was read' },
-  'not-queued': { status: 409, retry: false, title: 'The experiment does not wait any more' },
+  'precondition-failed': { status: 412, retry: false, title: 'The ETag does not match the current record' },
+  'not-queued': { status: 409, retry: false, title: 'The experiment is not queued' },
   'already-final': { status: 409, retry: false, title: 'The experiment has already ended' },
-  expired: { status: 410, retry: false, title: 'It was deleted by retention' },
-  'history-trimmed': { status: 410, retry: false, title: 'What comes behind that id is not kept any more' },
+  expired: { status: 410, retry: false, title: 'Retention deleted this data' },
+  'history-trimmed': { status: 410, retry: false, title: 'Entries after this stream id were trimmed' },
   'body-too-large': { status: 413, retry: false, title: 'The request body is too large' },
   'unsupported-media-type': { status: 415, retry: false, title: 'The body must be application/json' },
   'rate-limited': { status: 429, retry: true, title: 'Too many requests' },
-  'queue-draining': { status: 409, retry: true, title: 'The queue is being drained: it takes nothing new' },
-  'line-full': { status: 429, retry: true, title: 'The project has as many experiments waiting as it may' },
+  'queue-draining': {
+    status: 409,
+    retry: true,
+    title: 'The queue is draining and accepts no new experiments',
+  },
+  'queue-full': { status: 429, retry: true, title: "The project's queue is full" },
   'headers-too-large': { status: 431, retry: false, title: 'The request headers are too large' },
-  internal: { status: 500, retry: true, title: 'A fault of ours' },
-  'took-too-long': { status: 503, retry: true, title: 'The request took too long and was given up' },
-  'store-unavailable': { status: 503, retry: true, title: 'The store does not answer' },
-  'store-full': { status: 503, retry: true, title: 'The store is nearly full; no new work is accepted' },
+  internal: { status: 500, retry: true, title: 'Internal error' },
+  'deadline-exceeded': { status: 503, retry: true, title: 'The request exceeded its deadline' },
+  'store-unavailable': { status: 503, retry: true, title: 'Redis does not respond' },
+  'store-full': { status: 503, retry: true, title: 'Redis is nearly full and accepts no new work' },
   'record-too-new': {
     status: 503,
     retry: true,
-    title: 'The record was written by a later version of Echelon',
+    title: 'A later version of Echelon wrote the record',
   },
-  'store-unfit': {
+  'store-misconfigured': {
     status: 503,
     retry: false,
-    title: 'The Redis server is not set up to keep what it accepts',
+    title: 'The Redis settings do not guarantee durability',
   },
   'verifier-busy': { status: 503, retry: true, title: 'Too many batches are being recomputed' },
   'archive-mismatch': {
     status: 503,
     retry: false,
-    title: 'The archive is not the one that belongs to this Redis',
+    title: 'The archive belongs to another Redis',
   },
-  'lease-lost': { status: 409, retry: false, title: 'Another dispatcher holds this attempt' },
-  'sequence-gap': { status: 409, retry: true, title: 'An event is missing before this one' },
-  'rayworker-unavailable': { status: 503, retry: true, title: 'The ray-worker does not answer' },
+  'lease-lost': { status: 409, retry: false, title: 'Another dispatcher owns this attempt' },
+  'sequence-gap': { status: 409, retry: true, title: 'The preceding event is missing' },
+  'rayworker-unavailable': { status: 503, retry: true, title: 'The ray-worker does not respond' },
   'rayworker-refused': { status: 502, retry: false, title: 'The ray-worker refused the call' },
-  'cluster-not-found': { status: 404, retry: false, title: 'There is no cluster of that name' },
-  'project-not-found': { status: 404, retry: false, title: 'There is no project of that name' },
-  'project-exists': { status: 409, retry: false, title: 'There is a project of that name already' },
-  'limit-reached': { status: 409, retry: false, title: 'There are as many as there may be' },
-  'project-busy': { status: 409, retry: true, title: 'Something belongs to the project still' },
+  'cluster-not-found': { status: 404, retry: false, title: 'The cluster does not exist' },
+  'project-not-found': { status: 404, retry: false, title: 'The project does not exist' },
+  'project-exists': { status: 409, retry: false, title: 'A project with this name exists' },
+  'limit-reached': { status: 409, retry: false, title: 'A limit on the number of resources is reached' },
+  'project-busy': {
+    status: 409,
+    retry: true,
+    title: 'The project still has experiments, sweeps or API keys',
+  },
   'cluster-busy': { status: 409, retry: true, title: 'The cluster is busy' },
-  'not-verifiable': { status: 422, retry: false, title: 'The batch does not carry what this needs' },
+  'not-verifiable': { status: 422, retry: false, title: 'The batch lacks data that the recomputation needs' },
 } as const satisfies Record<string, ErrorKind>;
 
 /** A code of {@link ERRORS}. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One thing wrong with an input: where (a JSON pointer or a parameter's name) and what to do about it. */
+/** A faulty input field: its JSON pointer or parameter name, and the remedy. */
 export interface FieldProblem {
   field: string;
   message: string;
 }
 
-/** The one error class that crosses borders. `message` is a sentence for the person who caused or meets it. */
+/** The only error class that leaves the program. `message` is a sentence for the caller. */
 export class EchelonError extends Error {
   readonly code: ErrorCode;
   readonly problems: readonly FieldProblem[];

@@ -83,7 +83,7 @@ export async function openStore(connections: Connections, patience: StorePatienc
     await patience.start(() => store.checkFitness());
     await refuseOpenRedis(connections, patience);
   } catch (error) {
-    if (!settings.allowUnfitRedis || !(error instanceof EchelonError) || error.code !== 'store-unfit')
+    if (!settings.allowUnfitRedis || !(error instanceof EchelonError) || error.code !== 'store-misconfigured')
       throw error;
     log.warn({ err: error }, 'this Redis is not fit for production');
   }
@@ -93,7 +93,7 @@ export async function openStore(connections: Connections, patience: StorePatienc
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Throws EchelonError `store-unfit` where a Redis that others can reach answers without a password. */
+/** Throws EchelonError `store-misconfigured` where a Redis that others can reach answers without a password. */
 async function refuseOpenRedis({ place, log }: Connections, { commandMs }: StorePatience): Promise<void> {
   if ('path' in place || !URL.canParse(place.url)) return;
   const url = new URL(place.url);
@@ -112,7 +112,7 @@ async function refuseOpenRedis({ place, log }: Connections, { commandMs }: Store
   redis.disconnect();
   if (!open) return;
   throw new EchelonError(
-    'store-unfit',
+    'store-misconfigured',
     `The Redis server at ${url.host} answers without a password, and others can reach it. Put a line "requirepass PASSWORD" into redis.conf and set REDIS_PASSWORD.`,
   );
 }

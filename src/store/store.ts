@@ -43,7 +43,7 @@ export interface Store {
   archive: ArchiveStore;
   retention: RetentionStore;
 
-  /** Checks persistence settings; throws EchelonError `store-unfit` naming each missing setting and its remedy. */
+  /** Checks persistence settings; throws EchelonError `store-misconfigured` naming each missing setting and its remedy. */
   checkFitness(): Promise<void>;
   /** Id of the archive that belongs to this store; null before the first archive. */
   archiveId(): Promise<string | null>;

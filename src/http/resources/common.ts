@@ -10,9 +10,9 @@ import type { StorePart } from '../../store/store.ts';
 export const NEW_WORK_REFUSALS = [
   'invalid-spec',
   'queue-draining',
-  'line-full',
+  'queue-full',
   'store-full',
-  'store-unfit',
+  'store-misconfigured',
 ] as const;
 
 /** The answer to a sweep that was accepted. */

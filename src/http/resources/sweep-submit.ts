@@ -140,7 +140,8 @@ async function judge(
     if (performance.now() - turn > TURN_MS) {
       await breathe();
       // Its client has left, or was told that it takes too long.
-      if (reply.sent || reply.raw.destroyed) throw new EchelonError('took-too-long', 'The client has left.');
+      if (reply.sent || reply.raw.destroyed)
+        throw new EchelonError('deadline-exceeded', 'The client has left.');
       turn = performance.now();
     }
     const child = check.child(index);

@@ -1,88 +1,89 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 
-/** What to do about each error; beside the registry, so that a new code without advice does not compile. */
+/** Causes and remedies by error code. A code without an entry does not compile. */
 export const ADVICE: Readonly<Record<ErrorCode, string>> = {
-  'invalid-request':
-    'Something of the request cannot be read: the JSON text, a parameter or a header. `problems` names each place.',
+  'invalid-request': 'The JSON text, a parameter or a header is malformed. `problems` names each field.',
   'invalid-spec':
-    'The spec does not fit its schema, or its values contradict each other. `problems` names each place by a JSON pointer and says what is expected there, with the nearest valid name for one that is not known.',
+    'The spec does not match its schema, or its values contradict each other. `problems` names each field by JSON pointer and the expected value. For an unknown name, it suggests the nearest valid one.',
   'invalid-cursor':
-    'Cursors and stream ids are given out by the server and fit the list or stream they came from. Start without one.',
+    'Cursors and stream ids are valid only for the list or stream that returned them. Repeat the request without one to start from the beginning.',
   unauthenticated:
-    'Send `Authorization: Bearer <API key or token>`, or sign in at /login. The answer is the same whatever is wrong: unknown, revoked, expired.',
+    'Send `Authorization: Bearer API_KEY`, or sign in at /login. The response does not say whether the key is unknown, revoked or expired.',
   forbidden:
-    'Your key lacks the scope that the detail names; or the Host header names a server that is not this one; or a write by cookie did not come from a page of this server.',
-  'not-found': 'The path, or the thing it names, does not exist.',
+    'There are three causes. The key lacks the scope that `detail` names. The Host header is not in the list of allowed names. A write with a session cookie has a foreign `Origin`.',
+  'not-found':
+    'The path, or the resource that it names, does not exist. A resource of another project gets the same answer.',
   'method-not-allowed': 'The header `Allow` lists the methods of this path.',
-  'request-timeout': 'Send all of a request within the limit that the documentation page states.',
+  'request-timeout': 'Send the complete request within the time limit.',
   'idempotency-conflict':
-    'The same Idempotency-Key was sent with another request before. Use a new key for a new request.',
+    'An earlier request with this Idempotency-Key had a different method, path or body. Use a new key for a new request.',
   'idempotency-in-progress':
-    'The first request with this key is not answered yet. Repeat it after a moment: it is then answered as the first one was.',
-  'not-ended': 'Only what has ended is deleted. Cancel it first, and wait until its state is final.',
+    'The first request with this key has no response yet. Repeat the request in a moment to get the first response.',
+  'not-ended':
+    'Only an experiment that has ended can be deleted. Cancel it, wait for a final state, then delete it.',
   'precondition-failed':
-    'The `ETag` that `If-Match` names is not that of the present record. Read it again, and decide anew. The ETag of an experiment, a project or a cluster changes only with what people decide of it.',
+    "The ETag in `If-Match` is not the record's current ETag. Read the record again, then repeat the change. Only changes by users alter the ETag of an experiment, a project or a cluster.",
   'not-queued':
-    'A priority counts while an experiment waits. This one has its place on a cluster already, or has ended.',
-  'already-final': 'An experiment that has succeeded, failed or been cancelled stays so.',
+    'The priority can change only while an experiment is queued. This experiment has an allocation or has ended.',
+  'already-final':
+    'An experiment that has succeeded, failed or been cancelled never changes its state again.',
   expired:
-    "It was there, and its project's retention deleted it. The record says when (`expired`); a batch that a rule keeps stays.",
+    "The project's retention deleted this data. The field `expired` of the experiment says when. Batches that a rule retains are not deleted.",
   'history-trimmed':
-    'A feed keeps its newest entries only. Read the present state from the lists, then go on with the id that `problems` names, or without one.',
-  'body-too-large': 'A body may have 256 kB.',
+    'A feed retains only its newest entries. Read the current state from the lists. Then continue from the id in `problems`, or without an id.',
+  'body-too-large': 'The limit is 256 kB.',
   'unsupported-media-type':
-    'Send `Content-Type: application/json`, once, in UTF-8, without compression and without other parameters.',
+    'Send exactly one header `Content-Type: application/json`, in UTF-8, without compression and without other parameters.',
   'rate-limited':
-    'The header `Retry-After` says when to go on. Limits are counted for each key or token; failed sign-ins for each address, and for each key that is tried.',
+    'Wait for the time in the header `Retry-After`. The server counts requests for each key or token. It counts failed sign-ins for each address and for each key.',
   'queue-draining':
-    'Somebody drains the queue of the project, or the whole line: what was accepted goes on to its end, and nothing new is taken until it is resumed. The detail says who and why.',
-  'line-full':
-    'So many experiments of one project wait that no more are taken. Go on when some have started, or cancel some; other projects are not touched.',
-  'headers-too-large': 'The request line and all headers together may have 16 kB.',
-  internal: 'A fault of this program; its log has the details.',
-  'took-too-long':
-    'The server works on too much at once, or the request asks for too much. A write may have taken effect or not: repeat it with the same Idempotency-Key.',
+    'An operator is draining the queue of the project or of all projects. Accepted experiments continue. Submit again after the queue has been resumed. `detail` names the operator and the reason.',
+  'queue-full':
+    'The number of queued experiments of the project has reached its limit. Retry after some have started, or cancel some. Other projects are not affected.',
+  'headers-too-large': 'The request line and all headers together are limited to 16 kB.',
+  internal: "This is a defect of Echelon. The server's log has the details.",
+  'deadline-exceeded':
+    'The server is overloaded, or the request asks for too much. A write may have taken effect. Repeat it with the same Idempotency-Key.',
   'store-unavailable':
-    'Redis is away or too slow. A write may have taken effect or not: repeat it with the same Idempotency-Key. Running experiments go on.',
+    'Redis is unreachable or too slow. A write may have taken effect. Repeat it with the same Idempotency-Key. Running experiments continue.',
   'store-full':
-    'Redis is nearly at its memory limit. What was accepted goes on; new experiments are accepted when there is room.',
+    'Redis is close to its memory limit. Accepted experiments continue. Retry when memory is free.',
   'record-too-new':
-    'In the middle of an upgrade a process of the version before may meet what a new one has written. Upgrade it; the record is as it was.',
-  'store-unfit':
-    'Redis would lose what it accepts: it needs `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`.',
+    'During an upgrade, an older process read a record that a newer process wrote. Upgrade the older process. The record is unchanged.',
+  'store-misconfigured':
+    'Redis could lose accepted work. Set `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`.',
   'verifier-busy':
-    'Explanations and bundles are computed for each request, a bounded number at a time. Wait as `Retry-After` says.',
+    'Each explanation and each bundle is computed on request, and the number of concurrent computations is limited. Wait for the time in `Retry-After`.',
   'archive-mismatch':
-    'A process does not start with it. Mount the archive that the message names; a copy of it needs its file `archive-id`.',
-  'lease-lost': 'Between dispatchers only: the attempt was taken over by another one.',
-  'sequence-gap': 'Between dispatcher and store only: events are recorded in order, without a gap.',
-  'rayworker-unavailable': 'The ray-worker of the cluster cannot be reached. Its trainings go on.',
-  'rayworker-refused': 'The ray-worker did not accept the call; the detail says why.',
-  'cluster-not-found': 'GET /v1/clusters lists the clusters that are registered.',
-  'project-not-found': 'GET /v1/projects lists the projects that your key sees.',
-  'project-exists': 'Its name is taken. Choose another name.',
-  'limit-reached':
-    'The detail names the limit. Remove a project, or revoke a key, and send the request again.',
+    'The process does not start with this archive. Mount the archive that the message names. A copy of an archive needs the file `archive-id`.',
+  'lease-lost': 'Internal to dispatchers: another dispatcher took over the attempt.',
+  'sequence-gap': 'Internal to dispatchers and the store: events must be recorded in order, without a gap.',
+  'rayworker-unavailable': "The cluster's ray-worker is unreachable. Its running experiments continue.",
+  'rayworker-refused': '`detail` gives the reason.',
+  'cluster-not-found': '`GET /v1/clusters` lists the registered clusters.',
+  'project-not-found': '`GET /v1/projects` lists the projects that the API key may read.',
+  'project-exists': 'Choose another name.',
+  'limit-reached': '`detail` names the limit. Delete a project or revoke an API key, then retry.',
   'project-busy':
-    'A project is removed only when nothing belongs to it: no experiments, no sweeps, no valid keys. `default` always stays.',
+    'A project can be deleted only without experiments, sweeps and valid API keys. The project `default` cannot be deleted.',
   'cluster-busy':
-    'A cluster is removed only when nothing runs there. Drain it first: nothing new starts, and what runs goes on to its end; or cancel what runs. A preflight is refused while several wait for the cluster: try again a little later.',
+    'A cluster can be removed only when nothing runs on it. Drain the cluster and wait, or cancel its experiments. A preflight is refused if too many preflights are pending; retry later.',
   'not-verifiable':
-    'The recorded batch lacks a column or a parameter that the recomputation needs; the detail names it.',
+    'The recorded batch lacks a column or a parameter that the recomputation needs. `detail` names it.',
 };
 
-/** docs/reference/errors.md: every error of the registry, in its order. */
+/** Text of docs/reference/errors.md: every error of the registry, in its order. */
 export function errorsMarkdown(): string {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const sections = codes.map((code) => {
     const { title, status, retry } = ERRORS[code];
-    return `## ${code}\n\n${title}.\n\nStatus ${status}; ${retry ? 'may be retried unchanged' : 'not to be retried unchanged'}.\n\n${ADVICE[code]}\n`;
+    return `## ${code}\n\n${title}.\n\nStatus ${status}. ${retry ? 'The same request may succeed later.' : 'The same request will fail again.'}\n\n${ADVICE[code]}\n`;
   });
   return `# Errors
 
-Every answer of status 400 and above is a problem document (RFC 9457, \`application/problem+json\`). Its \`code\` is one
-of those below and does not change; \`detail\` says what is wrong this time; \`problems\` names fields; \`retry\` says
-whether the same request may succeed later. This page is written by \`node scripts/generate/errors.ts\`.
+Every response with status 400 or above is a problem document (RFC 9457, \`application/problem+json\`). \`code\` is one
+of the codes on this page and is stable. \`detail\` describes this failure, \`problems\` lists the faulty fields, and
+\`retry\` says whether the same request may succeed later. \`node scripts/generate/errors.ts\` generates this page.
 
 ${sections.join('\n')}`;
 }

@@ -28,7 +28,7 @@ export function createOnDemand(limit: number): OnDemand {
     } catch (error) {
       if (!signal.aborted) throw error;
       throw new EchelonError(
-        'took-too-long',
+        'deadline-exceeded',
         'The request was given up: its client left, or it took too long.',
       );
     } finally {

@@ -11,7 +11,7 @@ const ALWAYS: readonly ErrorCode[] = [
   'rate-limited',
   'headers-too-large',
   'internal',
-  'took-too-long',
+  'deadline-exceeded',
   'store-unavailable',
   'record-too-new',
 ];

@@ -23,7 +23,7 @@ const KNOWN: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', 'Send the body as application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid-request', "The body's length is not what its header says."],
   FST_ERR_BAD_URL: ['invalid-request', 'The path is not well formed.'],
-  FST_ERR_HANDLER_TIMEOUT: ['took-too-long', 'The request took too long and was given up.'],
+  FST_ERR_HANDLER_TIMEOUT: ['deadline-exceeded', 'The request took too long and was given up.'],
 };
 
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {

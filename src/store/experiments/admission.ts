@@ -5,12 +5,12 @@ import type { Pause } from '../queue/contract.ts';
 /** What a step that takes new work in answers: `ok`, its id, `1` where it made it; or why it does not. */
 export type Admission =
   | ['ok', string, '0' | '1']
-  | ['conflict' | 'full' | 'no-project' | 'line-full']
+  | ['conflict' | 'full' | 'no-project' | 'queue-full']
   | ['draining', string];
 
 /**
  * The id, and whether this call made it. Throws EchelonError `idempotency-conflict`, `store-full`, `invalid-spec` with
- * `projectField` for a project that is gone, and `line-full` where more than `mostWaiting` of it would wait, `queue-draining` where its queue
+ * `projectField` for a project that is gone, and `queue-full` where more than `mostWaiting` of it would wait, `queue-draining` where its queue
  * takes nothing new.
  */
 export function admitted(
@@ -31,15 +31,15 @@ export function admitted(
       throw projectRemoved(projectField);
     case 'draining':
       throw queueDraining(reply[1]);
-    case 'line-full':
-      throw lineFull(mostWaiting);
+    case 'queue-full':
+      throw queueFull(mostWaiting);
   }
 }
 
-/** EchelonError `line-full`. Children that sweeps will make count too. */
-export function lineFull(mostWaiting: number): EchelonError {
+/** EchelonError `queue-full`. Children that sweeps will make count too. */
+export function queueFull(mostWaiting: number): EchelonError {
   return new EchelonError(
-    'line-full',
+    'queue-full',
     `No more than ${mostWaiting.toLocaleString('en')} experiments of a project may wait, children of its sweeps included; go on when some have started, or cancel some.`,
   );
 }

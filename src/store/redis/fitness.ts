@@ -63,7 +63,7 @@ export function createFitness(
       }
       if (faults.length === 0) return;
       throw new EchelonError(
-        'store-unfit',
+        'store-misconfigured',
         `The Redis server is not set up to keep what it accepts: ${faults.join('; ')}.`,
       );
     },

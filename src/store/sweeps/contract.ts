@@ -118,7 +118,7 @@ export interface SweepStore {
   cancelChildren(id: string, from: number): Promise<{ cancelled: string[]; next: number | null }>;
   /**
    * Runs the failed ones among these children again, all or none of each 100. Throws EchelonError `already-final` where
-   * the sweep is cancelled, `store-full`, `line-full` where too many experiments of its project would wait.
+   * the sweep is cancelled, `store-full`, `queue-full` where too many experiments of its project would wait.
    */
   rerunChildren(
     sweep: SweepRecord,

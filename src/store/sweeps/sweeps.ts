@@ -2,7 +2,7 @@ import { EchelonError } from '../../core/errors.ts';
 import { childId, MAX_RUNS } from '../../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
-import { type Admission, admitted, lineFull, queueDraining, storeFull } from '../experiments/admission.ts';
+import { type Admission, admitted, queueDraining, queueFull, storeFull } from '../experiments/admission.ts';
 import type { CancelOutcome } from '../experiments/contract.ts';
 import type { Fields } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
@@ -240,7 +240,7 @@ async function rerun(
     }
     if (outcome === 'full') throw storeFull();
     if (outcome === 'draining') throw queueDraining(made[0]!);
-    if (outcome === 'line-full') throw lineFull(mostWaiting);
+    if (outcome === 'queue-full') throw queueFull(mostWaiting);
     all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
   }
   return all;

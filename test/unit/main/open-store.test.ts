@@ -45,7 +45,7 @@ test('a Redis that keeps what it accepts is taken, by its address and by its soc
 
 test('one that may lose it is refused, unless it was said to be wanted', async (t) => {
   const server = await redisFor(t, { appendfsync: 'no' });
-  await assert.rejects(checkStore(await settingsFor(t, at(server))), coded('store-unfit'));
+  await assert.rejects(checkStore(await settingsFor(t, at(server))), coded('store-misconfigured'));
   await checkStore(await settingsFor(t, { ...at(server), ECHELON_ALLOW_UNFIT_REDIS: 'true' }));
 });
 

@@ -31,6 +31,9 @@ test('a wait that is over, a refusal and any other error end it at once', async 
   const failing = (error: Error) => () => Promise.reject(error);
   await assert.rejects(bench(0).patience(failing(away())), coded('store-unavailable'));
   await assert.rejects(patience(failing(away('WRONGPASS invalid'))), coded('store-unavailable'));
-  await assert.rejects(patience(failing(new EchelonError('store-unfit', 'no'))), coded('store-unfit'));
+  await assert.rejects(
+    patience(failing(new EchelonError('store-misconfigured', 'no'))),
+    coded('store-misconfigured'),
+  );
   assert.deepEqual(said, []);
 });

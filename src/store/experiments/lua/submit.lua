@@ -9,7 +9,7 @@
 --           22 how long they are kept (ms)
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
---           {'no-project'}: its project was removed meanwhile; {'line-full'}: too many of its project wait;
+--           {'no-project'}: its project was removed meanwhile; {'queue-full'}: too many of its project wait;
 --           {'draining', who drains its queue (JSON)}
 -- Events    state: null -> queued, under 0-1; PUBLISH wake 'line'
 --

@@ -19,5 +19,5 @@ local function refused(root, new)
   if redis.call('SISMEMBER', root .. ':projects:removed', new.project) == 1 then return { 'no-project' } end
   local drained = drainedBy(root, new.project)
   if drained then return { 'draining', drained } end
-  if not hasRoom(root, new.project, new.count, new.most) then return { 'line-full' } end
+  if not hasRoom(root, new.project, new.count, new.most) then return { 'queue-full' } end
 end

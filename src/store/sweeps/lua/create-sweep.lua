@@ -10,7 +10,7 @@
 --           come last
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
---           {'no-project'}: its project was removed; {'line-full'}: too many of its project wait;
+--           {'no-project'}: its project was removed; {'queue-full'}: too many of its project wait;
 --           {'draining', who drains its queue (JSON)}
 -- Events    PUBLISH wake 'sweep'
 --

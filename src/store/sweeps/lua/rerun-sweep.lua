@@ -8,7 +8,7 @@
 --           redis/lua/create.lua)
 -- Returns   {'ok', ids of the new experiments…}
 -- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}; {'draining', who drains its queue (JSON)};
---           {'line-full'}: too many of its project would wait
+--           {'queue-full'}: too many of its project would wait
 -- Events    state: null -> queued of each; PUBLISH wake 'line'
 -- include time
 -- include state
@@ -65,7 +65,7 @@ for at = 5, #ARGV, CHILD_SIZE + 3 do
     count = count + 1 + givenUp(s, waiting[ARGV[at]] or {})
   end
 end
-if #failed > 0 and not hasRoom(root, record[2], count, ARGV[4]) then return { 'line-full' } end
+if #failed > 0 and not hasRoom(root, record[2], count, ARGV[4]) then return { 'queue-full' } end
 local now, answer = nowMs(), { 'ok' }
 for _, at in ipairs(failed) do
   local index, run = ARGV[at], ARGV[at + 1]

@@ -111,7 +111,7 @@ test('POST /v1/experiments says when too many of a project wait', async (t) => {
   const { call: ask } = await appFor(t, { store: small });
   assert.equal((await ask('POST', '/v1/experiments', { body: REPLAY })).statusCode, 202);
   const refused = await ask('POST', '/v1/experiments', { body: REPLAY });
-  assert.deepEqual([refused.statusCode, refused.json().code], [429, 'line-full']);
+  assert.deepEqual([refused.statusCode, refused.json().code], [429, 'queue-full']);
   assert.equal(refused.headers['retry-after'], '1');
 });
 

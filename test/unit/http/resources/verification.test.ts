@@ -92,7 +92,7 @@ test('an explanation that never comes is given up in time', { timeout: 20_000 },
   const app = await appFor(t, { store, explain: () => never, limits: { handlerTimeoutMs: 300 } });
   // Fails, by its own time limit, where routes are not given the one of handlers.
   const answer = await app.call('GET', `${url}/explain?batch=2&row=1`);
-  assert.deepEqual([answer.statusCode, answer.json().code], [503, 'took-too-long']);
+  assert.deepEqual([answer.statusCode, answer.json().code], [503, 'deadline-exceeded']);
 });
 
 describe('GET /v1/experiments/:id/explain', () => {

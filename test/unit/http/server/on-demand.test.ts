@@ -61,6 +61,6 @@ test('work ends once its client has left, or its time is over', async (t) => {
     const request = await requestFor(t);
     const work = onDemand(request.reply, untilAborted);
     request[how]();
-    await assert.rejects(work, coded('took-too-long'));
+    await assert.rejects(work, coded('deadline-exceeded'));
   }
 });

@@ -11,7 +11,7 @@ test('our errors stay what they are, fields included', () => {
   assert.equal(toEchelonError(error), error);
   assert.deepEqual(toProblem(error), {
     type: '/errors/invalid-spec',
-    title: 'The experiment spec is not valid',
+    title: 'The experiment spec is invalid',
     status: 400,
     detail: 'A sentence.',
     code: 'invalid-spec',
@@ -26,7 +26,10 @@ test("Fastify's errors have codes of ours", () => {
     [new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE('x'), 'unsupported-media-type'],
     [new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH(), 'invalid-request'],
     [new errorCodes.FST_ERR_BAD_URL('/%'), 'invalid-request'],
-    [Object.assign(new Error('x'), { code: 'FST_ERR_HANDLER_TIMEOUT', statusCode: 503 }), 'took-too-long'],
+    [
+      Object.assign(new Error('x'), { code: 'FST_ERR_HANDLER_TIMEOUT', statusCode: 503 }),
+      'deadline-exceeded',
+    ],
     [Object.assign(new Error('teapot'), { statusCode: 418 }), 'invalid-request'],
     [Object.assign(new Error('gone'), { statusCode: 404 }), 'not-found'],
   ] as const;

@@ -13,7 +13,7 @@ test('each answer of a step is its id or its error', () => {
   assert.throws(() => admitted(['conflict'], told), coded('idempotency-conflict'));
   assert.throws(() => admitted(['full'], told), coded('store-full'));
   assert.throws(() => admitted(['no-project'], told), coded('invalid-spec'));
-  assert.throws(() => admitted(['line-full'], told), /20,000/);
+  assert.throws(() => admitted(['queue-full'], told), /20,000/);
   const note = JSON.stringify({ by: 'ann', at: 1, reason: 'moving' });
   assert.throws(() => admitted(['draining', note], told), /^EchelonError: ann drains the queue: moving\. /);
 });
@@ -27,7 +27,7 @@ test('a project that floods the line is refused at its number, and leaves the ot
   const first = await submit('flood', 'k');
   for (let at = 1; at < 3; at += 1) await submit('flood');
   // Fails where nothing is counted.
-  await assert.rejects(submit('flood'), coded('line-full'));
+  await assert.rejects(submit('flood'), coded('queue-full'));
   assert.equal((await store.experiments.counts('flood')).queued, 3);
   assert.equal((await submit('flood', 'k')).id, first.id, 'what was accepted is answered again');
   assert.ok((await submit('other')).created);
@@ -40,10 +40,10 @@ test('children of sweeps count, those that are not made yet too', async (t) => {
   const sweep = (count: number, project: string) =>
     store.sweeps.create(sweepInput(sweepRequest(count), { project }));
   await store.experiments.submit(submitInput({ project: 'flood' }));
-  await assert.rejects(sweep(5, 'flood'), coded('line-full'));
+  await assert.rejects(sweep(5, 'flood'), coded('queue-full'));
   assert.ok((await sweep(3, 'flood')).created);
   // Fails where only those that wait already are counted.
-  await assert.rejects(sweep(2, 'flood'), coded('line-full'));
+  await assert.rejects(sweep(2, 'flood'), coded('queue-full'));
   assert.ok((await sweep(1, 'flood')).created);
   assert.ok((await sweep(5, 'other')).created);
 });
@@ -55,7 +55,7 @@ test('children of sweeps count however many sweeps of others wait to be made', a
   await Promise.all(Array.from({ length: 105 }, (_, at) => sweep(1, `other-${at % 30}`)));
   assert.ok((await sweep(4, 'flood')).created);
   // Fails where the sweeps of others are counted among those that are looked at.
-  await assert.rejects(sweep(4, 'flood'), coded('line-full'));
+  await assert.rejects(sweep(4, 'flood'), coded('queue-full'));
 });
 
 test('children that are not made yet count however many sweeps they are of, for a submission too', async (t) => {
@@ -63,9 +63,9 @@ test('children that are not made yet count however many sweeps they are of, for 
   const sweep = () => store.sweeps.create(sweepInput(sweepRequest(1), { project: 'flood' }));
   for (let at = 0; at < 130; at += 1) await sweep();
   // Fails where only some of the sweeps are looked at.
-  await assert.rejects(sweep(), coded('line-full'));
+  await assert.rejects(sweep(), coded('queue-full'));
   // Fails where a submission counts only what stands in the line.
-  await assert.rejects(store.experiments.submit(submitInput({ project: 'flood' })), coded('line-full'));
+  await assert.rejects(store.experiments.submit(submitInput({ project: 'flood' })), coded('queue-full'));
   assert.ok((await store.experiments.submit(submitInput({ project: 'other' }))).created);
 });
 
@@ -87,7 +87,7 @@ test('the count follows what sweeps make, give up, run again and cancel', async 
   // Two wait in the line, one is to come; the failed child and the one that waits for it would be five.
   const before = await store.sweeps.get(id);
   // Fails where a re-run is not counted.
-  await assert.rejects(rerun(), coded('line-full'));
+  await assert.rejects(rerun(), coded('queue-full'));
   assert.deepEqual(await store.sweeps.get(id), before);
   const lease = await claimed(store, third!);
   await store.attempts.confirm(lease);

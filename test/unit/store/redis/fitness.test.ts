@@ -8,7 +8,7 @@ async function faultsOf(check: Promise<void>): Promise<string> {
   try {
     await check;
   } catch (error) {
-    assert.ok(error instanceof EchelonError && error.code === 'store-unfit', String(error));
+    assert.ok(error instanceof EchelonError && error.code === 'store-misconfigured', String(error));
     return error.message;
   }
   return '';
