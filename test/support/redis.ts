@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { cutUnfinishedTransaction } from '../../src/cli/local/append-only-file.ts';
 
 /** How a private Redis is set up. */
 export interface RedisServerOptions {
@@ -73,6 +74,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   }
 
   async function start(): Promise<void> {
+    await cutUnfinishedTransaction('redis-server', dir);
     if (!(await launch())) throw new Error(`redis-server ended at its start:\n${await logOf(dir)}`);
   }
 
@@ -144,6 +146,7 @@ function serverArguments(setup: {
     save: '',
     appendonly: 'yes',
     appendfsync: setup.options.appendfsync ?? 'always',
+    'aof-load-truncated': 'no',
     'maxmemory-policy': 'noeviction',
     ...setup.options.config,
   };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
+import { cutUnfinishedTransaction } from './append-only-file.ts';
 import type { Guard } from './guard.ts';
 import { type ServerProcess, startServer, waitUntilReady } from './processes.ts';
 
@@ -41,12 +42,13 @@ export async function startRedis(options: {
   if (!found)
     throw new Error(`no ${REDIS_PROGRAMS.join(' or ')} on PATH; on Debian: apt-get install redis-server`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  await cutUnfinishedTransaction(found.program, directory);
   await using resources = new AsyncDisposableStack();
   const socket = join(await socketDirectory(directory, resources, guard), 'redis.sock');
   const logFile = join(directory, 'redis.log');
   const args = [
     ...['--port', '0', '--unixsocket', socket, '--unixsocketperm', '600', '--dir', directory],
-    ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''],
+    ...['--appendonly', 'yes', '--appendfsync', 'always', '--aof-load-truncated', 'no', '--save', ''],
     ...['--maxmemory', '2gb', '--maxmemory-policy', 'noeviction'],
     // Nearly halves what a waiting experiment takes; see docs/guides/operating.md.
     ...['--stream-node-max-bytes', '1024', '--hash-max-listpack-value', '2048'],

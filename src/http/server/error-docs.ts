@@ -51,7 +51,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'record-too-new':
     'During an upgrade, an older process read a record that a newer process wrote. Upgrade the older process. The record is unchanged.',
   'store-misconfigured':
-    'Redis could lose accepted work. Set `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`.',
+    'Redis could lose accepted work. Set `appendonly yes`, `appendfsync always`, `aof-load-truncated no` and `maxmemory-policy noeviction`.',
   'verifier-busy':
     'Each explanation and each bundle is computed on request, and the number of concurrent computations is limited. Wait for the time in `Retry-After`.',
   'archive-mismatch':

@@ -7,6 +7,11 @@ import { guarded, toStoreError } from './errors.ts';
 const SETTINGS = [
   { name: 'appendonly', value: 'yes', why: 'else a restart forgets what was accepted' },
   { name: 'appendfsync', value: 'always', why: 'else a power failure forgets what was accepted' },
+  {
+    name: 'aof-load-truncated',
+    value: 'no',
+    why: 'else half of a write that a crash cut short is carried out again after a later restart',
+  },
   { name: 'maxmemory-policy', value: 'noeviction', why: 'else a full memory drops records' },
 ] as const;
 

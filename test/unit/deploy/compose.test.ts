@@ -127,12 +127,17 @@ describe('docker-compose.yml', () => {
 
   test('Redis keeps what it accepts', () => {
     const config = readFileSync('deploy/docker/redis.conf', 'utf8');
-    for (const line of ['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction'])
+    for (const line of [
+      'appendonly yes',
+      'appendfsync always',
+      'aof-load-truncated no',
+      'maxmemory-policy noeviction',
+    ])
       assert.ok(config.split('\n').includes(line), line);
     const chart = readFileSync('helm/echelon/templates/redis.yaml', 'utf8');
     for (const line of config
       .split('\n')
-      .filter((text) => /^(appendonly|appendfsync|save|.*-max-)/.test(text)))
+      .filter((text) => /^(appendonly|appendfsync|aof-|save|.*-max-)/.test(text)))
       assert.ok(chart.includes(`    ${line}\n`), `${line} in the chart`);
   });
 

@@ -25,6 +25,7 @@ test('the private server keeps what it accepts, is closed to others, and has its
   for (const [name, value] of [
     ['appendonly', 'yes'],
     ['appendfsync', 'always'],
+    ['aof-load-truncated', 'no'],
     ['maxmemory-policy', 'noeviction'],
     ['stream-node-max-bytes', '1024'],
     ['hash-max-listpack-value', '2048'],

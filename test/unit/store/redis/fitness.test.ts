@@ -21,6 +21,7 @@ describe('checkFitness', () => {
     const settings = [
       ['appendonly', 'no', 'appendonly yes'],
       ['appendfsync', 'everysec', 'appendfsync always'],
+      ['aof-load-truncated', 'yes', 'aof-load-truncated no'],
       ['maxmemory-policy', 'allkeys-lru', 'maxmemory-policy noeviction'],
     ] as const;
     for (const [name, bad, line] of settings) {
