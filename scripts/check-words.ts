@@ -20,7 +20,7 @@ export interface Hit {
 
 const PROSE = /\.md$/;
 
-/** Patterns see identifiers as separate words: `mendLines` reads "mend Lines". */
+/** Patterns see identifiers as separate words: `mendLines` reads "mend Lines", `goes_on` "goes on". */
 export const BANNED: BannedWord[] = [
   { pattern: /\bmend(s|ed|ing)?\b/i, use: 'remedy (noun), fix (verb)' },
   {
@@ -29,7 +29,7 @@ export const BANNED: BannedWord[] = [
   },
   { pattern: /\bwho (waits|holds|runs)\b/i, use: 'name the thing: a queued experiment, the lease holder' },
   { pattern: /\b(left|leaves?|leaving) out\b/i, use: 'omitted, omit' },
-  { pattern: /\bpass(ed|es)? over\b/i, use: 'ignored, skipped' },
+  { pattern: /\bpass(ed over|(es)? over (it|them|what|those))\b/i, use: 'ignored, skipped' },
   { pattern: /\b(go|goes|going|gone|went) on\b/i, use: 'continue, resume' },
   // A server may stand behind a proxy; in time and in order it is "after".
   { pattern: /\bbehind\b(?! (a|an|the|its|your|any) )/i, use: 'after (in time or order)' },
@@ -42,7 +42,8 @@ export const BANNED: BannedWord[] = [
   { pattern: /\b(insist|patiently)\b/i, use: 'retry, retryUntil' },
   { pattern: /\bhand(ed|s|ing)? out\b/i, use: 'allocated, allocate' },
   {
-    pattern: /\b(waiting line|in line\b(?! with)|line full|wait in the line|the line of experiments)/i,
+    pattern:
+      /\b(waiting line|(wait|waits|waiting|place|position) in (the )?line|line full|line of experiments)/i,
     use: 'queue',
   },
   { pattern: /\bpromises?\b/, use: 'guarantee', files: PROSE },
@@ -85,9 +86,11 @@ export function bannedIn(path: string, text: string): Hit[] {
   const allowed = ALLOWED.filter(({ files }) => files.test(path));
   return text.split('\n').flatMap((line, at) => {
     if (allowed.some((entry) => entry.text.test(line))) return [];
-    const words = line.replace(/([a-z0-9])([A-Z])/g, '$1 $2');
+    // What a page quotes is named, and checked, in the code.
+    const quoted = PROSE.test(path) ? line.replace(/`[^`]*`/g, 'code') : line;
+    const words = quoted.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
     return banned.flatMap(({ pattern, use }) => {
-      const found = (pattern.exec(words) ?? pattern.exec(line))?.[0];
+      const found = (pattern.exec(words) ?? pattern.exec(quoted))?.[0];
       return found === undefined ? [] : [{ line: at + 1, found, use }];
     });
   });

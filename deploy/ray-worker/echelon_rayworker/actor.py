@@ -54,7 +54,7 @@ class RayWorker:
         threading.Thread(target=lambda: asyncio.run(self._serve()), name="echelon-serve", daemon=True).start()
 
     def endpoint(self) -> str:
-        """JSON: address, version and generation. RuntimeError where it cannot serve, with the reason."""
+        """JSON: address, version and generation. RuntimeError with the reason if it cannot serve."""
         try:
             return json.dumps(self._endpoint.result(READY_SECONDS))
         except TimeoutError as error:
@@ -77,7 +77,7 @@ class RayWorker:
         }).encode()
 
     def _secured(self) -> ServerOptions:
-        """The options with a certificate where one is wanted and is to be had; a loopback address needs none."""
+        """The options, with a certificate if one is wanted and can be made; a loopback address needs none."""
         options = self._options
         if not self._encrypt or options.tls_cert:
             return options

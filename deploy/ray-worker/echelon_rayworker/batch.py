@@ -126,7 +126,7 @@ _ESTIMATORS = {
     ),
 }
 # End of what is generated.
-# What returns are made of, where they are computed from the rewards or compared with them.
+# The fields from which returns are computed or with which they are compared.
 _OF_RETURNS = ("gamma", "invalid_action_penalty")
 # What an estimator states beside its parameters.
 _OF_BATCH = ("name", *_OF_RETURNS, "precision", "forms")
@@ -159,7 +159,7 @@ def build_batch(
     """A serialized `AdvantageBatch`.
 
     `columns` are step, reward, action_valid, token_level_reward_sum, response_length, step_reward and advantage, as
-    lists, arrays or tensors; one that the trainer does not have is left out (`step` too: give it only from what
+    lists, arrays or tensors; omit a field that the trainer does not have (`step` too: give it only from what
     numbers the steps, never from the rows' order). `observation` holds the anchor observations, equal as in Python;
     with `texts` they are part of the batch, else only their digests. `estimator` and `provenance` have the fields
     of the messages of these names. Raises ValueError or TypeError, naming the field; also where a column is missing that
@@ -376,7 +376,7 @@ def _varint(value: int) -> bytes:
 
 
 def _message(fields: Mapping[str, Any], numbers: Mapping[str, int]) -> bytes:
-    """Protobuf's encoding of the fields, in the order of their numbers; zeros and empty texts are left out."""
+    """Protobuf's encoding of the fields, in the order of their numbers; zeros and empty texts are omitted."""
     parts = []
     for name, number in numbers.items():
         value = fields.get(name)
@@ -446,7 +446,7 @@ def _json_batch(
         if column in arrays:
             values = arrays[column].tolist()
             into = batch.setdefault("reported", {}) if column in _REPORTED else batch
-            # Where the truth is known to float64, digits that are left out would look like an error.
+            # The true value is known to float64, so omitted digits would look like an error.
             if code == "f" and params.get("precision") != "float64":
                 into[key] = [_short(value) for value in values]
             elif code in "fd":

@@ -1,5 +1,5 @@
 """Bounds of what an attempt may report. The supervisor applies them to everything that it reads, so that no log ever
-holds more; the writer of the spool applies them first, so that an honest training learns where it was cut."""
+holds more; the writer of the spool applies them first, so that an honest training learns what was cut."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _DAYS = "3650"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can connect to ``host``."""
+    """Whether only this machine can connect to ``host``."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -23,8 +23,8 @@ def is_loopback(host: str) -> bool:
 
 
 def ensure_certificate(state_dir: str, hosts: Iterable[str]) -> Optional[tuple[str, str]]:
-    """Paths of a self-signed certificate for ``hosts`` and of its key, made where there is none for them yet. None
-    where there is no ``openssl`` to make one with. subprocess.CalledProcessError where that fails."""
+    """Paths of a self-signed certificate for ``hosts`` and of its key, made if there is none for them yet. None
+    if there is no ``openssl`` to make one with. subprocess.CalledProcessError if that fails."""
     names = ",".join(sorted({_alternative_name(host) for host in hosts if host}))
     cert, key, made_for = (os.path.join(state_dir, name) for name in ("tls.crt", "tls.key", "tls.names"))
     if _read(made_for) == names:

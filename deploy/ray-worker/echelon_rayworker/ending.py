@@ -23,7 +23,7 @@ class Circumstances:
     """What the supervisor knows besides the exit status."""
 
     stop_reason: Optional[str]
-    """Why it was told to stop; None if it was not."""
+    """Why a stop was requested; None if none was."""
     told_to_end: bool
     """Whether the supervisor itself got SIGTERM."""
     kernel_oom_kills: int
@@ -40,7 +40,7 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
     if known.stop_reason is not None:
         ended.cause, ended.message = pb.Ended.STOPPED, f"stopped: {known.stop_reason or 'on request'} ({how})"
     elif known.told_to_end:
-        ended.cause, ended.message = pb.Ended.KILLED, f"the supervisor was told to end by SIGTERM ({how})"
+        ended.cause, ended.message = pb.Ended.KILLED, f"the supervisor received SIGTERM ({how})"
     elif code == 0:
         ended.cause, ended.message = pb.Ended.SUCCEEDED, "exit code 0"
     elif memory := _memory(number, code, known):

@@ -26,7 +26,7 @@ from echelon_rayworker.framing import HEADER, HEADER_BYTES, MAX_PAYLOAD_BYTES, D
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 SEGMENT_BYTES = 4 * 1024 * 1024
-# A segment is begun below SEGMENT_BYTES and gets one frame more at most; what is behind that is not ours.
+# A segment is begun below SEGMENT_BYTES and gets one frame more at most; what follows after that is not ours.
 MAX_SEGMENT_BYTES = SEGMENT_BYTES + HEADER_BYTES + MAX_PAYLOAD_BYTES
 _SEGMENT = re.compile(r"events-([0-9]{20})\.log")
 _PROGRESS_FILE = "events-progress"
@@ -60,7 +60,7 @@ def list_segments(directory: str) -> list[int]:
 
 
 def read_progress(directory: str) -> Progress:
-    """The log's progress; an empty one where nothing has been recorded. DataLoss where the record is damaged."""
+    """The log's progress; an empty one if nothing has been recorded. DataLoss if the record is damaged."""
     path = os.path.join(directory, _PROGRESS_FILE)
     for attempt in range(5):
         try:
@@ -80,7 +80,7 @@ def read_progress(directory: str) -> Progress:
 
 
 def read_last_event(directory: str, progress: Progress) -> Optional[pb.AttemptEvent]:
-    """The event that the progress names; None for an empty log, DataLoss where it is damaged."""
+    """The event that the progress names; None for an empty log, DataLoss if it is damaged."""
     if progress.last_sequence == 0:
         return None
     try:
@@ -133,7 +133,7 @@ class EventLogWriter:
         return self._closed_bytes + self._size + self.pending_bytes
 
     def append(self, event: pb.AttemptEvent) -> int:
-        """Gives the event its number (and the time, where it has none) and returns the number."""
+        """Gives the event its number (and the time, if it has none) and returns the number."""
         if self._ended:
             raise ValueError("nothing follows Ended")
         event.sequence = self.last_sequence + 1
@@ -194,7 +194,7 @@ class EventLogWriter:
         self._progress = progress
 
     def _repair(self) -> None:
-        """Finds the last whole event, cuts off what is torn behind it and continues there."""
+        """Finds the last whole event, cuts off a torn event after it and continues there."""
         self._closed_bytes = self._size = self._segment = 0
         self._progress_fd = _open_progress(os.path.join(self._directory, _PROGRESS_FILE))
         segments = list_segments(self._directory)
@@ -227,7 +227,7 @@ def _open_progress(path: str) -> int:
 
 def _scan_segment(path: str) -> tuple[list[int], int]:
     """Offsets of a segment's events and the end of the last whole one. A damaged record counts as an event if
-    a whole one follows right behind it (its reader is told), and as a torn tail otherwise."""
+    a whole one follows right after it (its reader learns of it), and as a torn tail otherwise."""
     try:
         data = read_regular(path, MAX_SEGMENT_BYTES)
     except OSError:
@@ -241,12 +241,12 @@ def _scan_segment(path: str) -> tuple[list[int], int]:
                 end = frame.end
             return offsets, end
         except DamagedFrame as damaged:
-            behind = damaged.offset + HEADER_BYTES + HEADER.unpack_from(data, damaged.offset)[0]
+            after = damaged.offset + HEADER_BYTES + HEADER.unpack_from(data, damaged.offset)[0]
             try:
-                follows = next(read_frames(data, behind), None) is not None
+                follows = next(read_frames(data, after), None) is not None
             except DamagedFrame:
                 follows = False
             if not follows:
                 return offsets, end
             offsets.append(damaged.offset)
-            end = behind
+            end = after

@@ -98,7 +98,7 @@ class EventLogReader:
                 raise DataLoss(f"event {segments[-1] + index} has no valid length")
 
     def _next_segment(self) -> None:
-        """The next event begins a new file, or it is not where it should be."""
+        """The next event begins a new file, or it is missing."""
         path = segment_path(self._directory, self._next)
         if self._offset != os.fstat(self._fd).st_size or not os.path.exists(path):
             raise DataLoss(f"event {self._next} is missing or cut off")

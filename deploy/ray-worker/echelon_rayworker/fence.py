@@ -23,7 +23,7 @@ class Fence:
 
 
 def read_fence(experiment_dir: str) -> Fence:
-    """The experiment's fence; an open one where nothing was launched or stopped. DataLoss where it is damaged."""
+    """The experiment's fence; an open one if nothing was launched or stopped. DataLoss if it is damaged."""
     try:
         record = json.loads(read_regular(os.path.join(experiment_dir, FENCE_FILE), _MAX_BYTES))
         fence = Fence(int(record["highest"]), int(record["tombstone"]))

@@ -118,7 +118,7 @@ def lock_file(path: str, wait_seconds: float = 0.0) -> Optional[int]:
 
 
 def is_locked(path: str) -> bool:
-    """Whether somebody holds the file's exclusive lock. False for a file that does not exist."""
+    """Whether a process holds the file's exclusive lock. False for a file that does not exist."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -74,7 +74,7 @@ def health_handlers() -> dict[str, grpc.RpcMethodHandler]:
 async def _service(
     requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext, free: bool
 ) -> Optional[str]:
-    """The service that a request asks for; ends the call where it has no place or sends none."""
+    """The service that a request asks for; ends the call if there is no free stream or it sends no request."""
     if not free:
         await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many health calls at once")
     try:

@@ -22,7 +22,7 @@ LAUNCH_FILE = "launch.bin"
 SUPERVISOR_FILE = "supervisor.json"
 STOP_FILE = "stop.json"
 SPOOL_DIRECTORY = "spool"
-# Secrets that an engine hands to processes on other nodes; removed at the end, whoever wrote it.
+# Secrets that an engine hands to processes on other nodes; removed at the end, whichever process wrote it.
 HIDDEN_FILE = "hidden-variables.json"
 
 _EXPERIMENT = re.compile(r"[a-z0-9-]{1,64}")
@@ -51,7 +51,7 @@ class InvalidLaunch(ValueError):
 
 @dataclass(frozen=True)
 class Directories:
-    """Where one attempt's files are: absolute paths."""
+    """Absolute paths of one attempt's files."""
 
     attempt: str
     experiment: str

@@ -34,7 +34,7 @@ class Look:
     packages: dict[str, str] = field(default_factory=dict)
     # Of the paths asked for, those that are not there.
     missing: tuple[str, ...] = ()
-    # Name and MiB of each, as nvidia-smi says; empty where there is none.
+    # Name and MiB of each, as nvidia-smi says; empty if there is none.
     devices: tuple[tuple[str, int], ...] = ()
 
 
@@ -52,7 +52,7 @@ def look(
     directory: str, packages: Iterable[str] = PACKAGES, paths: Iterable[str] = (), with_gpus: bool = False,
     timeout_seconds: float = 60,
 ) -> list[Look]:
-    """Asks every living node, or only those with GPUs. Whoever is connected to Ray may call it. OSError where the
+    """Asks every living node, or only those with GPUs. Any process that is connected to Ray may call it. OSError if the
     directory cannot be written here."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -170,7 +170,7 @@ def shared_answers(looks: list[Look], directory: str) -> list[Answer]:
 
 
 def device_answers(looks: list[Look]) -> list[Answer]:
-    """What Ray hands out on each node against what is there."""
+    """The GPUs that Ray offers on each node against the GPUs that are there."""
     answers = []
     for one in looks:
         if one.trouble or not (one.gpus or one.devices):
@@ -178,7 +178,7 @@ def device_answers(looks: list[Look]) -> list[Answer]:
         there = ", ".join(f"{name} ({size / 1024:.0f} GiB)" for name, size in one.devices) or "none that nvidia-smi knows"
         enough = len(one.devices) >= one.gpus or not one.devices
         remedy = "" if enough else "start Ray there with as many GPUs as there are (--num-gpus)"
-        text = f"node {one.node}: Ray hands out {one.gpus:g}; there: {there}"
+        text = f"node {one.node}: Ray offers {one.gpus:g}; there: {there}"
         answers.append(Answer("GPUs of a node", enough, text, remedy, "warning"))
     return answers
 

@@ -25,7 +25,7 @@ from echelon_rayworker.gen import rayworker_pb2 as pb
 DEFAULT_SECONDS = 300.0
 MAX_SECONDS = 1800.0
 CLUSTER_MODULE = "echelon_rayworker.nodes"
-# Lines of a program that gave no answers, to be told.
+# Lines of a program that gave no answers; they go into the message.
 LAST_LINES = 3
 _SEVERITIES = {"warning": pb.Finding.WARNING, "error": pb.Finding.ERROR}
 
@@ -47,7 +47,7 @@ class Preflight:
         self._closed.set()
 
     def run(self, request: pb.PreflightRequest) -> pb.PreflightResponse:
-        """The findings. InvalidLaunch; OSError where no process can be made."""
+        """The findings. InvalidLaunch; OSError if no process can be made."""
         planned = request.HasField("plan")
         if planned:
             launch.check_plan(request.plan)
@@ -115,7 +115,7 @@ def run_program(
 
 
 def read_answers(output: str) -> list[dict[str, Any]] | None:
-    """The JSON list at the end of what a program printed, whatever stands before it; None where there is none."""
+    """The JSON list at the end of what a program printed, whatever stands before it; None if there is none."""
     lines = output.splitlines(keepends=True)
     for at in reversed(range(len(lines))):
         if lines[at].startswith("["):

@@ -109,7 +109,7 @@ def marked_by_environment(entry: bytes) -> list[int]:
 
 
 def send_signal(pids: Iterable[int], number: int) -> None:
-    """Sends a signal to each process; those that are gone, or not ours, are passed over."""
+    """Sends a signal to each process; those that are gone, or not ours, are skipped."""
     for pid in pids:
         try:
             os.kill(pid, number)
@@ -176,7 +176,7 @@ def outlive_parent() -> None:
 
 
 def oom_kills() -> int:
-    """Kills for memory that the kernel has counted: of our control group where it counts, else of the machine."""
+    """Kills for memory that the kernel has counted: of our control group if it counts them, else of the machine."""
     for path, key in _oom_files():
         try:
             with open(path, encoding="ascii") as file:

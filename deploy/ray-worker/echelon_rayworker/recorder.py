@@ -2,7 +2,7 @@
 
 The dropping order: from half of the log's budget on lines are dropped, from nine tenths on batches. Everything
 else is small and fits: the last tenth is its own, and as much again as the budget on top of it; beyond that nothing
-is recorded but the end. On a disk that is nearly full the same order holds, whatever the budget; where it is full,
+is recorded but the end. On a disk that is nearly full the same order holds, whatever the budget; if it is full,
 events wait in memory, up to a bound, and are written when there is room again.
 
 When data is flushed: Started, stages, metrics, batches, checkpoints, gaps and Ended at the next ``commit`` (the
@@ -27,7 +27,7 @@ MIN_BUDGET_BYTES = 1024 * 1024
 LINES_SHARE = 0.5
 BATCHES_SHARE = 0.9
 REPORTS_SHARE = 2.0
-# What waits in memory for a disk that refuses it; and what of a batch waits for its flush.
+# Bytes in memory while the disk refuses them, and of a batch until its flush.
 MAX_PENDING_BYTES = 64 * 1024 * 1024
 FLUSH_BYTES = 16 * 1024 * 1024
 LINES_COMMIT_SECONDS = 0.05
@@ -73,7 +73,7 @@ class Recorder:
         self._urgent = True
 
     def report(self, report: Report) -> None:
-        """Records what came from the spool, or counts it as dropped."""
+        """Records a report from the spool, or counts it as dropped."""
         if isinstance(report, Refused):
             self._refuse(report)
         elif isinstance(report, SpooledBatch):
@@ -151,7 +151,7 @@ class Recorder:
                 self.commit()
 
     def _refuse(self, refused: Refused) -> None:
-        """Counts; the first of a reason is told at once, more of them now and then."""
+        """Counts; the first of a reason is reported at once, later ones now and then."""
         known = self._refused.setdefault(refused.reason, _Dropped(since=-GAP_SECONDS))
         known.count += refused.count
         known.size += refused.size

@@ -33,7 +33,7 @@ class Identity:
 
 
 def read_identity(attempt_dir: str) -> Optional[Identity]:
-    """The attempt's supervisor; None where none has got as far as writing it down."""
+    """The attempt's supervisor; None if none got as far as recording itself."""
     try:
         record = json.loads(read_regular(os.path.join(attempt_dir, launch.SUPERVISOR_FILE), _MAX_IDENTITY_BYTES))
         driver = processes.ProcessId(int(record["driverPid"]), int(record["driverStartTicks"]))
@@ -56,7 +56,7 @@ def is_supervised(attempt_dir: str) -> bool:
 
 
 def kill_stuck_supervisor(attempt_dir: str) -> None:
-    """Kills a supervisor that does not do what it is told (its driver dies with it): one whose driver runs on, or
+    """Kills a supervisor that ignores a stop (its driver dies with it): one whose driver runs on, or
     never came to be, or that is itself suspended. One that only waits for room to record the end is left alone."""
     identity = read_identity(attempt_dir)
     if identity is None or not identity.is_here or not processes.is_alive(identity.supervisor):
@@ -68,7 +68,7 @@ def kill_stuck_supervisor(attempt_dir: str) -> None:
 
 
 def terminate_supervisor(attempt_dir: str) -> None:
-    """Tells the attempt's supervisor by SIGTERM to end its driver: for when it cannot be told by a file."""
+    """Tells the attempt's supervisor by SIGTERM to end its driver: for when a request by file cannot reach it."""
     identity = read_identity(attempt_dir)
     if identity is not None and identity.is_here and processes.is_alive(identity.supervisor):
         processes.send_signal([identity.supervisor.pid], signal.SIGTERM)
@@ -109,7 +109,7 @@ def _left(attempt_dir: str, identity: Optional[Identity]) -> list[int]:
     found = set(processes.marked_by_environment(f"ECHELON_SPOOL={spool}".encode()))
     if identity and identity.driver:
         leader = processes.identify(identity.driver.pid)
-        # The pid may by now lead a session of somebody else.
+        # The pid may by now lead a session of another program.
         if leader is None or leader == identity.driver:
             found.update(processes.members_of_session(identity.driver.pid))
     return [pid for pid in found if pid != os.getpid()]

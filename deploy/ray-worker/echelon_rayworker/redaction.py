@@ -52,7 +52,7 @@ _NAME_SIGNS = ("key", "secret", "passw", "credential", "token")
 
 
 class Redactor:
-    """Knows the values that are secret here. Cheap where there is nothing to mask."""
+    """Knows the values that are secret here. Cheap if there is nothing to mask."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         raw = {piece for value in values for piece in _pieces(value)}
@@ -106,7 +106,7 @@ class Redactor:
 
 
 class LineRedactor:
-    """Also masks what stands between the first and the last line of a private key."""
+    """Also masks the lines between the first and the last line of a private key."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
@@ -131,7 +131,7 @@ class LineRedactor:
 
 def secret_values(environment: Mapping[str, str], names: Iterable[str] = ()) -> list[str]:
     """Values of the variables of ``names`` and of those whose names say that they are secret, longest first; values
-    too short to be masked are left out."""
+    too short to be masked are ignored."""
     named = set(names)
     found = {
         value for name, value in environment.items()

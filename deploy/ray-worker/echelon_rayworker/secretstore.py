@@ -16,7 +16,7 @@ from echelon_rayworker.redaction import MIN_CHARACTERS
 
 DIRECTORY_VARIABLE = "ECHELON_SECRETS_DIR"
 VARIABLE_PREFIX = "ECHELON_SECRET_"
-# Names the variables of a driver that hold secrets, for whoever reports in its processes.
+# Names the variables of a driver that hold secrets, for code that reports in its processes.
 NAMES_VARIABLE = "ECHELON_HIDDEN_VARIABLES"
 MAX_BYTES = 64 * 1024
 
@@ -28,7 +28,7 @@ class UnusableSecret(Exception):
 
 
 class SecretStore:
-    """Where one ray-worker finds the values of references."""
+    """The source of the values of references, for one ray-worker."""
 
     def __init__(self, directory: str, environment: Mapping[str, str]) -> None:
         """``environment``: the ray-worker's own; only variables with the prefix are looked at."""

@@ -59,7 +59,7 @@ CHANNEL_OPTIONS = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_concurrent_streams", MAX_STREAMS_OF_CONNECTION),
-    # Of recent releases of grpcio; others pass over it.
+    # Of recent releases of grpcio; others ignore it.
     ("grpc.max_allowed_incoming_connections", MAX_CONNECTIONS),
     ("grpc.http2.bdp_probe", 0),
     ("grpc.http2.lookahead_bytes", READ_AHEAD_BYTES),
@@ -69,7 +69,7 @@ CHANNEL_OPTIONS = (
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """Everything that a ray-worker is told. ``port`` 0: the one of the state directory's first start, else a free
+    """All options of a ray-worker. ``port`` 0: the one of the state directory's first start, else a free
     one. ``token`` empty: the state directory's own, made at the first start."""
 
     state_dir: str
@@ -87,7 +87,7 @@ class ServerOptions:
 
 
 def read_token(options_token: str, token_file: str, environment: Mapping[str, str]) -> str:
-    """The token that was given: as it is, in a file, or in ECHELON_RAY_WORKER_TOKEN; empty where none was."""
+    """The token that was given: as it is, in a file, or in ECHELON_RAY_WORKER_TOKEN; empty if none was."""
     if token_file:
         with open(token_file, encoding="utf-8") as file:
             return file.read().strip()
@@ -110,7 +110,7 @@ class RayWorkerServer:
 
     @property
     def options(self) -> ServerOptions:
-        """What this server was told."""
+        """The options of this server."""
         return self._options
 
     @property
@@ -145,7 +145,7 @@ class RayWorkerServer:
         )
         self._preflight = Preflight(options.state_dir, options.shared_root, environment, bool(options.ray_address))
         service = RayWorkerService(store, self._token, self._executor, self._view_cluster, self._preflight.run)
-        # Before the first call, so that none meets an attempt whose supervisor died while nobody looked.
+        # Before the first call, so that no call meets an attempt whose supervisor died while no ray-worker ran.
         await asyncio.get_running_loop().run_in_executor(self._executor, store.sweep)
         port = await self._listen(service)
         self._sweeper = asyncio.create_task(self._sweep(store))
@@ -246,7 +246,7 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state-dir", required=True, help="where attempts and their logs are kept")
     parser.add_argument("--shared-root", default="", help="the file system that all nodes see (default: STATE_DIR)")
     parser.add_argument("--listen", default="127.0.0.1:0", help="HOST:PORT; port 0 is chosen once and then kept")
-    parser.add_argument("--advertise", default="", help="the host that clients are told (default: that of --listen)")
+    parser.add_argument("--advertise", default="", help="the host that clients connect to (default: that of --listen)")
     parser.add_argument("--token-file", default="", help=f"file with the token (default: ${TOKEN_VARIABLE}, else one is "
                         "made in STATE_DIR/token)")
     parser.add_argument("--secrets-dir", default="", help="a file for each secret that a spec may name (default: "
@@ -256,7 +256,7 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def options_from(arguments: argparse.Namespace) -> ServerOptions:
-    """Server options from parsed arguments; SystemExit with a sentence where they contradict one another."""
+    """Server options from parsed arguments; SystemExit with a sentence if they contradict one another."""
     host, _, port = arguments.listen.rpartition(":")
     if not host or not port.isdigit():
         raise SystemExit("--listen: HOST:PORT")

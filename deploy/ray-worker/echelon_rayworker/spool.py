@@ -46,7 +46,7 @@ _LOCAL_FILE_SYSTEMS = frozenset("ext2 ext3 ext4 xfs btrfs zfs tmpfs overlay f2fs
 
 
 def is_local_file_system(directory: str) -> bool:
-    """Whether a directory lies on a file system of this machine alone (False where that cannot be told)."""
+    """Whether a directory lies on a file system of this machine alone (False if that cannot be determined)."""
     try:
         path = os.path.realpath(directory)
         best, kind = "", ""
@@ -80,7 +80,7 @@ class Spool:
 
     @staticmethod
     def from_environment(environment: Optional[Mapping[str, str]] = None) -> "Spool":
-        """The spool of the directory that ECHELON_SPOOL names; one that drops everything where it names none."""
+        """The spool of the directory that ECHELON_SPOOL names; one that drops everything if it names none."""
         variables = os.environ if environment is None else environment
         directory = variables.get(SPOOL_VARIABLE, "")
         if not directory:
@@ -89,7 +89,7 @@ class Spool:
         return Spool(directory, redactor=Redactor(secret_values(variables, hidden)))
 
     def stage(self, name: str, step: int = 0, steps: int = 0) -> None:
-        """Says where the training stands, in words; ``step`` and ``steps`` are 0 where it has none."""
+        """Reports the training's stage, in words; ``step`` and ``steps`` are 0 if it has none."""
         self._report(lambda: pb.AttemptEvent(
             stage=pb.Stage(
                 name=shortened(self._words(name), MAX_STAGE_CHARACTERS), step=max(0, int(step)), steps=max(0, int(steps))

@@ -2,7 +2,7 @@
 
 A training can put anything into the directory. Only regular files are opened, without waiting and without following
 links; a poll reads a bounded number of bytes and names, in turn from all writers; batches that are not whole yet take a
-bounded amount of memory. What is not taken over is told as a Gap or a Refused.
+bounded amount of memory. Whatever is not accepted is reported as a Gap or a Refused.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class SpoolTail:
             os.close(directory)
 
     def finish(self) -> list[Report]:
-        """After the last poll, when no writer is left: what stands for batches that were never completed, and for what was
+        """After the last poll, when no writer is left: gaps for batches that were never completed, and for what was
         not read."""
         for writer in self._writers.values():
             self._give_up_batch(writer, "the batch was not written to its end")
@@ -144,7 +144,7 @@ class SpoolTail:
             self._close(writer)
 
     def _open_directory(self) -> int:
-        """The directory itself, never what a link in its place leads to; -1 where there is none."""
+        """The directory itself, never what a link in its place leads to; -1 if there is none."""
         try:
             return os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
@@ -194,7 +194,7 @@ class SpoolTail:
                 continue
             if writer.index >= last:
                 break
-            # The writer went on to its next file, so this one is complete.
+            # The writer has begun its next file, so this one is complete.
             if writer.seen and writer.seen[0] > writer.offset:
                 self._reports.append(Refused(_DAMAGED, size=writer.seen[0] - writer.offset))
             self._close(writer)
@@ -223,7 +223,7 @@ class SpoolTail:
         return True
 
     def _close(self, writer: _Writer) -> None:
-        """Closes a writer's file; it is opened again where it was left."""
+        """Closes a writer's file; it is opened again at the same offset."""
         if writer.fd >= 0:
             os.close(writer.fd)
             writer.fd = -1

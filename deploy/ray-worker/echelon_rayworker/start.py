@@ -4,7 +4,7 @@
 
 prints one line of JSON, ``{"address": …, "version": …, "generation": …}``. Ray's token is taken from its own
 variables. On other machines of the cluster the package must be importable, unless its directory is shared: it is
-put on the actor's PYTHONPATH where it is not installed.
+put on the actor's PYTHONPATH if it is not installed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def ensure_ray_worker(options: Mapping[str, Any], node_id: str = "", replace: bo
     """Creates or finds the cluster's ray-worker and returns its endpoint. Ray must be connected.
 
     ``options``: fields of ServerOptions, paths as the actor's node sees them; those of an actor that is there
-    already stay as they are. ``node_id``: where it runs and stays (default: this process's node). ``replace``: ends
+    already stay as they are. ``node_id``: the node on which it runs and stays (default: this process's node). ``replace``: ends
     the one that is there first; attempts run on."""
     if replace:
         _end_actor()

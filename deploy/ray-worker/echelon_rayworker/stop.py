@@ -23,8 +23,8 @@ _MARGIN_SECONDS = 60.0
 
 
 def stop_all(address: str, token: str, reason: str, certificate: bytes = b"") -> int:
-    """Stops the attempts that run at ``address`` and returns how many there were. grpc.RpcError where it cannot.
-    ``certificate``: PEM of the ray-worker's own, where it serves by TLS."""
+    """Stops the attempts that run at ``address`` and returns how many there were. grpc.RpcError if it cannot.
+    ``certificate``: PEM of the ray-worker's own, if it serves by TLS."""
     metadata = (("authorization", f"Bearer {token}"),)
     with _channel(address, certificate) as channel:
         list_attempts = channel.unary_unary(
@@ -63,7 +63,7 @@ def main() -> None:
 
 def _stop_by_state(state_dir: str, reason: str) -> int:
     """Asks wherever the ray-worker of this directory may listen: by TLS under the names of its certificate, and on
-    loopback, where it needs none."""
+    loopback, which needs none."""
     try:
         port, token = _read(os.path.join(state_dir, "port")), _read(os.path.join(state_dir, "token"))
     except FileNotFoundError:

@@ -4,7 +4,7 @@
 
 The ray-worker starts it with the attempt's lock (a flock on an inherited descriptor), what is to be kept out of sight
 (``Hidden``, in a file without a name: no value of it is ever on a disk) and an environment made by
-``launch.base_environment``. It forks away from the ray-worker, so that it is in nobody's process group and nobody's
+``launch.base_environment``. It forks away from the ray-worker, so that it is in no other process group and no other's
 child, starts the driver, records what the driver prints and reports, carries out ``stop.json`` and records how the
 driver ended. The lock is free exactly when no supervisor of the attempt exists or is on its way.
 """
@@ -249,7 +249,7 @@ class Supervisor:
         return [*{*processes.descendants(os.getpid()), *processes.members_of_session(driver)}]
 
     def _end_remnants(self, driver: int) -> None:
-        """Ends every process that the driver left behind, in its group or out of it."""
+        """Ends every process that outlived the driver, in its group or out of it."""
         term_seconds = REMNANT_SECONDS
         if self._kill_at is not None:
             term_seconds = max(0.0, min(term_seconds, self._kill_at - time.monotonic()))
@@ -300,7 +300,7 @@ def main(arguments: list[str]) -> int:
     attempt, shared_root, node_id, lock_fd, hidden_fd = arguments
     os.set_inheritable(int(lock_fd), False)
     if os.fork() != 0:
-        return 0  # the ray-worker waits for this one; the supervisor is then nobody's child
+        return 0  # the ray-worker waits for this one; the supervisor is then an orphan
     hidden = Hidden.read(int(hidden_fd))
     processes.outlive_parent()
     for number in IGNORED_SIGNALS:

@@ -184,7 +184,7 @@ def test_the_driver_starts_with_the_signals_of_an_ordinary_process(client: Clien
     assert lines(client.events()) == ["ignored SIGPIPE SIGXFSZ"]
 
 
-def test_the_supervisor_is_nobody_s_child_and_in_no_group_of_the_server(client: Client, server: Server) -> None:
+def test_the_supervisor_is_an_orphan_and_in_no_group_of_the_server(client: Client, server: Server) -> None:
     client.launch("pid", "wait=/nonexistent")
     identity = server.identity()
     assert identity["pid"] not in processes.descendants(server.process.pid)

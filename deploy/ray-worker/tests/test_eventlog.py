@@ -124,7 +124,7 @@ def test_an_empty_last_segment_is_removed(tmp_path: Path) -> None:
     assert log.last_sequence == 40 and not os.path.exists(segment_path(str(tmp_path), 41))
 
 
-def test_damage_in_the_middle_is_data_loss_before_it_and_harmless_behind_it(tmp_path: Path) -> None:
+def test_damage_in_the_middle_is_data_loss_before_it_and_harmless_after_it(tmp_path: Path) -> None:
     write(tmp_path, 60)
     segments = list_segments(str(tmp_path))
     path = Path(segment_path(str(tmp_path), segments[1]))

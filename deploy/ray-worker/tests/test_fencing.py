@@ -121,7 +121,7 @@ def test_a_supervisor_lost_while_the_ray_worker_was_away_is_recorded(client: Cli
     identity = server.identity()
     server.kill()
     os.kill(identity["pid"], signal.SIGKILL)
-    # The driver dies with it though nobody looks; what it started is ended when somebody does.
+    # The driver dies with it although no ray-worker runs; the driver's children are ended when one does.
     driver = processes.ProcessId(identity["driverPid"], identity["driverStartTicks"])
     until(lambda: not processes.is_alive(driver))
     server.start()

@@ -46,7 +46,7 @@ def test_the_server_lets_go_of_a_client_that_answers_no_ping(server: Server) -> 
     )
     assert client.stdout.readline() == "attached\n"
     assert connections(server.process.pid, port) == 1
-    # Its kernel goes on acknowledging what arrives: TCP alone never notices.
+    # Its kernel continues to acknowledge data: TCP alone never notices.
     client.send_signal(signal.SIGSTOP)
     until(lambda: connections(server.process.pid, port) == 0, seconds=30)
     client.kill()

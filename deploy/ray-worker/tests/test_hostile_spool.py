@@ -1,5 +1,5 @@
-"""A training may put anything into its directories. Its supervisor goes on, its cancel is carried out, nothing of it
-stands in the way of other attempts, and what is not taken over is told."""
+"""A training may put anything into its directories. Its supervisor continues, its cancel is carried out, nothing of it
+stands in the way of other attempts, and whatever is not accepted is reported."""
 
 import os
 import time
@@ -83,7 +83,7 @@ def test_stray_files_stop_neither_the_list_nor_the_ray_worker(client: Client, se
     again.close()
 
 
-def test_texts_and_lines_are_cut_where_they_are_read_and_the_cut_shows(client: Client) -> None:
+def test_texts_and_lines_are_cut_while_they_are_read_and_the_cut_shows(client: Client) -> None:
     launch(client, "long_texts")
     events = client.events()
     assert all(event.ByteSize() < 2 * bounds.MAX_REPORT_BYTES for event in events)

@@ -116,7 +116,7 @@ def test_a_seed_decides_everything():
     assert first.first_observation() != other.first_observation()
 
 
-def test_the_task_is_told_at_the_start():
+def test_the_first_observation_states_the_task():
     for game in games(10):
         assert game.first_observation().endswith(f"Your task is to: {game.task.text()}")
 

@@ -74,7 +74,7 @@ def test_hgpo_learns_in_the_default_setting(ray_address: str) -> None:
     assert success[0] < 0.4 and success[150] > 0.8
 
 
-def test_a_stopped_run_goes_on_from_its_checkpoint(ray_address: str, tmp_path: Path) -> None:
+def test_a_stopped_run_resumes_from_its_checkpoint(ray_address: str, tmp_path: Path) -> None:
     small = ["rollout.groups=2", "rollout.group_size=2", "evaluation.games=2", "environment.max_steps=8"]
     given = [*small, f"experiment_dir={tmp_path}", "training.save_every=1"]
     first = engine(ray_address, *given, "training.steps=100000", "step_delay_ms=20")

@@ -57,7 +57,7 @@ def train(*arguments: str, actors: int = 2) -> tuple[Kept, Trainer]:
 
 
 @pytest.mark.parametrize("estimator", ["hgpo", "gigpo", "grpo"])
-def test_a_resumed_run_goes_on_with_the_same_curve_to_the_bit(tmp_path, estimator):
+def test_a_resumed_run_continues_the_same_curve_to_the_bit(tmp_path, estimator):
     name = f"estimator.name={estimator}"
     whole, trained = train(name, "training.steps=6", f"experiment_dir={tmp_path / 'whole'}", "training.save_every=3")
     cut = (name, f"experiment_dir={tmp_path / 'cut'}", "training.save_every=3")
@@ -143,7 +143,7 @@ def test_old_checkpoints_go_and_no_temporary_file_stays(tmp_path):
     assert checkpoints.KEPT == 3
 
 
-def test_a_damaged_checkpoint_is_passed_over(tmp_path, capsys):
+def test_a_damaged_checkpoint_is_skipped(tmp_path, capsys):
     whole, _ = train("training.steps=4", "training.save_every=2", f"experiment_dir={tmp_path}")
     last = tmp_path / "checkpoints" / "step-000004.npz"
     last.write_bytes(last.read_bytes()[:5000])

@@ -32,7 +32,7 @@ def test_the_window_is_part_of_the_prompt():
     assert context_features(searching) != context_features(carrying)
 
 
-def test_words_outside_the_vocabulary_are_left_out():
+def test_words_outside_the_vocabulary_are_ignored():
     prompt = Prompt("put a mug in/on the bed.", ("You see a zebra.",))
     assert context_features(prompt) == context_features(Prompt(prompt.task, ("You see a quokka.",)))
 

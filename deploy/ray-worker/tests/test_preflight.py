@@ -85,7 +85,7 @@ def test_without_a_plan_the_cluster_is_looked_at(client: Client):
     assert (found.severity, found.message) == (WARNING, "this ray-worker runs without Ray")
 
 
-def test_answers_are_found_behind_what_a_library_prints():
+def test_answers_are_found_after_the_output_of_a_library():
     assert read_answers('[notice] ray\n[\n {"a": 1}\n]\n') == [{"a": 1}]
     assert read_answers("no\n") is None
 

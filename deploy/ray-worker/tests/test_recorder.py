@@ -132,7 +132,7 @@ def test_reports_beyond_twice_the_budget_become_one_gap_and_the_end_is_recorded(
     assert log.used_bytes < 2.1 * MEBIBYTE
 
 
-def test_refusals_of_one_reason_are_told_at_once_and_then_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusals_of_one_reason_are_reported_at_once_and_then_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     recorder, _ = make(tmp_path)

@@ -1,4 +1,4 @@
-"""The attempt's lock: who holds it owns the log, and nobody starts an attempt twice."""
+"""The attempt's lock: its holder owns the log, and no attempt starts twice."""
 
 import os
 import subprocess

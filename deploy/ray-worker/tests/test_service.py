@@ -98,7 +98,7 @@ def test_attach_to_a_damaged_log_is_data_loss_and_works_behind_the_damage(client
     assert client.events(after=1) == events[1:]
 
 
-def test_a_damaged_progress_is_mended_and_hides_no_other_attempt(client: Client, server: Server) -> None:
+def test_a_damaged_progress_is_repaired_and_hides_no_other_attempt(client: Client, server: Server) -> None:
     client.launch("metrics=2", experiment="damaged")
     events = client.events("damaged")
     client.launch("wait=/nonexistent", experiment="other")

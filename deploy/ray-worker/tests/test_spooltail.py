@@ -46,7 +46,7 @@ def test_segments_are_removed_only_when_asked_and_only_complete_ones(
     assert len(list(tmp_path.iterdir())) > 3
     tail.remove_consumed()
     assert len(list(tmp_path.iterdir())) == 1
-    spool.stage("goes on")
+    spool.stage("continues")
     assert kinds(drain(tail)) == ["stage"]
 
 

@@ -42,7 +42,7 @@ def test_a_training_from_its_first_line_to_its_last():
     assert stages(facts(reader, "step:4 - a:0.500")) == []
 
 
-def test_a_resumed_training_says_where_it_goes_on():
+def test_a_resumed_training_says_at_which_step_it_continues():
     reader = Console(steps=4)
     facts(reader, *START)
     assert facts(reader, "Setting global step to 2") == [Notice("resumed after step 2"), StageReached("step 3 of 4", 3, 4)]
@@ -61,7 +61,7 @@ def test_a_checkpoint_that_the_trainer_did_not_live_to_confirm_is_not_reported()
     assert reader.finished() == [CheckpointDone(1, "/c/global_step_1")]
 
 
-def test_the_tap_is_working_only_where_it_sees_its_spool():
+def test_the_capture_hook_is_working_only_if_it_sees_its_spool():
     reader = Console()
     assert facts(reader, "echelon-capture: installed, spool writable")[1:] == [] and reader.hook == "working"
     reader = Console()

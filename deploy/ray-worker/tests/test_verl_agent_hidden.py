@@ -56,7 +56,7 @@ def test_what_is_secret_goes_into_the_file_and_the_rest_to_ray(tmp_path: Path) -
     assert not path.exists()
 
 
-def test_nothing_is_written_where_nothing_is_secret(tmp_path: Path) -> None:
+def test_nothing_is_written_if_nothing_is_secret(tmp_path: Path) -> None:
     assert hidden.hide({"HF_HOME": "/hf"}, str(tmp_path)) == {"HF_HOME": "/hf"}
     assert list(tmp_path.iterdir()) == []
 

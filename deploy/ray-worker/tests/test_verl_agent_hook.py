@@ -1,4 +1,4 @@
-"""The capture hook's parts without Ray: what is copied, what happens where it fails, and the float64 estimator."""
+"""The capture hook's parts without Ray: what is copied, what happens if it fails, and the float64 estimator."""
 
 import threading
 import types
@@ -29,7 +29,7 @@ class Spool:
         self.values[step] = values
 
 
-def test_a_reporter_that_is_behind_drops_batches_and_keeps_the_rest():
+def test_a_reporter_that_is_too_slow_drops_batches_and_keeps_the_rest():
     spool, held = Spool(), threading.Event()
     reporter = Reporter(spool, batch_capacity=2)
 
@@ -113,7 +113,7 @@ def test_whatever_the_trainer_hands_over_it_gets_its_own_result(monkeypatch, cap
     installed = hook.install({}, spool)
     got = trainer.RayPPOTrainer().fit(lambda: trainer.compute_advantage(data, adv_estimator="hgpo", gamma=1))
     assert got is result and installed.failures > 0
-    assert "the training goes on" in capsys.readouterr().out
+    assert "the training continues" in capsys.readouterr().out
     assert spool.gaps == [(5, 3, "the batch could not be copied")]
 
 
@@ -182,9 +182,9 @@ def test_float64_hgpo_is_exact_for_the_verifier(tmp_path, mode: str, base_group:
         values = exact_hgpo.hgpo(returns, score, given["group"], given["trajectory"], given["observation"], facts)
         step = capture.positions(np.array(given["trajectory"], dtype=object))
         batches.append(dict(**given, estimator=facts, step=step, token_level_reward_sum=score, step_reward=returns.astype("f"), advantage=values.astype("f")))  # fmt: skip
-    for verdict in verify_arguments(batches, tmp_path / "exact.json")["batches"]:
-        assert verdict["rows"] == verdict["exact"] > 0, verdict
-        assert not [one for one in verdict["findings"] if one["severity"] == "error"], verdict["findings"]
+    for report in verify_arguments(batches, tmp_path / "exact.json")["batches"]:
+        assert report["rows"] == report["exact"] > 0, report
+        assert not [one for one in report["findings"] if one["severity"] == "error"], report["findings"]
 
 
 def test_a_cluster_of_equal_returns_gives_nothing_in_float64():
@@ -236,7 +236,7 @@ def test_tensors_are_copied_and_rows_numbered_at_their_source():
 )
 def test_hgpo_on_another_device_than_the_cpu_is_verified_against_all_forms(estimator: str, device: str, forms: str):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    # A device without a GPU behind it: all that counts is that it is not the CPU.
+    # A device without a real GPU: all that counts is that it is not the CPU.
     result = types.SimpleNamespace(batch={"advantages": torch.zeros(2, 3, device=device)})
     assert capture.forms_of(estimator, result) == forms
 

@@ -120,7 +120,7 @@ def test_what_cannot_work_is_refused_in_a_sentence(tmp_path: Path, overrides: li
 
 
 def test_a_checkpoint_directory_is_one_trainings_at_a_time_and_free_when_its_holders_are_gone(tmp_path: Path):
-    """Fails without the lock, and where it would outlive a holder that was killed."""
+    """Fails without the lock, and if the lock would outlive a killed holder."""
     directory = str(tmp_path / "checkpoints")
     code = f"""
 from echelon_rayworker.engines.verl_agent import directorylock
@@ -179,7 +179,7 @@ def test_the_data_files_are_the_recipes(tmp_path: Path):
     assert made.overrides.text("data.custom_cls.path").startswith(str(tmp_path / "attempts" / "1" / "hook"))
 
 
-def test_the_staged_tap_can_be_imported_by_itself(tmp_path: Path):
+def test_the_staged_hook_can_be_imported_by_itself(tmp_path: Path):
     path = Path(staging.stage_hook(str(tmp_path)))
     code = "import echelon_rayworker.engines.verl_agent.hook as t; print(t.__file__)"
     done = subprocess.run(

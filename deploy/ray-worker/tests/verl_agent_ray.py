@@ -26,7 +26,7 @@ SMALL = [
     "algorithm.adv_estimator=hgpo", "algorithm.gamma=0.95", "data.train_batch_size=2", "data.val_batch_size=2",
     "env.rollout.n=3", "trainer.n_gpus_per_node=1", "trainer.save_freq=1", "trainer.val_before_train=False",
 ]  # fmt: skip
-# Seconds that what comes in one on an idle machine may take on a busy one.
+# Seconds on a busy machine for something that takes one on an idle machine.
 PATIENCE = 400
 # One group, one game to validate, one step: as few processes as a run can have.
 FEW = ["data.train_batch_size=1", "data.val_batch_size=1", "trainer.total_epochs=1"]
@@ -65,7 +65,7 @@ class Run:
             "RAY_ADDRESS": address, "ECHELON_SPOOL": str(self.directory / "spool"), "ECHELON_EXPERIMENT": "exp",
             "ECHELON_ATTEMPT": str(attempt), **env,
         }  # fmt: skip
-        # To a file: a pipe that nobody reads would stop the engine.
+        # To a file: a pipe without a reader would stop the engine.
         self.log = open(self.directory / "log", "w+")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "echelon_rayworker.engines.verl_agent", f"home={STANDIN}", f"attempt_dir={self.directory}",
@@ -94,7 +94,7 @@ def nothing_is_left() -> bool:
     return not state["actors"] and not state["placementGroups"] and state["gpusAvailable"] == 8
 
 
-def test_a_training_reports_what_it_does_goes_on_where_it_was_and_is_not_run_again(
+def test_a_training_reports_its_stages_resumes_and_is_not_run_again(
     ray_address: str, tmp_path: Path
 ) -> None:
     reports = Run(ray_address, tmp_path, "trainer.total_epochs=3", "trainer.test_freq=3").ends()
@@ -111,10 +111,10 @@ def test_a_training_reports_what_it_does_goes_on_where_it_was_and_is_not_run_aga
     provenance = reports.batches[1].provenance
     assert (provenance.experiment, provenance.attempt, provenance.training_step) == ("exp", 1, 2)
     assert (provenance.group_size, provenance.groups, provenance.rows_collected) == (3, 2, reports.batches[1].rows)
-    verdicts = verify(reports.batches, tmp_path / "batches.json")["batches"]
-    assert len(verdicts) == 3 and all(one["ok"] and one["wrong"] == one["unverifiable"] == 0 for one in verdicts)
+    reports = verify(reports.batches, tmp_path / "batches.json")["batches"]
+    assert len(reports) == 3 and all(one["ok"] and one["wrong"] == one["unverifiable"] == 0 for one in reports)
     assert until(nothing_is_left, 60)
-    # The next attempt goes on behind the last checkpoint, and one behind the last step has nothing to do.
+    # The next attempt resumes after the last checkpoint, and one after the last step has nothing to do.
     second = Run(ray_address, tmp_path, "trainer.total_epochs=4", attempt=2)
     reports = second.ends()
     assert sorted(reports.metrics) == [4]
@@ -147,11 +147,11 @@ def runs(ray_address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 @pytest.mark.parametrize("estimator", ["gigpo", "grpo", "rloo"])
 def test_other_estimators_verify(runs: dict[str, Reports], tmp_path: Path, estimator: str) -> None:
-    (verdict,) = verify(runs[estimator].batches, tmp_path / "batches.json")["batches"]
-    assert verdict["ok"] and verdict["rows"] == verdict["exact"] + verdict["rounding"]
+    (report,) = verify(runs[estimator].batches, tmp_path / "batches.json")["batches"]
+    assert report["ok"] and report["rows"] == report["exact"] + report["rounding"]
 
 
-def test_observations_leave_the_cluster_as_texts_where_they_are_asked_for(runs: dict[str, Reports]) -> None:
+def test_observations_leave_the_cluster_as_texts_if_they_are_asked_for(runs: dict[str, Reports]) -> None:
     texts = {text for batch in runs["gigpo"].batches for text in batch.observation_texts}
     assert texts and all(json.loads(text).startswith("You are in room ") for text in texts)
     assert not runs["grpo"].batches[0].observation_texts and runs["grpo"].batches[0].observation_digests
@@ -165,14 +165,14 @@ def test_an_estimator_without_a_kernel_leaves_metrics_and_the_reason(runs: dict[
 
 def test_exact_advantages_say_so_and_verify(runs: dict[str, Reports], tmp_path: Path) -> None:
     assert {batch.estimator.precision for batch in runs["exact"].batches} == {"float64"}
-    verdicts = verify(runs["exact"].batches, tmp_path / "batches.json")["batches"]
-    assert all(one["ok"] and one["rows"] == one["exact"] for one in verdicts), verdicts
+    reports = verify(runs["exact"].batches, tmp_path / "batches.json")["batches"]
+    assert all(one["ok"] and one["rows"] == one["exact"] for one in reports), reports
 
 
 def test_rows_that_are_shuffled_on_their_way_keep_their_true_steps(runs: dict[str, Reports], tmp_path: Path) -> None:
     """A batch that was shuffled before the estimator agrees with itself; only its numbering at the source tells."""
-    (verdict,) = verify(runs["shuffled"].batches, tmp_path / "batches.json")["batches"]
-    assert "steps-out-of-order" in [finding["code"] for finding in verdict["findings"]], verdict["findings"]
+    (report,) = verify(runs["shuffled"].batches, tmp_path / "batches.json")["batches"]
+    assert "steps-out-of-order" in [finding["code"] for finding in report["findings"]], report["findings"]
 
 
 def test_an_evaluation_names_its_checkpoint_and_refuses_none(ray_address: str, tmp_path: Path) -> None:

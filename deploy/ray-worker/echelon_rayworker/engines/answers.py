@@ -1,4 +1,4 @@
-"""Answers of an engine's preflight program: what was looked at, whether all is well, and what to do where it is not.
+"""Answers of an engine's preflight program: what was looked at, whether all is well, and what to do if it is not.
 
 A preflight program is `python -m <engine>.preflight shared_root=DIR ray=BOOL argument…`, with the arguments of a launch.
 An engine may have none.
@@ -19,8 +19,13 @@ OWN_KEYS: dict[str, Key] = {"shared_root": Key(""), "ray": Key(True)}
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer. `severity` counts where `ok` is false: `error` where the run cannot work, `warning` where it may
-    not. `remedy` is empty where there is nothing to do."""
+<<<<<<< HEAD
+    """One answer. `severity` counts if `ok` is false: `error` if the run cannot work, `warning` if it may
+    not. `remedy` is empty if nothing needs to be done."""
+=======
+    """One answer. `severity` counts if `ok` is false: `error` if the run cannot work, `warning` if it may
+    not. `mend` is empty if nothing needs to be done."""
+>>>>>>> f957e4d (Write the ray-worker's comments, messages and test names in plain English)
 
     check: str
     ok: bool
@@ -38,7 +43,7 @@ def answer_all(checks: Iterable[Check]) -> list[Answer]:
     for name, check in checks:
         try:
             answers += check()
-        except Exception as error:  # noqa: BLE001 - the other checks go on
+        except Exception as error:  # noqa: BLE001 - the other checks continue
             answers.append(Answer(name, False, f"could not be checked: {error}", "look at the message", "warning"))
     return answers
 

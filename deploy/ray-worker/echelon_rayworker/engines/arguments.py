@@ -1,4 +1,4 @@
-"""Arguments of an engine: `key=value`, every key known, every value of its key's kind. Nothing is passed over."""
+"""Arguments of an engine: `key=value`, every key known, every value of its key's kind. Nothing is ignored."""
 
 from __future__ import annotations
 

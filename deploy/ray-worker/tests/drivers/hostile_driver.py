@@ -1,4 +1,4 @@
-"""A training that puts into its directories, and reports, what it should not; each argument is one such thing."""
+"""A training that puts into its directories, and reports, what it should not; each argument names one such act."""
 
 import hashlib
 import os

@@ -103,7 +103,7 @@ def page(results: dict[str, list[Run]], seeds: int, steps: int) -> str:
 Success on 100 held-out games in percent, before and after {steps} training steps of 8 groups × 8 trajectories, over
 seeds 1 to {seeds}. A seed decides the houses, the held-out games and all chance; every setting but the estimator is
 equal and the engine's default. Seconds are of whole runs: start, connection to Ray, rollouts and both evaluations.
-Where nothing else is said, HGPO and GiGPO run in `mean_std_norm` and GRPO divides by the deviation.
+By default, HGPO and GiGPO run in `mean_std_norm` and GRPO divides by the deviation.
 
 {table(results)}
 

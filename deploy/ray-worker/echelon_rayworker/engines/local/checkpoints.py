@@ -1,4 +1,4 @@
-"""Checkpoints: everything from which the same curve goes on, written whole or not at all.
+"""Checkpoints: everything from which the same curve continues, written whole or not at all.
 
 A checkpoint is `checkpoints/step-NNNNNN.npz` in the experiment's directory: the learner's arrays, the state of its
 random numbers, the step, and the settings that decide the curve. Rollouts draw from generators keyed by seed and
@@ -58,9 +58,9 @@ def save(
 def resume(
     experiment_dir: str, learner: Learner, chance: np.random.Generator, curve: Mapping[str, object]
 ) -> int:
-    """Loads the newest checkpoint into learner and chance; returns its step, 0 where there is none.
+    """Loads the newest checkpoint into learner and chance; returns its step, 0 if there is none.
 
-    One that cannot be read is passed over for the one before it, with a line on stderr. Raises OtherSettings.
+    If one cannot be read, the one before it is loaded, with a line on stderr. Raises OtherSettings.
     """
     for step, path in reversed(_saved(Path(experiment_dir, "checkpoints"))):
         try:

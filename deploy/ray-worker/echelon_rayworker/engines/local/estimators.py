@@ -5,7 +5,7 @@ time order within each trajectory. `group` and `trajectory` are integers; `obser
 where the anchor observations are. Outputs are float32 arrays of the same length.
 
 Statistics run over all rows of a group or cluster, so that long trajectories weigh more. The deviation is the
-population's in HGPO's clusters, the sample's elsewhere (where one row alone has mean 0 and deviation 1).
+population's in HGPO's clusters, the sample's elsewhere (a row alone has mean 0 and deviation 1 there).
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def history_clusters(rows: Rows, history_length: int) -> list[Clusters]:
 
 
 def level_advantages(rows: Rows, clusters: Clusters, by_deviation: bool, sample: bool = False) -> np.ndarray:
-    """Each row's advantage in its cluster; 0 (contributes nothing) where it is alone or has none."""
+    """Each row's advantage in its cluster; 0 (contributes nothing) if it is alone or has none."""
     result = np.zeros(len(rows.group), np.float32)
     mean, deviation = clusters.moments(rows.step_reward, sample)
     difference = rows.step_reward[clusters.order] - mean
@@ -170,7 +170,7 @@ def level_advantages(rows: Rows, clusters: Clusters, by_deviation: bool, sample:
 
 
 def combined(levels: list[tuple[float, np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Weighted mean over levels of (weight, advantages, where they count); 0 where none counts."""
+    """Weighted mean over levels of (weight, advantages, mask of the rows that count); 0 if none counts."""
     weighted = np.zeros_like(levels[0][1])
     total = np.zeros_like(weighted)
     for weight, values, counts in levels:

@@ -4,7 +4,7 @@ A prompt is the task, the newest observation (part 0) and up to K observations b
 between them are not in it. Its features are the words of each part, and pairs of a part's verb with a word of the
 task. A command's features are its words, and with its verb: how many of its words occur in each part of the prompt.
 
-The vocabulary is closed (the words of `house`), so a feature's index is arithmetic; words outside it are left out.
+The vocabulary is closed (the words of `house`), so a feature's index is arithmetic; words outside it are ignored.
 """
 
 from __future__ import annotations

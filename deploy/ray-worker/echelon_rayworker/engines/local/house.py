@@ -5,7 +5,7 @@ contents are seen only on arrival. Rooms, furniture, things and the task follow 
 
 What makes context matter: a room's text and its commands are the same whether one enters it searching, carrying the
 thing, or carrying it cleaned; the target's likewise, and an impossible action always answers "Nothing happens.".
-Which of these holds, and where one has searched already, is told only by what was seen before.
+Which of these holds, and which places were searched already, can be known only from earlier observations.
 
 Reward is 10 for the action that completes the task, else 0. The text of the task stands in the first observation.
 """
@@ -25,7 +25,7 @@ FURNITURE = {
     "bedroom": ("bed", "desk", "dresser"),
     "livingroom": ("coffeetable", "shelf", "sofa"),
 }
-# What an appliance does: verb, and the word for a thing in the state that it leaves behind.
+# What an appliance does: verb, and the word for an object in the state that it produces.
 APPLIANCES = {"sinkbasin": ("clean", "clean"), "microwave": ("heat", "hot"), "fridge": ("cool", "cool")}
 THINGS = ("apple", "bowl", "egg", "mug", "plate", "potato")
 ROOMS_PER_HOUSE = 3

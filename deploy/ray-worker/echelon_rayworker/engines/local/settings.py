@@ -42,7 +42,7 @@ KEYS: dict[str, Key] = {
     "step_delay_ms": Key(0, minimum=0),
 }
 
-# What may differ between a checkpoint and the run that goes on from it: all else would make another curve.
+# What may differ between a checkpoint and the run that resumes from it: all else would make another curve.
 _FREE_ON_RESUME = frozenset(
     """training.steps training.evaluate_every training.save_every evaluation.games observations experiment_dir
     step_delay_ms rollout.actors""".split()

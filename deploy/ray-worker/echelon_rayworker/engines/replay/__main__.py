@@ -2,7 +2,7 @@
 
 Keys: `file` (echelon-batch/1, JSON or gzip; empty: the built-in record), `batches` (how many; the record is
 repeated; 0: as many as it holds), `delay_ms` (before each batch but the first), `stop_after` (ends early after so
-many batches; 0: does not), `exit_code`, `hang` (after the last batch, goes on until it is stopped), `fault` (what
+many batches; 0: does not), `exit_code`, `hang` (after the last batch, continues until it is stopped), `fault` (what
 the trainer gets wrong), `log_lines` (lines on stdout with each batch), `ignore_sigterm`.
 """
 

@@ -1,6 +1,6 @@
 """Batches as a trainer with a known fault would report them.
 
-Each fault has occurred in a public trainer without crashing it. It is put where it arises there, and everything
+Each fault has occurred in a public trainer without crashing it. It is planted at its place in the pipeline, and everything
 after it is computed anew: the reported numbers are the faulty trainer's own, not altered results.
 """
 

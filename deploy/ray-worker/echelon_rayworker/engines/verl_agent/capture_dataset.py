@@ -1,7 +1,7 @@
 """What the trainer loads through `data.custom_cls.path` / `.name`: the recipe's own dataset class, and the capture hook.
 
 The recipe executes this file in the process that computes advantages, once for the training and once for the
-validation data, before the trainer is built. Nothing in it may keep a training from starting: where the capture hook cannot be
+validation data, before the trainer is built. Nothing in it may keep a training from starting: if the capture hook cannot be
 installed, the dataset is the recipe's own all the same, and the driver sees that no capture hook announced itself.
 """
 
@@ -26,7 +26,7 @@ def _install() -> None:
         from echelon_rayworker.engines.verl_agent import hook
 
         hook.install()
-    except Exception as error:  # noqa: BLE001 - a training never fails by its capture hook
+    except Exception as error:  # noqa: BLE001 - the capture hook must never fail a training
         print(f"echelon-capture: not installed: {type(error).__name__}: {error}", flush=True)
 
 

@@ -67,7 +67,7 @@ ENDS = tuple((re.compile(pattern), cause) for pattern, cause in _ENDS)
 
 
 def cause_of_end(lines: list[str]) -> str:
-    """The likely cause of a failed run, from its last console lines; empty where none is known."""
+    """The likely cause of a failed run, from its last console lines; empty if none is known."""
     text = "\n".join(console.plain(line)[1] for line in lines)
     for pattern, cause in ENDS:
         if match := pattern.search(text):

@@ -14,7 +14,11 @@ _SHARD = re.compile(r"model_world_size_(\d+)_rank_\d+\.pt")
 
 
 class CheckpointError(ValueError):
-    """The run would not start from where it should; the message says the remedy."""
+<<<<<<< HEAD
+    """The run would not start from the right step; the message says the remedy."""
+=======
+    """The run would not start from the right step; the message says the mend."""
+>>>>>>> f957e4d (Write the ray-worker's comments, messages and test names in plain English)
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ def folder(directory: str, step: int) -> str:
 
 
 def latest_step(directory: str) -> int | None:
-    """The step of the last complete checkpoint; None where there is none. Raises CheckpointError for a tracker file
+    """The step of the last complete checkpoint; None if there is none. Raises CheckpointError for a tracker file
     that does not hold a step."""
     try:
         with open(os.path.join(directory, TRACKER), encoding="utf-8") as file:
@@ -53,7 +57,7 @@ def saved_steps(directory: str) -> list[int]:
 
 
 def find_start(overrides: Overrides, directory: str, world_size: int) -> Start:
-    """What the recipe would load, checked: where it would silently begin anew, or fail after it has taken the GPUs,
+    """What the recipe would load, checked: if it would silently begin anew, or fail after it has taken the GPUs,
     CheckpointError is raised instead."""
     mode = overrides.text("trainer.resume_mode", "auto")
     if mode == "disable":

@@ -86,7 +86,7 @@ class Child:
                 while view:
                     view = view[os.write(out, view) :]
             except OSError:
-                pass  # nobody listens; the training goes on
+                pass  # no listener is left; the training continues
             *lines, rest = _LINE_END.split(rest + data)
             rest = rest[-_MAX_LINE_BYTES:]
             for line in lines:

@@ -83,7 +83,7 @@ def metrics_of(text: str) -> dict[str, float]:
 
 
 class Console:
-    """Line by line; `read` gives what a line tells. `steps`: the run's last step, 0 where it is not known yet."""
+    """Line by line; `read` gives what a line tells. `steps`: the run's last step, 0 if it is not known yet."""
 
     def __init__(self, steps: int = 0, validates_first: bool = False, evaluates: bool = False) -> None:
         self.steps = steps

@@ -29,7 +29,7 @@ def rows_of(count: int, split: str, mode: str = "text") -> list[dict]:
 
 
 def write_rows(path: str, rows: list[dict]) -> None:
-    """Writes a parquet file, whole or not at all. Raises DataError where no writer is installed."""
+    """Writes a parquet file, whole or not at all. Raises DataError if no writer is installed."""
     temporary = f"{path}.{os.getpid()}"
     os.makedirs(os.path.dirname(path), exist_ok=True)
     try:

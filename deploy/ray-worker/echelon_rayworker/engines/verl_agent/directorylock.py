@@ -1,5 +1,5 @@
 """One training at a time in a checkpoint directory. Trainings of equal settings share one: at once, each would overwrite
-the other's checkpoints and go on from them.
+the other's checkpoints and resume from them.
 
 The lock is the file system's own (`flock`): the driver and the launcher hold it, and it is free when both are gone,
 however they ended. Evaluations take none, since they only read.
@@ -25,7 +25,7 @@ class DirectoryInUse(ValueError):
 
 def take(directory: str, environment: Mapping[str, str], wait_seconds: float) -> Optional[int]:
     """Takes the directory; a holder that is just ending (an attempt that was replaced) gets ``wait_seconds``. Returns the
-    descriptor that holds it, to be inherited by whoever must hold it too; None where the file system has no locks.
+    descriptor that holds it, to be inherited by the processes that must hold it too; None if the file system has no locks.
     Raises DirectoryInUse, and OSError where the directory cannot be written."""
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, NAME)
@@ -51,7 +51,7 @@ def take(directory: str, environment: Mapping[str, str], wait_seconds: float) ->
 
 
 def in_use(directory: str) -> str:
-    """Who has the directory, in words; empty where nobody has."""
+    """The training that has the directory, in words; empty if none has."""
     try:
         return holder(directory) if is_locked(os.path.join(directory, NAME)) else ""
     except OSError:

@@ -7,7 +7,7 @@ from typing import Mapping
 
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
-# Handed on from the ray-worker's own environment where they are set there. Their values appear in no command line and
+# Handed on from the ray-worker's own environment if they are set there. Their values appear in no command line and
 # no log: places of the cluster, and what the recipe's trackers and the model's download need.
 _HANDED_ON = frozenset(
     "HF_HOME HF_TOKEN HF_ENDPOINT HF_HUB_OFFLINE HUGGING_FACE_HUB_TOKEN TRANSFORMERS_OFFLINE ALFWORLD_DATA "

@@ -1,4 +1,4 @@
-"""HGPO in float64, for `advantages: exact`: what the recipe's formula gives where no rounding adds to it.
+"""HGPO in float64, for `advantages: exact`: what the recipe's formula gives without rounding errors.
 
 The recipe works in float32. Where all returns of a cluster are equal, its mean may be off by one unit in the last
 place; the residue is not 0, so that it counts as a level of its own, and mean_std_norm blows it up. Here a cluster

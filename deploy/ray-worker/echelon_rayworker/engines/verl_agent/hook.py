@@ -27,7 +27,7 @@ TRAINER_MODULE = "recipe.hgpo.hgpo_ray_trainer"
 FLUSH_SECONDS = 15.0
 # What the driver looks for on the console.
 ANNOUNCEMENT = "echelon-capture:"
-_MARK = "_echelon_tap"
+_MARK = "_echelon_hook"
 
 
 class CaptureHook:
@@ -45,14 +45,14 @@ class CaptureHook:
         self._seconds = 0.0
 
     def guarded(self, action: Callable[[], Any]) -> Any:
-        """The action's result; None where it failed, which is counted and, the first times, said."""
+        """The action's result; None if it failed. Failures are counted; the first ones are printed."""
         start = time.perf_counter()
         try:
             return action()
-        except Exception as error:  # noqa: BLE001 - a training never fails by its capture hook
+        except Exception as error:  # noqa: BLE001 - the capture hook must never fail a training
             self.failures += 1
             if self.failures <= 3:
-                print(f"{ANNOUNCEMENT} failed, the training goes on: {type(error).__name__}: {error}", flush=True)
+                print(f"{ANNOUNCEMENT} failed, the training continues: {type(error).__name__}: {error}", flush=True)
             return None
         finally:
             self._seconds += time.perf_counter() - start
@@ -108,7 +108,7 @@ class CaptureHook:
 
 
 def install(environment: Any = None, spool: Any = None) -> CaptureHook:
-    """Installs the capture hook, once a process; returns it. Raises where the recipe is not as expected."""
+    """Installs the capture hook, once a process; returns it. Raises if the recipe is not as expected."""
     trainer = importlib.import_module(TRAINER_MODULE)
     installed = getattr(trainer, _MARK, None)
     if installed is not None:

@@ -29,7 +29,7 @@ class Overrides:
         return default
 
     def number(self, key: str, default: float) -> float:
-        """The value as a number; the default where it is absent or none."""
+        """The value as a number; the default if it is absent or none."""
         try:
             return float(self.text(key) or default)
         except ValueError:
@@ -72,7 +72,7 @@ def unquoted(value: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as Hydra's grammar writes it. Raises ValueError where it has no plain form."""
+    """A text as Hydra's grammar writes it. Raises ValueError if it has no plain form."""
     if _PLAIN.fullmatch(text):
         return text
     if "\\" in text or "${" in text or any(ord(one) < 32 for one in text):

@@ -33,7 +33,7 @@ PACKAGES = (
     ("pyarrow", "", ""),
     ("torchdata", "", ""),
 )
-# The configuration of a checkout may name programs that git would run, as whoever asks.
+# The configuration of a checkout may name programs that git would run with the caller's rights.
 GIT_RUNS_NOTHING = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 ENGINE_PACKAGES = {"vllm": ("vllm", "0.8.2", "0.11.1"), "sglang": ("sglang", "", "")}
 
@@ -57,7 +57,7 @@ def check_checkout(settings: Settings) -> list[Answer]:
     home = settings.home
     file = os.path.join(home, *settings.program.split(".")) + ".py"
     if not os.path.isfile(file):
-        remedy = "put a verl-agent checkout with recipe/hgpo there, or set home to where one is"
+        remedy = "put a verl-agent checkout with recipe/hgpo there, or set home to the path of one"
         return [Answer("checkout", False, f"{home} holds no {settings.program}", remedy)]
     answers = [Answer("checkout", True, f"{home} is at {commit_of(home)}")]
     command = [sys.executable, "-c", f"import importlib; importlib.import_module({settings.program!r})"]
@@ -77,7 +77,7 @@ def check_checkout(settings: Settings) -> list[Answer]:
 
 
 def commit_of(home: str) -> str:
-    """The checkout's commit, with a word where files differ from it; `no git checkout` where it is none."""
+    """The checkout's commit, with a word if files differ from it; `no git checkout` if it is none."""
 
     def git(*arguments: str) -> str:
         done = subprocess.run(
@@ -114,7 +114,7 @@ def _package(name: str, least: str, below: str) -> Answer:
     found = numbers_of(version)
     if (least and found < numbers_of(least)) or (below and found >= numbers_of(below)):
         span = f"{least or 'any'} to below {below or 'any'}"
-        remedy = f"install {name} in the range {span}, or go on if the run has worked with it"
+        remedy = f"install {name} in the range {span}, or ignore this if the run has worked with it"
         return Answer(name, False, f"{name} {version} is outside of the known range ({span})", remedy, "warning")
     return Answer(name, True, f"{name} {version}")
 
@@ -153,7 +153,7 @@ def check_model(settings: Settings, environment: Mapping[str, str] = os.environ)
 
 
 def check_checkpoints(settings: Settings) -> list[Answer]:
-    """Can the directory be written, and would the run start where it should?"""
+    """Can the directory be written, and would the run start from the right step?"""
     directory = settings.checkpoint_dir
     answers = []
     probe = directory
@@ -175,7 +175,7 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
     if settings.steps and start.step >= settings.steps:
         text = f"step {start.step} of {settings.steps} is there: the training is finished, and would end at once"
         return [*answers, Answer("start", True, text)]
-    text = f"goes on after step {start.step}" if start.path else "starts from the model itself"
+    text = f"resumes after step {start.step}" if start.path else "starts from the model itself"
     return [*answers, Answer("start", True, text)]
 
 

@@ -52,7 +52,7 @@ def _check_checkout(settings: Settings) -> None:
     if not os.path.isfile(f"{program}.py"):
         raise NotStartable(
             f"{settings.home} holds no {settings.program}: put a verl-agent checkout with recipe/hgpo there, or set "
-            "home to where one is"
+            "home to the path of one"
         )
 
 
@@ -83,7 +83,7 @@ def _load_hook(settings: Settings) -> None:
     given = overrides.text("data.custom_cls.path")
     if given and "echelon_rayworker" not in given:
         raise NotStartable(
-            f"data.custom_cls.path={given} is where the capture hook is loaded: leave it out, or say capture=false to run without "
+            f"data.custom_cls.path={given} is needed to load the capture hook: omit it, or say capture=false to run without "
             "recorded advantages"
         )
     overrides.set("data.custom_cls.path", staging.stage_hook(settings.attempt_dir))

@@ -62,7 +62,7 @@ class Reporter:
     def _build(self, step: int, rows: int, build: Callable[[], bytes]) -> None:
         try:
             self._spool.batch(step, build(), rows)
-        except Exception as error:  # noqa: BLE001 - a training never fails by its capture hook
+        except Exception as error:  # noqa: BLE001 - the capture hook must never fail a training
             self.failures += 1
             self._spool.gap(step, rows, f"the batch could not be built: {type(error).__name__}: {error}"[:500])
         finally:

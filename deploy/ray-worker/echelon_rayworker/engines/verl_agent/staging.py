@@ -1,4 +1,4 @@
-"""Puts the capture hook where every node finds it: a copy beside the attempt's files, on the shared file system."""
+"""Puts the capture hook on a path that every node sees: a copy beside the attempt's files, on the shared file system."""
 
 from __future__ import annotations
 

@@ -80,4 +80,4 @@ def reach(config, place):
     if config.standin.get("hang") == place:
         time.sleep(3600)
     if config.standin.get("fail") == place:
-        raise RuntimeError(f"the stand-in was told to fail: {place}")
+        raise RuntimeError(f"the stand-in fails as configured: {place}")

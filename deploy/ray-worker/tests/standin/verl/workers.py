@@ -1,4 +1,4 @@
-"""What runs on a GPU. Apart from the trainer, so that its process does not load what the trainer's does."""
+"""The code that runs on a GPU. Apart from the trainer, so that its process does not load what the trainer's does."""
 
 import os
 

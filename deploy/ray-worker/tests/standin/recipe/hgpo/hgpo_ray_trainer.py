@@ -37,7 +37,7 @@ def compute_advantage(data, adv_estimator, gamma=1.0, lam=1.0, norm_adv_by_std_i
         values = core_algos.standardised(whole, objects["uid"], norm_adv_by_std_in_grpo)
         result = (core_algos.spread_over_tokens(values, mask),) * 2
     elif adv_estimator == "rloo":
-        result = (core_algos.spread_over_tokens(core_algos.left_out(whole, objects["uid"]), mask),) * 2
+        result = (core_algos.spread_over_tokens(core_algos.leave_one_out(whole, objects["uid"]), mask),) * 2
     elif adv_estimator in ("gae", "reinforce_plus_plus"):
         result = core_algos.whitened_returns(rewards, mask, gamma)
     else:

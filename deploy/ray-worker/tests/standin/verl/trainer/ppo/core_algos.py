@@ -25,7 +25,7 @@ def standardised(scores, index, by_std):
     return result
 
 
-def left_out(scores, index):
+def leave_one_out(scores, index):
     result = scores.clone()
     for rows in rows_by(index):
         if len(rows) > 1:
