@@ -24,7 +24,7 @@ class Answer:
     not. `remedy` is empty if nothing needs to be done."""
 =======
     """One answer. `severity` counts if `ok` is false: `error` if the run cannot work, `warning` if it may
-    not. `mend` is empty if nothing needs to be done."""
+    not. `remedy` is empty if nothing needs to be done."""
 >>>>>>> f957e4d (Write the ray-worker's comments, messages and test names in plain English)
 
     check: str

@@ -17,7 +17,7 @@ class CheckpointError(ValueError):
 <<<<<<< HEAD
     """The run would not start from the right step; the message says the remedy."""
 =======
-    """The run would not start from the right step; the message says the mend."""
+    """The run would not start from the right step; the message says the remedy."""
 >>>>>>> f957e4d (Write the ray-worker's comments, messages and test names in plain English)
 
 
