@@ -19,13 +19,8 @@ OWN_KEYS: dict[str, Key] = {"shared_root": Key(""), "ray": Key(True)}
 
 @dataclass(frozen=True)
 class Answer:
-<<<<<<< HEAD
     """One answer. `severity` counts if `ok` is false: `error` if the run cannot work, `warning` if it may
     not. `remedy` is empty if nothing needs to be done."""
-=======
-    """One answer. `severity` counts if `ok` is false: `error` if the run cannot work, `warning` if it may
-    not. `remedy` is empty if nothing needs to be done."""
->>>>>>> f957e4d (Write the ray-worker's comments, messages and test names in plain English)
 
     check: str
     ok: bool

@@ -14,11 +14,7 @@ _SHARD = re.compile(r"model_world_size_(\d+)_rank_\d+\.pt")
 
 
 class CheckpointError(ValueError):
-<<<<<<< HEAD
     """The run would not start from the right step; the message says the remedy."""
-=======
-    """The run would not start from the right step; the message says the remedy."""
->>>>>>> f957e4d (Write the ray-worker's comments, messages and test names in plain English)
 
 
 @dataclass(frozen=True)
