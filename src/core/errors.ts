@@ -37,10 +37,10 @@ export const ERRORS = {
   'body-too-large': { status: 413, retry: false, title: 'The request body is too large' },
   'unsupported-media-type': { status: 415, retry: false, title: 'The body must be application/json' },
   'rate-limited': { status: 429, retry: true, title: 'Too many requests' },
-  'queue-draining': {
+  'queue-closed': {
     status: 409,
     retry: true,
-    title: 'The queue is draining and accepts no new experiments',
+    title: 'The queue is closed to new experiments',
   },
   'queue-full': { status: 429, retry: true, title: "The project's queue is full" },
   'headers-too-large': { status: 431, retry: false, title: 'The request headers are too large' },

@@ -79,12 +79,12 @@ const PauseView = Type.Object(
   strict,
 );
 
-/** A queue that was paused, drained or resumed. */
+/** A queue after it was paused, closed or resumed. */
 export const QueuePause = Type.Object(
   {
-    queue: Type.String({ description: "A project's name; _all: the whole line" }),
+    queue: Type.String({ description: "A project's name; _all for all projects" }),
     paused: nullable(PauseView),
-    draining: nullable(PauseView),
+    closed: nullable(PauseView),
   },
   { ...strict, $id: 'QueuePause' },
 );
@@ -191,7 +191,7 @@ export const ClusterView = Type.Object(
     rayVersion: nullable(Type.String({ description: 'As last seen' })),
     rayWorkerVersion: nullable(Type.String({ description: 'As last seen' })),
     sharedRoot: nullable(Type.String({ description: 'The directory that all its nodes see, as last seen' })),
-    draining: Type.Boolean({ description: 'Nothing new starts there; what runs goes on' }),
+    draining: Type.Boolean({ description: 'No experiment starts there; running experiments continue' }),
     answering: Type.Boolean({ description: 'Its ray-worker has answered a dispatcher lately' }),
     backfill: Type.Boolean({
       description: 'Others may overtake one that does not fit, where they do not delay its estimated start',
@@ -232,7 +232,7 @@ export const ClusterList = Type.Object(
 );
 
 const byQueue = {
-  line: nullable(PauseView),
+  all: nullable(PauseView),
   projects: Type.Record(Type.String(), PauseView, { description: 'By the name of the project' }),
 };
 
@@ -248,7 +248,7 @@ export const QueueView = Type.Object(
     ),
     accepting: Type.Boolean({ description: 'New experiments are accepted: the store has room' }),
     length: Type.Integer({ minimum: 0, description: 'Number of those who wait' }),
-    waiting: Type.Array(
+    items: Type.Array(
       Type.Object(
         {
           position: Type.Integer({ minimum: 1, description: 'Place in the line, from 1' }),
@@ -260,21 +260,25 @@ export const QueueView = Type.Object(
           gpus: Type.Number(),
           cpus: Type.Number(),
           submittedAt: Instant,
-          reason: nullable(Type.String({ description: 'Why it waits; null: not yet looked at' })),
+          waitReason: nullable(
+            Type.String({
+              description: 'Why the experiment is still queued; null before the first scheduling round',
+            }),
+          ),
           ...waitingFields,
         },
         strict,
       ),
-      { description: 'A page of the line, in its order' },
+      { description: 'A page of queued experiments, in queue order' },
     ),
     next: Cursor,
     paused: Type.Object(byQueue, {
       ...strict,
-      description: 'Nothing new starts there; null and absent: it is not paused',
+      description: 'Paused queues, from which no experiment starts; null or absent if not paused',
     }),
-    draining: Type.Object(byQueue, {
+    closed: Type.Object(byQueue, {
       ...strict,
-      description: 'Nothing new is accepted there; null and absent: it is not drained',
+      description: 'Closed queues, which accept no new experiments; null or absent if open',
     }),
     verificationBacklog: Type.Integer({ minimum: 0, description: 'Batches without a report' }),
     clusters: Type.Array(Type.Unsafe<ClusterView>({ $ref: 'Cluster#' })),

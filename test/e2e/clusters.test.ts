@@ -161,8 +161,8 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     assert.match((await cli()).stdout, /draining/);
     const { id: next } = await system.submit({ name: 'next', engine: 'replay', cluster: NAME });
     const reason = async () => {
-      const { waiting } = await system.client.get<{ waiting: { reason: string | null }[] }>('/v1/queues');
-      return /is draining/.test(waiting[0]?.reason ?? '');
+      const { items } = await system.client.get<{ items: { waitReason: string | null }[] }>('/v1/queues');
+      return /is draining/.test(items[0]?.waitReason ?? '');
     };
     await until(reason, 'it says why it waits');
     const { code, stderr } = await cli('remove', NAME, '--wait');

@@ -114,11 +114,11 @@ describe('REST → store and queue → dispatch → Ray → training → events 
       ({ state, verification }) => state === 'running' && verification.batchesVerified > 0,
     );
     const { id: next } = await system.submit({ name: 'behind', engine: 'replay', resources: { cpus } });
-    const { waiting } = await system.client.get<{ waiting: { experiment: string; position: number }[] }>(
+    const { items: queued } = await system.client.get<{ items: { experiment: string; position: number }[] }>(
       '/v1/queues',
     );
     assert.deepEqual(
-      waiting.map(({ experiment }) => experiment),
+      queued.map(({ experiment }) => experiment),
       [next],
     );
     assert.notDeepEqual(await processesOf(id), []);

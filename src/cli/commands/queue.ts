@@ -12,7 +12,7 @@ type Options = ConnectionOptions & { json?: boolean; limit: number; reason?: str
 /** The line as GET /v1/queues tells it, as far as it is printed. */
 export interface QueueShown {
   length: number;
-  waiting: {
+  items: {
     position: number;
     experiment: string;
     name: string;
@@ -20,16 +20,16 @@ export interface QueueShown {
     priority: number;
     gpus: number;
     cpus: number;
-    reason: string | null;
+    waitReason: string | null;
     estimate: ExperimentDetail['estimate'];
   }[];
   next: string | null;
   paused: Held;
-  draining: Held;
+  closed: Held;
 }
 
 interface Held {
-  line: Paused | null;
+  all: Paused | null;
   projects: Record<string, Paused>;
 }
 
@@ -38,9 +38,9 @@ interface Paused {
   reason: string | null;
 }
 
-const WHOLE_LINE = '_all';
+const ALL_PROJECTS = '_all';
 
-/** `echelon queue`, its pause, drain and resume; `echelon priority`. */
+/** `echelon queue`, its pause, close and resume; `echelon priority`. */
 export function queueCommands(output: Output): Command[] {
   const queue = withWide(apiCommand('queue'))
     .summary('show who waits, why, and when each is expected to start')
@@ -55,36 +55,36 @@ export function queueCommands(output: Output): Command[] {
       const line = await queueShown(client, options.limit);
       if (options.json) return output.line(json(line));
       for (const text of heldInWords(line)) output.remark(text);
-      if (line.waiting.length === 0) return output.line('Nobody waits.');
+      if (line.items.length === 0) return output.line('Nobody waits.');
       output.line(queueTable(line, Date.now(), widthFor(output, options)));
       if (line.next !== null) output.remark(`${line.length} wait; --limit shows more of them.`);
     });
-  for (const sub of [pause(output), drain(output), resume(output)]) queue.addCommand(sub);
+  for (const sub of [pause(output), close(output), resume(output)]) queue.addCommand(sub);
   return [queue, priority(output)];
 }
 
 /** As many of the line as are wanted, page by page, with what the last page tells besides. */
 async function queueShown(client: Client, limit: number): Promise<QueueShown> {
-  const waiting: QueueShown['waiting'] = [];
+  const items: QueueShown['items'] = [];
   let cursor: string | undefined;
   for (;;) {
-    const most = Math.min(1000, limit - waiting.length);
+    const most = Math.min(1000, limit - items.length);
     const page = await client.get<QueueShown>('/v1/queues', { limit: most, cursor });
-    waiting.push(...page.waiting);
-    if (page.next === null || waiting.length >= limit) return { ...page, waiting };
+    items.push(...page.items);
+    if (page.next === null || items.length >= limit) return { ...page, items };
     cursor = page.next;
   }
 }
 
 /** A row for each that waits. `now`: ms since 1970. */
 export function queueTable(
-  { waiting }: Pick<QueueShown, 'waiting'>,
+  { items }: Pick<QueueShown, 'items'>,
   now: number,
   width?: number | undefined,
 ): string {
   const columns = [
     { title: '#' },
-    idColumn(waiting.map(({ experiment }) => experiment)),
+    idColumn(items.map(({ experiment }) => experiment)),
     { title: 'NAME', least: 10 },
     { title: 'PROJECT', drop: 2 },
     { title: 'PRIORITY', drop: 3 },
@@ -94,7 +94,7 @@ export function queueTable(
   ];
   return fittedTable(
     columns,
-    waiting.map((one) => [
+    items.map((one) => [
       one.position,
       one.experiment,
       inert(one.name),
@@ -102,7 +102,7 @@ export function queueTable(
       one.priority,
       one.gpus > 0 ? `${one.gpus} GPU, ${one.cpus} CPU` : `${one.cpus} CPU`,
       startsIn(one.estimate, now),
-      inert(one.reason ?? 'not looked at yet'),
+      inert(one.waitReason ?? 'not looked at yet'),
     ]),
     width,
   );
@@ -120,14 +120,14 @@ export function startsIn(estimate: ExperimentDetail['estimate'], now: number): s
   return early === late ? `${likely}` : `${likely} (${early} to ${late})`;
 }
 
-function heldInWords({ paused, draining }: Pick<QueueShown, 'paused' | 'draining'>): string[] {
-  const words = ({ line, projects }: Held, how: string) => {
+function heldInWords({ paused, closed }: Pick<QueueShown, 'paused' | 'closed'>): string[] {
+  const words = ({ all, projects }: Held, how: string) => {
     const by = ({ by, reason }: Paused) =>
       `${how} by ${inert(by)}${reason === null ? '' : `: ${inert(reason)}`}`;
     const ofProjects = Object.entries(projects).map(([name, held]) => `The queue of ${name} ${by(held)}`);
-    return line === null ? ofProjects : [`The line ${by(line)}`, ...ofProjects];
+    return all === null ? ofProjects : [`The queue ${by(all)}`, ...ofProjects];
   };
-  return [...words(paused, 'is paused'), ...words(draining, 'takes nothing new; it is drained')];
+  return [...words(paused, 'is paused'), ...words(closed, 'accepts no new experiments; it was closed')];
 }
 
 function pause(output: Output): Command {
@@ -143,17 +143,19 @@ function pause(output: Output): Command {
   return held(sub, output, 'is paused');
 }
 
-function drain(output: Output): Command {
-  const sub = apiCommand('drain')
-    .summary('accept nothing new, of a project or of all')
-    .description('accept nothing new, of a project or (without one) at all; what waits still starts')
+function close(output: Output): Command {
+  const sub = apiCommand('close')
+    .summary('accept no new experiments, of one project or of all')
+    .description(
+      'accept no new experiments in the queue of a project, or (without one) of all projects; queued experiments still start',
+    )
     .argument('[project]')
-    .option('--reason <text>', 'told to everybody who submits')
+    .option('--reason <text>', 'shown to callers that submit')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon queue drain --reason "the cluster moves on Friday"\n  echelon queue drain vision',
+      '\nExamples:\n  echelon queue close --reason "the cluster moves on Friday"\n  echelon queue close vision',
     );
-  return held(sub, output, 'takes nothing new');
+  return held(sub, output, 'accepts no new experiments');
 }
 
 /** A command that holds a queue back by the request of its name, and says what is so then. */
@@ -169,8 +171,8 @@ function held(sub: Command, output: Output, words: string): Command {
 
 function resume(output: Output): Command {
   return apiCommand('resume')
-    .summary('end the pause and the drain of a project, or of the whole line')
-    .description('end the pause and the drain of a project, or (without one) of the whole line')
+    .summary('resume a paused or closed queue')
+    .description('resume the paused or closed queue of a project, or (without one) of all projects')
     .argument('[project]')
     .addHelpText('after', '\nExamples:\n  echelon queue resume\n  echelon queue resume vision')
     .action(async (project: string | undefined, _own: Options, command: Command) => {
@@ -181,8 +183,8 @@ function resume(output: Output): Command {
     });
 }
 
-const pathOf = (project = WHOLE_LINE): string => `/v1/queues/${encodeURIComponent(project)}`;
-const whose = (project?: string): string => (project === undefined ? 'the line' : `the queue of ${project}`);
+const pathOf = (project = ALL_PROJECTS): string => `/v1/queues/${encodeURIComponent(project)}`;
+const whose = (project?: string): string => (project === undefined ? 'the queue' : `the queue of ${project}`);
 
 function priority(output: Output): Command {
   return apiCommand('priority')

@@ -62,7 +62,7 @@ export function createDecide({
         ...toChoiceCluster(cluster),
         paused: inWords(pauses.clusters.get(cluster.name)),
       })),
-      ...{ reservations, now: at, paused: inWords(pauses.line) },
+      ...{ reservations, now: at, paused: inWords(pauses.all) },
       projects: toPolicies(projects, pauses),
     };
     const quotas = projects.filter(({ gpuQuota }) => gpuQuota !== null);

@@ -9,7 +9,7 @@ import type { StorePart } from '../../store/store.ts';
 /** Codes of what a request that brings new work may be refused for, each documented in `error-docs.ts`. */
 export const NEW_WORK_REFUSALS = [
   'invalid-spec',
-  'queue-draining',
+  'queue-closed',
   'queue-full',
   'store-full',
   'store-misconfigured',

@@ -9,27 +9,31 @@ import { clusterView } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { problems } from '../server/responses.ts';
 
-/** In place of a project's name, which never begins so: the whole line. */
-const WHOLE_LINE = '_all';
+/** Stands for all projects. No project's name begins with an underscore. */
+const ALL_PROJECTS = '_all';
 
 const QueueParams = Type.Object(
   {
-    name: Type.String({ description: `A project's name: its queue; ${WHOLE_LINE}: the whole line` }),
+    name: Type.String({ description: `A project's name, or ${ALL_PROJECTS} for the queue of all projects` }),
   },
   strict,
 );
 const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
 const PauseBody = Type.Object(
-  { reason: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Shown with it' })) },
+  {
+    reason: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'Reason to show with the pause' }),
+    ),
+  },
   strict,
 );
 // By its type, so that a request without a body, which has none, is not held to the schema.
 const pauseBody = { content: { 'application/json': { schema: PauseBody } } };
 
-/** POST pause, drain and resume of queues, pause and resume of clusters, PATCH /v1/clusters/:name. */
+/** POST pause, close and resume of queues, pause and resume of clusters, PATCH /v1/clusters/:name. */
 export function addPauses(app: App, deps: RouteDeps): void {
   addQueuePause(app, deps);
-  addQueueDrain(app, deps);
+  addQueueClose(app, deps);
   addQueueResume(app, deps);
   addClusterPause(app, deps);
   addClusterResume(app, deps);
@@ -43,9 +47,9 @@ function addQueuePause(app: App, { store, clock }: RouteDeps): void {
       config: { scope: 'admin' },
       schema: {
         operationId: 'pauseQueue',
-        summary: 'Let nothing new start, of a project or at all',
+        summary: 'Pause the queue of a project or of all projects',
         description:
-          'Submitting goes on, and so does what runs. A start that was decided before this answer is refused after it. The body may be left out.',
+          'No queued experiment starts until the queue is resumed. Submissions are still accepted, and running experiments continue. The request body is optional.',
         tags: ['queue'],
         params: QueueParams,
         body: pauseBody,
@@ -61,16 +65,16 @@ function addQueuePause(app: App, { store, clock }: RouteDeps): void {
   );
 }
 
-function addQueueDrain(app: App, { store, clock }: RouteDeps): void {
+function addQueueClose(app: App, { store, clock }: RouteDeps): void {
   app.post(
-    '/v1/queues/:name/drain',
+    '/v1/queues/:name/close',
     {
       config: { scope: 'admin' },
       schema: {
-        operationId: 'drainQueue',
-        summary: 'Accept nothing new, of a project or at all',
+        operationId: 'closeQueue',
+        summary: 'Close the queue of a project or of all projects',
         description:
-          'Who waits still starts, children of accepted sweeps and further attempts included. Submissions, sweeps and re-runs are answered `queue-draining`; one that repeats an accepted request with its Idempotency-Key is answered as before. The body may be left out.',
+          'The queue accepts no new experiments until it is resumed. Submissions, sweeps and re-runs get `queue-closed`. Queued experiments, children of accepted sweeps and further attempts still start. A repeated request with its Idempotency-Key gets the first response. The request body is optional.',
         tags: ['queue'],
         params: QueueParams,
         body: pauseBody,
@@ -78,7 +82,7 @@ function addQueueDrain(app: App, { store, clock }: RouteDeps): void {
       },
     },
     async ({ params, body, caller }) => {
-      await store.queue.setDrained(await queueOf(store, params.name), pauseBy(caller, body, clock.now()));
+      await store.queue.setClosed(await queueOf(store, params.name), pauseBy(caller, body, clock.now()));
       return queueState(store, params.name);
     },
   );
@@ -91,8 +95,8 @@ function addQueueResume(app: App, { store }: RouteDeps): void {
       config: { scope: 'admin' },
       schema: {
         operationId: 'resumeQueue',
-        summary: 'End the pause and the drain of a queue',
-        description: 'Where it is neither paused nor drained, nothing is changed. Takes no body.',
+        summary: 'Resume a queue that was paused or closed',
+        description: 'Has no effect if the queue is neither paused nor closed. The request has no body.',
         tags: ['queue'],
         params: QueueParams,
         response: { 200: { $ref: 'QueuePause#' }, ...problems('project-not-found') },
@@ -102,7 +106,7 @@ function addQueueResume(app: App, { store }: RouteDeps): void {
       refuseBody(body);
       const target = await queueOf(store, params.name);
       await store.queue.setPaused(target, null);
-      await store.queue.setDrained(target, null);
+      await store.queue.setClosed(target, null);
       return queueState(store, params.name);
     },
   );
@@ -116,9 +120,9 @@ function addClusterPause(app: App, deps: RouteDeps): void {
       config: { scope: 'admin' },
       schema: {
         operationId: 'pauseCluster',
-        summary: 'Let nothing new start on a cluster, at once',
+        summary: 'Pause a cluster',
         description:
-          'As a drain, but at once and with a reason; what runs there goes on. The body may be left out.',
+          'No experiment starts on the cluster until it is resumed. Running experiments continue. Unlike a drain, a pause takes effect immediately and records a reason. The request body is optional.',
         tags: ['clusters'],
         params: ClusterParams,
         body: pauseBody,
@@ -141,8 +145,8 @@ function addClusterResume(app: App, deps: RouteDeps): void {
       config: { scope: 'admin' },
       schema: {
         operationId: 'resumeCluster',
-        summary: 'End the pause or the drain of a cluster',
-        description: 'Where it is neither paused nor draining, nothing is changed. Takes no body.',
+        summary: 'Resume a cluster that was paused or drained',
+        description: 'Has no effect if the cluster is neither paused nor draining. The request has no body.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
@@ -193,18 +197,18 @@ function refuseBody(body: unknown): void {
 }
 
 async function queueState(store: RouteDeps['store'], name: string) {
-  const { line, projects, draining } = await store.queue.pauses();
-  if (name === WHOLE_LINE) return { queue: name, paused: line, draining: draining.line };
-  return { queue: name, paused: projects.get(name) ?? null, draining: draining.projects.get(name) ?? null };
+  const { all, projects, closed } = await store.queue.pauses();
+  if (name === ALL_PROJECTS) return { queue: name, paused: all, closed: closed.all };
+  return { queue: name, paused: projects.get(name) ?? null, closed: closed.projects.get(name) ?? null };
 }
 
 async function queueOf(store: RouteDeps['store'], name: string): Promise<QueueTarget> {
-  if (name === WHOLE_LINE) return { kind: 'line' };
+  if (name === ALL_PROJECTS) return { kind: 'all' };
   const known = (await store.projects.list()).map((project) => project.name);
   if (known.includes(name)) return { kind: 'project', name };
-  const near = nearestName(name, [...known, WHOLE_LINE]);
+  const near = nearestName(name, [...known, ALL_PROJECTS]);
   throw new EchelonError(
     'project-not-found',
-    `There is no project ${name.slice(0, 70)}.${near === undefined ? ` ${WHOLE_LINE} is the whole line.` : ` Did you mean ${near}?`}`,
+    `There is no project ${name.slice(0, 70)}.${near === undefined ? ` ${ALL_PROJECTS} means all projects.` : ` Did you mean ${near}?`}`,
   );
 }

@@ -71,7 +71,7 @@ async function queueView(
     counts,
     accepting: pressure.accepting,
     length,
-    waiting: await Promise.all(
+    items: await Promise.all(
       waiting.map(async (one) => ({
         position: one.position,
         experiment: one.experiment,
@@ -82,20 +82,20 @@ async function queueView(
         gpus: one.gpus,
         cpus: one.cpus,
         submittedAt: one.submittedAt,
-        reason: await seen(one.reason),
+        waitReason: await seen(one.reason),
         ...(await seenFields(one)),
       })),
     ),
     next,
     paused: seenQueues(caller, pauses),
-    draining: seenQueues(caller, pauses.draining),
+    closed: seenQueues(caller, pauses.closed),
     verificationBacklog: backlog,
     clusters: await seenClusters(store, caller, clusters),
   };
 }
 
 /** A caller that is bound to a project is told of no other one. */
-function seenQueues({ project }: Caller, { line, projects }: Pauses['draining']) {
+function seenQueues({ project }: Caller, { all, projects }: Pauses['closed']) {
   const seen = [...projects].filter(([name]) => project === null || name === project);
-  return { line, projects: Object.fromEntries(seen) };
+  return { all, projects: Object.fromEntries(seen) };
 }

@@ -282,7 +282,7 @@ function addRerun(app: App, deps: RouteDeps): void {
         params: SweepParams,
         response: {
           202: { $ref: 'SweepRerun#' },
-          ...problems('not-found', 'already-final', 'queue-draining', 'queue-full', 'store-full'),
+          ...problems('not-found', 'already-final', 'queue-closed', 'queue-full', 'store-full'),
         },
       },
     },

@@ -36,8 +36,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Send exactly one header `Content-Type: application/json`, in UTF-8, without compression and without other parameters.',
   'rate-limited':
     'Wait for the time in the header `Retry-After`. The server counts requests for each key or token. It counts failed sign-ins for each address and for each key.',
-  'queue-draining':
-    'An operator is draining the queue of the project or of all projects. Accepted experiments continue. Submit again after the queue has been resumed. `detail` names the operator and the reason.',
+  'queue-closed':
+    'An operator closed the queue of the project or of all projects. Accepted experiments continue. Submit again after the queue has been resumed. `detail` names the operator and the reason.',
   'queue-full':
     'The number of queued experiments of the project has reached its limit. Retry after some have started, or cancel some. Other projects are not affected.',
   'headers-too-large': 'The request line and all headers together are limited to 16 kB.',

@@ -6,11 +6,11 @@ import type { Pause } from '../queue/contract.ts';
 export type Admission =
   | ['ok', string, '0' | '1']
   | ['conflict' | 'full' | 'no-project' | 'queue-full']
-  | ['draining', string];
+  | ['closed', string];
 
 /**
  * The id, and whether this call made it. Throws EchelonError `idempotency-conflict`, `store-full`, `invalid-spec` with
- * `projectField` for a project that is gone, and `queue-full` where more than `mostWaiting` of it would wait, `queue-draining` where its queue
+ * `projectField` for a project that is gone, and `queue-full` where more than `mostWaiting` of it would wait, `queue-closed` where its queue
  * takes nothing new.
  */
 export function admitted(
@@ -29,8 +29,8 @@ export function admitted(
       throw storeFull();
     case 'no-project':
       throw projectRemoved(projectField);
-    case 'draining':
-      throw queueDraining(reply[1]);
+    case 'closed':
+      throw queueClosed(reply[1]);
     case 'queue-full':
       throw queueFull(mostWaiting);
   }
@@ -44,12 +44,12 @@ export function queueFull(mostWaiting: number): EchelonError {
   );
 }
 
-/** EchelonError `queue-draining`. `note`: who drains the queue, as the store keeps it (JSON of a `Pause`). */
-export function queueDraining(note: string): EchelonError {
+/** EchelonError `queue-closed`. `note`: who closed the queue, as the store keeps it (JSON of a `Pause`). */
+export function queueClosed(note: string): EchelonError {
   const { by, reason } = JSON.parse(note) as Pause;
   return new EchelonError(
-    'queue-draining',
-    `${by} drains the queue${reason === null ? '' : `: ${reason}`}. What was accepted goes on; nothing new is taken until the queue is resumed.`,
+    'queue-closed',
+    `${by} closed the queue${reason === null ? '' : `: ${reason}`}. Accepted experiments continue. Submit again after the queue has been resumed.`,
   );
 }
 

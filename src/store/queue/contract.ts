@@ -3,7 +3,7 @@ import type { Cluster, Reservation } from '../clusters/contract.ts';
 
 /** What can be paused: the whole line, the queue of a project, or a cluster. */
 export type PauseTarget =
-  | { kind: 'line' }
+  | { kind: 'all' }
   | { kind: 'project'; name: string }
   | { kind: 'cluster'; name: string };
 
@@ -17,13 +17,13 @@ export interface Pause {
   reason: string | null;
 }
 
-/** Everything that is paused, and what is drained. */
+/** Everything that is paused, and every closed queue. */
 export interface Pauses {
-  line: Pause | null;
+  all: Pause | null;
   projects: ReadonlyMap<string, Pause>;
   clusters: ReadonlyMap<string, Pause>;
   /** Queues that take nothing new. */
-  draining: { line: Pause | null; projects: ReadonlyMap<string, Pause> };
+  closed: { all: Pause | null; projects: ReadonlyMap<string, Pause> };
 }
 
 /** When an experiment is expected to start; ms since 1970. */
@@ -151,10 +151,10 @@ export interface QueueStore {
   /** Null resumes it. A claim that was decided before a pause is refused after it. False: there is no such cluster. */
   setPaused(target: PauseTarget, pause: Pause | null): Promise<boolean>;
   /**
-   * While a queue is drained, submissions, sweeps and re-runs are refused with `queue-draining`; what was accepted goes on,
+   * While a queue is closed, submissions, sweeps and re-runs are refused with `queue-closed`; what was accepted goes on,
    * children of its sweeps included. Null resumes it.
    */
-  setDrained(target: QueueTarget, by: Pause | null): Promise<void>;
+  setClosed(target: QueueTarget, by: Pause | null): Promise<void>;
   pauses(): Promise<Pauses>;
   /** Versions of what projects hold, to be read before the reservations; a claim against an older one is refused. */
   projectVersions(): Promise<ReadonlyMap<string, number>>;

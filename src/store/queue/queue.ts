@@ -53,8 +53,8 @@ export function createQueue(
       );
     },
 
-    async setDrained(target, by) {
-      const field = target.kind === 'line' ? 'drain' : `drain:${target.name}`;
+    async setClosed(target, by) {
+      const field = target.kind === 'all' ? 'closed' : `closed:${target.name}`;
       await run('set-paused', [field, by === null ? '' : JSON.stringify(by), '']);
     },
 
@@ -100,7 +100,7 @@ function createLineWindow(context: StoreContext): QueueStore['window'] {
 }
 
 function fieldOf(target: PauseTarget): string {
-  return target.kind === 'line' ? 'line' : `${target.kind}:${target.name}`;
+  return target.kind === 'all' ? 'all' : `${target.kind}:${target.name}`;
 }
 
 /** Of the versions of reservations, by what holds them, those of projects. */
@@ -112,22 +112,22 @@ export function toProjectVersions(versions: Record<string, string>): Map<string,
   );
 }
 
-/** Pauses and drains from their hash, by what they hold. */
+/** Pauses and closed queues from their hash. */
 export function toPauses(fields: Record<string, string>): Pauses {
   const projects = new Map<string, Pause>();
   const clusters = new Map<string, Pause>();
-  const draining = { line: null as Pause | null, projects: new Map<string, Pause>() };
-  let line: Pause | null = null;
+  const closed = { all: null as Pause | null, projects: new Map<string, Pause>() };
+  let all: Pause | null = null;
   for (const [field, text] of Object.entries(fields)) {
     const pause = JSON.parse(text) as Pause;
     const [kind, name] = [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1)];
-    if (field === 'line') line = pause;
-    else if (field === 'drain') draining.line = pause;
-    else if (kind === 'drain') draining.projects.set(name, pause);
+    if (field === 'all') all = pause;
+    else if (field === 'closed') closed.all = pause;
+    else if (kind === 'closed') closed.projects.set(name, pause);
     else if (kind === 'project') projects.set(name, pause);
     else if (kind === 'cluster') clusters.set(name, pause);
   }
-  return { line, projects, clusters, draining };
+  return { all, projects, clusters, closed };
 }
 
 function estimateText({ estimate, unknown }: WaitNote): string {

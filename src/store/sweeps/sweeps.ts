@@ -2,7 +2,7 @@ import { EchelonError } from '../../core/errors.ts';
 import { childId, MAX_RUNS } from '../../core/sweep-ids.ts';
 import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
-import { type Admission, admitted, queueDraining, queueFull, storeFull } from '../experiments/admission.ts';
+import { type Admission, admitted, queueClosed, queueFull, storeFull } from '../experiments/admission.ts';
 import type { CancelOutcome } from '../experiments/contract.ts';
 import type { Fields } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
@@ -239,7 +239,7 @@ async function rerun(
       throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
     }
     if (outcome === 'full') throw storeFull();
-    if (outcome === 'draining') throw queueDraining(made[0]!);
+    if (outcome === 'closed') throw queueClosed(made[0]!);
     if (outcome === 'queue-full') throw queueFull(mostWaiting);
     all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
   }

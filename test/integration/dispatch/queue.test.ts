@@ -33,12 +33,12 @@ describe('the queue', () => {
   test('starts nothing while it is paused', async (t) => {
     const bench = await benchFor(t, {});
     await bench.dispatcher();
-    await bench.store.queue.setPaused({ kind: 'line' }, { by: 'ann', at: 1, reason: 'upgrade' });
+    await bench.store.queue.setPaused({ kind: 'all' }, { by: 'ann', at: 1, reason: 'upgrade' });
     const id = await bench.submit({ steps: 1 });
     const isPaused = async () =>
       (await waitingOf(bench, id))?.reason === 'the line is paused by ann: upgrade';
     await until(isPaused, 'it says why');
-    await bench.store.queue.setPaused({ kind: 'line' }, null);
+    await bench.store.queue.setPaused({ kind: 'all' }, null);
     await bench.reaches(id, 'succeeded');
   });
 

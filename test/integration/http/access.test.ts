@@ -278,10 +278,10 @@ describe('for a key of one project, what belongs to another is not there', () =>
   test('though its places in the line count', async () => {
     const { id } = await store.experiments.submit(submitInput({ project: 'mine', priority: -100 }));
     const { body } = await call('GET', '/v1/queues', { token: mine.token });
-    const queue = JSON.parse(body) as { length: number; waiting: { position: number; experiment: string }[] };
+    const queue = JSON.parse(body) as { length: number; items: { position: number; experiment: string }[] };
     const { rank, length } = await store.queue.position(id);
     assert.deepEqual(
-      queue.waiting.map(({ position, experiment }) => [position, experiment]),
+      queue.items.map(({ position, experiment }) => [position, experiment]),
       [[rank, id]],
     );
     assert.equal(queue.length, length);

@@ -115,10 +115,10 @@ test('what people change of a cluster wakes the line', async (t) => {
   await store.clusters.put(CLUSTER);
   await woken();
   await store.clusters.setDraining('local', true);
-  assert.deepEqual(await woken(), ['line'], 'draining');
+  assert.deepEqual(await woken(), ['line'], 'a drain');
   await store.clusters.set('local', { backfill: true });
   assert.deepEqual(await woken(), ['line'], 'backfill');
-  await store.queue.setPaused({ kind: 'line' }, PAUSE);
+  await store.queue.setPaused({ kind: 'all' }, PAUSE);
   assert.deepEqual(await woken(), ['line'], 'a pause');
 });
 

@@ -202,7 +202,7 @@ test('a word that is no command is named, with the command that was meant', asyn
     [['sweep', 'submti', 'x.yaml'], /unknown command 'submti' of sweep\n\(Did you mean submit\?\)/],
     [['clusters', 'drian', 'x'], /unknown command 'drian' of clusters\n\(Did you mean drain\?\)/],
     [['keys', 'ls'], /unknown command 'ls' of keys\n.* `echelon keys` alone lists them\./],
-    [['queue', 'nope'], /unknown command 'nope' of queue\n\(There are pause, drain, resume\.\)/],
+    [['queue', 'nope'], /unknown command 'nope' of queue\n\(There are pause, close, resume\.\)/],
     [['config', 'nope', '--json'], /unknown command 'nope' of config/],
   ];
   for (const [argv, words] of said) assert.match(await failure(argv), words);

@@ -8,9 +8,9 @@ const CLUSTER: Cluster = {
   ...{ lastSeenAt: 100_000, answering: true, nodes: [] },
 };
 const PAUSES = {
-  line: null,
+  all: null,
   projects: new Map(),
-  draining: { line: null, projects: new Map() },
+  closed: { all: null, projects: new Map() },
   clusters: new Map([['b', { by: 'ann', at: 1, reason: null }]]),
 };
 const SILENT: Cluster = { ...CLUSTER, answering: false };

@@ -22,7 +22,7 @@ for _, text in ipairs(redis.call('HVALS', root .. ':api-keys')) do
 end
 redis.call('HDEL', root .. ':projects', name)
 if name ~= ARGV[4] then redis.call('SADD', root .. ':projects:removed', name) end
-redis.call('HDEL', root .. ':paused', 'project:' .. name, 'drain:' .. name)
+redis.call('HDEL', root .. ':paused', 'project:' .. name, 'closed:' .. name)
 redis.call('UNLINK', root .. ':feed:p:' .. name)
 raiseRevision(root, 'project', name)
 accessChanged(root)

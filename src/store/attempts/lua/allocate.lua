@@ -27,7 +27,7 @@ local function mayStart(cluster, project, start)
   if not isAsRead(cluster, start.version) then return false end
   if start.projectVersion ~= '' and not isAsRead(project, start.projectVersion) then return false end
   if redis.call('SISMEMBER', root .. ':clusters:draining', cluster) == 1 then return false end
-  local paused = redis.call('HMGET', root .. ':paused', 'line', project, 'cluster:' .. cluster)
+  local paused = redis.call('HMGET', root .. ':paused', 'all', project, 'cluster:' .. cluster)
   return not (paused[1] or paused[2] or paused[3])
 end
 

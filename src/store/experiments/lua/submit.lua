@@ -10,7 +10,7 @@
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
 --           {'no-project'}: its project was removed meanwhile; {'queue-full'}: too many of its project wait;
---           {'draining', who drains its queue (JSON)}
+--           {'closed', who closed its queue (JSON)}
 -- Events    state: null -> queued, under 0-1; PUBLISH wake 'line'
 --
 -- A repeated call (same id, or same key and digest) answers as the first did.

@@ -3,7 +3,7 @@
 -- project, or lets it again. Claims and submissions look at this in their own step.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 'line', 'project:<name>' or 'cluster:<name>'; 'drain' or 'drain:<project>'; 2 who paused or drained it, when and why (JSON); '': it is resumed,
+-- ARGV      1 'all', 'project:<name>' or 'cluster:<name>'; 'closed' or 'closed:<project>'; 2 who paused or drained it, when and why (JSON); '': it is resumed,
 --           3 the cluster that must be known, or ''
 -- Returns   1, or 0 where there is no such cluster
 -- Events    PUBLISH wake 'line'

@@ -1,6 +1,6 @@
--- Who drains the line of all, or of this project, as noted (JSON); false where nobody does.
-local function drainedBy(root, project)
-  local notes = redis.call('HMGET', root .. ':paused', 'drain', 'drain:' .. project)
+-- Who closed the queue of all projects or of this one (JSON); false if it is open.
+local function closedBy(root, project)
+  local notes = redis.call('HMGET', root .. ':paused', 'closed', 'closed:' .. project)
   return notes[1] or notes[2]
 end
 
@@ -17,7 +17,7 @@ end
 local function refused(root, new)
   if new.accepting ~= '1' then return { 'full' } end
   if redis.call('SISMEMBER', root .. ':projects:removed', new.project) == 1 then return { 'no-project' } end
-  local drained = drainedBy(root, new.project)
-  if drained then return { 'draining', drained } end
+  local closed = closedBy(root, new.project)
+  if closed then return { 'closed', closed } end
   if not hasRoom(root, new.project, new.count, new.most) then return { 'queue-full' } end
 end

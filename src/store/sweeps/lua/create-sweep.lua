@@ -11,7 +11,7 @@
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
 --           {'no-project'}: its project was removed; {'queue-full'}: too many of its project wait;
---           {'draining', who drains its queue (JSON)}
+--           {'closed', who closed its queue (JSON)}
 -- Events    PUBLISH wake 'sweep'
 --
 -- A repeated call (same id, or same key and digest) answers as the first did.

@@ -7,7 +7,7 @@
 --           may wait, then for each child: index, number of the new run, id of the failed run, and its arguments (see
 --           redis/lua/create.lua)
 -- Returns   {'ok', ids of the new experiments…}
--- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}; {'draining', who drains its queue (JSON)};
+-- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}; {'closed', who closed its queue (JSON)};
 --           {'queue-full'}: too many of its project would wait
 -- Events    state: null -> queued of each; PUBLISH wake 'line'
 -- include time
@@ -51,8 +51,8 @@ local s = root .. ':sweep:' .. id
 local record = redis.call('HMGET', s, 'state', 'project')
 if not record[1] or record[1] == 'cancelled' then return { 'cancelled' } end
 if ARGV[2] ~= '1' then return { 'full' } end
-local drained = drainedBy(root, record[2])
-if drained then return { 'draining', drained } end
+local closed = closedBy(root, record[2])
+if closed then return { 'closed', closed } end
 
 -- Where those that failed begin in ARGV, and how many children would wait again with them.
 local failed, count, waiting = {}, 0, nil

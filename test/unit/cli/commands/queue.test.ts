@@ -23,27 +23,27 @@ test('nobody waits; then a table of those that do, or JSON', async () => {
 });
 
 test('the line and a project are paused with a reason, shown, and resumed', async () => {
-  assert.deepEqual((await run('queue', 'pause', '--reason', 'dust')).output.lines, ['the line is paused']);
+  assert.deepEqual((await run('queue', 'pause', '--reason', 'dust')).output.lines, ['the queue is paused']);
   assert.deepEqual((await run('queue', 'pause', 'default')).output.lines, ['the queue of default is paused']);
   const remarks = (await run('queue')).output.remarks.join('\n');
-  assert.match(remarks, /The line is paused by .*: dust\nThe queue of default is paused by/);
+  assert.match(remarks, /The queue is paused by .*: dust\nThe queue of default is paused by/);
   await run('queue', 'resume');
   assert.deepEqual((await run('queue', 'resume', 'default')).output.lines, ['the queue of default goes on']);
-  assert.equal((await store.queue.pauses()).line, null);
+  assert.equal((await store.queue.pauses()).all, null);
   assert.match((await run('queue', 'pause', 'defalt')).error!.message, /Did you mean default/);
 });
 
-test('the line and a project are drained with a reason, shown, and resumed', async () => {
-  const drained = await run('queue', 'drain', 'default', '--reason', 'moving');
-  assert.deepEqual(drained.output.lines, ['the queue of default takes nothing new']);
-  assert.deepEqual((await run('queue', 'drain')).output.lines, ['the line takes nothing new']);
+test('the line and a project are closed with a reason, shown, and resumed', async () => {
+  const closed = await run('queue', 'close', 'default', '--reason', 'moving');
+  assert.deepEqual(closed.output.lines, ['the queue of default accepts no new experiments']);
+  assert.deepEqual((await run('queue', 'close')).output.lines, ['the queue accepts no new experiments']);
   const remarks = (await run('queue')).output.remarks.join('\n');
   assert.match(
     remarks,
-    /The line takes nothing new; it is drained by .*\nThe queue of default .* by .*: moving/,
+    /The queue accepts no new experiments; it was closed by .*\nThe queue of default .* by .*: moving/,
   );
   for (const target of [[], ['default']]) await run('queue', 'resume', ...target);
-  assert.deepEqual((await store.queue.pauses()).draining, { line: null, projects: new Map() });
+  assert.deepEqual((await store.queue.pauses()).closed, { all: null, projects: new Map() });
 });
 
 test('a priority is changed, also to one below zero', async () => {
@@ -76,5 +76,5 @@ test('a start is shown with its bounds, and as unknown where it is', () => {
   const estimate = { startAt: 12 * minute, earliest: 8 * minute, latest: 20 * minute };
   assert.equal(startsIn(estimate, 0), '12 min (8 min to 20 min)');
   assert.equal(startsIn(null, 0), '?');
-  assert.match(queueTable({ waiting: [] }, 0), /WHY IT WAITS/);
+  assert.match(queueTable({ items: [] }, 0), /WHY IT WAITS/);
 });

@@ -42,7 +42,7 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
     },
     queue: {
       projectVersions: async () => new Map([['p', 7]]),
-      pauses: async () => ({ line: null, projects: state.pauses, clusters: new Map() }),
+      pauses: async () => ({ all: null, projects: state.pauses, clusters: new Map() }),
       paces: async (ids: readonly string[]) => {
         state.paces += 1;
         state.asked = ids.length;

@@ -67,7 +67,7 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
         truncated: new Set(state.waiting.length > limit ? ['p'] : []),
       }),
       projectVersions: async () => new Map([['p', state.projectVersion]]),
-      pauses: async () => ({ line: state.paused, projects: new Map(), clusters: new Map() }),
+      pauses: async () => ({ all: state.paused, projects: new Map(), clusters: new Map() }),
       paces: async () => new Map(),
       async note(notes: ReadonlyMap<string, WaitNote>) {
         for (const [id, note] of notes) {

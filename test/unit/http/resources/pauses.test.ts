@@ -19,11 +19,11 @@ test('a paused line says by whom and why, refuses claims, and goes on when it is
   assert.equal(paused.statusCode, 200);
   const { by } = paused.json().paused;
   assert.deepEqual(paused.json(), {
-    ...{ queue: '_all', draining: null },
+    ...{ queue: '_all', closed: null },
     paused: { by, at: 1_000, reason: 'upgrade' },
   });
   assert.deepEqual((await call('GET', '/v1/queues')).json().paused, {
-    line: { by, at: 1_000, reason: 'upgrade' },
+    all: { by, at: 1_000, reason: 'upgrade' },
     projects: {},
   });
   await assert.rejects(claimed(store, id), /changed/);
@@ -41,17 +41,17 @@ test('the queue of a project is paused by its name; one that is not there is ref
   assert.match(unknown.json().detail, /Did you mean team-a/);
 });
 
-test('a queue that is drained says by whom and why, refuses what is new, and takes it when it is resumed', async () => {
-  const drained = (await call('POST', '/v1/queues/team-a/drain', { body: { reason: 'moving' } })).json();
-  assert.deepEqual([drained.queue, drained.paused, drained.draining.reason], ['team-a', null, 'moving']);
-  assert.equal((await call('GET', '/v1/queues')).json().draining.projects['team-a'].reason, 'moving');
+test('a queue that is closed says by whom and why, refuses what is new, and takes it when it is resumed', async () => {
+  const closed = (await call('POST', '/v1/queues/team-a/close', { body: { reason: 'moving' } })).json();
+  assert.deepEqual([closed.queue, closed.paused, closed.closed.reason], ['team-a', null, 'moving']);
+  assert.equal((await call('GET', '/v1/queues')).json().closed.projects['team-a'].reason, 'moving');
   const body = { engine: 'replay', name: 'x', project: 'team-a', replay: { batches: 3 } };
   const refused = await call('POST', '/v1/experiments', { body });
-  assert.deepEqual([refused.statusCode, refused.json().code], [409, 'queue-draining']);
-  assert.match(refused.json().detail, /drains the queue: moving/);
-  assert.equal((await call('POST', '/v1/queues/_all/drain')).json().draining.reason, null);
+  assert.deepEqual([refused.statusCode, refused.json().code], [409, 'queue-closed']);
+  assert.match(refused.json().detail, /closed the queue: moving/);
+  assert.equal((await call('POST', '/v1/queues/_all/close')).json().closed.reason, null);
   for (const name of ['_all', 'team-a']) {
-    assert.equal((await call('POST', `/v1/queues/${name}/resume`)).json().draining, null);
+    assert.equal((await call('POST', `/v1/queues/${name}/resume`)).json().closed, null);
   }
   assert.equal((await call('POST', '/v1/experiments', { body })).statusCode, 202);
 });

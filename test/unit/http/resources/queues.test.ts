@@ -27,10 +27,10 @@ test('GET /v1/queues shows the line in its order with reasons, and what the clus
   await store.queue.note(new Map([[high, { reason: 'needs 4 GPUs on one node', rank: 1 }]]));
   const queue = (await call('GET', '/v1/queues')).json();
   assert.deepEqual(
-    queue.waiting.map((one: { experiment: string; position: number; reason: string | null }) => [
+    queue.items.map((one: { experiment: string; position: number; waitReason: string | null }) => [
       one.position,
       one.experiment,
-      one.reason,
+      one.waitReason,
     ]),
     [
       [1, high, 'needs 4 GPUs on one node'],
@@ -51,7 +51,7 @@ test('GET /v1/queues shows the line in its order with reasons, and what the clus
     gpusReserved: 0,
   });
   assert.deepEqual(queue.clusters[0].experiments, [held]);
-  assert.equal((await call('GET', '/v1/queues?limit=1')).json().waiting.length, 1);
+  assert.equal((await call('GET', '/v1/queues?limit=1')).json().items.length, 1);
 });
 
 test('GET /v1/clusters shows no secret', async () => {
@@ -73,7 +73,7 @@ test('projects take turns, at the places that the last choice found', async () =
       [second, { reason: 'r', rank: 3 }],
     ]),
   );
-  const all = (await call('GET', '/v1/queues')).json().waiting;
+  const all = (await call('GET', '/v1/queues')).json().items;
   const waiting = all.filter(({ project }: { project: string }) => project.startsWith('team-'));
   assert.deepEqual(
     waiting.map((one: { experiment: string }) => one.experiment),
@@ -91,8 +91,8 @@ test('the line is read page by page, though it moves in between', async (t) => {
     ids.push((await own.experiments.submit(submitInput({ project: at % 2 ? 'team-a' : 'team-b' }))).id);
   const page = async (cursor?: string) => {
     const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const { waiting, next, length } = (await ask('GET', `/v1/queues?limit=2${query}`)).json();
-    const shown = waiting.map(({ position, experiment }: never) => [position, experiment]);
+    const { items, next, length } = (await ask('GET', `/v1/queues?limit=2${query}`)).json();
+    const shown = items.map(({ position, experiment }: never) => [position, experiment]);
     return { shown, next, length };
   };
   const first = await page();

@@ -15,7 +15,7 @@ test('each answer of a step is its id or its error', () => {
   assert.throws(() => admitted(['no-project'], told), coded('invalid-spec'));
   assert.throws(() => admitted(['queue-full'], told), /20,000/);
   const note = JSON.stringify({ by: 'ann', at: 1, reason: 'moving' });
-  assert.throws(() => admitted(['draining', note], told), /^EchelonError: ann drains the queue: moving\. /);
+  assert.throws(() => admitted(['closed', note], told), /^EchelonError: ann closed the queue: moving\. /);
 });
 
 test('a project that floods the line is refused at its number, and leaves the others their room', async (t) => {
@@ -99,12 +99,12 @@ test('the count follows what sweeps make, give up, run again and cancel', async 
   assert.equal(await redis.exists('{echelon}:to-come'), 0);
 });
 
-// Fails where what takes work in does not look at drains.
+// Fails where what takes work in does not check for closed queues.
 for (const [what, target] of [
-  ['the line', { kind: 'line' }],
+  ['the queue of all projects', { kind: 'all' }],
   ['a project', { kind: 'project', name: 'old' }],
 ] as const)
-  test(`while ${what} is drained nothing new is accepted, and what was accepted goes on`, async (t) => {
+  test(`while ${what} is closed nothing new is accepted, and what was accepted goes on`, async (t) => {
     const { store } = await storeFor(t);
     const submit = (project: string, key?: string) =>
       store.experiments.submit(
@@ -112,15 +112,15 @@ for (const [what, target] of [
       );
     const sweep = () => store.sweeps.create(sweepInput(sweepRequest(2), { project: 'old' }));
     const [early, first] = [await submit('old', 'k'), await sweep()];
-    await store.queue.setDrained(target, { by: 'ann', at: 1, reason: null });
-    await assert.rejects(submit('old'), coded('queue-draining'));
-    await assert.rejects(sweep(), coded('queue-draining'));
+    await store.queue.setClosed(target, { by: 'ann', at: 1, reason: null });
+    await assert.rejects(submit('old'), coded('queue-closed'));
+    await assert.rejects(sweep(), coded('queue-closed'));
     assert.equal((await submit('old', 'k')).id, early.id, 'a repeated request is answered again');
     const other = submit('other');
-    if (target.kind === 'line') await assert.rejects(other, coded('queue-draining'));
+    if (target.kind === 'all') await assert.rejects(other, coded('queue-closed'));
     else assert.ok((await other).created);
     assert.equal((await store.sweeps.expand(first.id, makeChild)).made.length, 2);
     await claimed(store, early.id);
-    await store.queue.setDrained(target, null);
+    await store.queue.setClosed(target, null);
     assert.ok((await submit('old')).created);
   });

@@ -10,8 +10,8 @@ import { expandedSweep } from '../../../support/sweep.ts';
 
 const PAUSE = { by: 'ann', at: 5, reason: 'upgrade' };
 const NOTHING = {
-  ...{ line: null, projects: new Map(), clusters: new Map() },
-  draining: { line: null, projects: new Map() },
+  ...{ all: null, projects: new Map(), clusters: new Map() },
+  closed: { all: null, projects: new Map() },
 };
 
 async function submitted(store: Store, more: Parameters<typeof submitInput>[0] = {}): Promise<string> {
@@ -69,7 +69,7 @@ describe('a change of priority', () => {
 describe('a pause', () => {
   // Fails without the look at what is paused in claim.lua.
   for (const [what, target] of [
-    ['the line', { kind: 'line' }],
+    ['the queue of all projects', { kind: 'all' }],
     ['the project', { kind: 'project', name: 'default' }],
     ['the cluster', { kind: 'cluster', name: 'local' }],
   ] as const)
@@ -82,8 +82,8 @@ describe('a pause', () => {
       const id = await submitted(store);
       assert.equal(await store.queue.setPaused(target, PAUSE), true);
       await assert.rejects(claimed(store, id), /not claimed: changed/);
-      const { line, projects, clusters } = await store.queue.pauses();
-      const found = target.kind === 'line' ? line : (projects.get('default') ?? clusters.get('local'));
+      const { all, projects, clusters } = await store.queue.pauses();
+      const found = target.kind === 'all' ? all : (projects.get('default') ?? clusters.get('local'));
       assert.deepEqual(found, PAUSE);
       await store.queue.setPaused(target, null);
       assert.deepEqual(await store.queue.pauses(), NOTHING);
@@ -100,7 +100,7 @@ describe('a pause', () => {
     await store.projects.create(newProject({ name: 'x' }, 0));
     await store.queue.setPaused({ kind: 'cluster', name: 'x' }, PAUSE);
     await store.queue.setPaused({ kind: 'project', name: 'x' }, PAUSE);
-    await store.queue.setDrained({ kind: 'project', name: 'x' }, PAUSE);
+    await store.queue.setClosed({ kind: 'project', name: 'x' }, PAUSE);
     await store.clusters.remove('x');
     assert.equal(await store.projects.remove('x', 0), 'removed');
     assert.deepEqual(await store.queue.pauses(), NOTHING);

@@ -274,8 +274,8 @@ describe('a re-run', () => {
     );
   });
 
-  // Fails without the look at drains.
-  test('is refused while the queue of its project is drained', async (t) => {
+  // Fails without the check for closed queues.
+  test('is refused while the queue of its project is closed', async (t) => {
     const { store } = await storeFor(t);
     const { id, children } = await expandedSweep(store, 2);
     await end(store, children[0]!, 'failed');
@@ -283,9 +283,9 @@ describe('a re-run', () => {
     const again = async () =>
       store.sweeps.rerunChildren(sweep, await store.sweeps.children(sweep, 0, 2), makeChild);
     const target = { kind: 'project', name: sweep.project } as const;
-    await store.queue.setDrained(target, { by: 'ann', at: 1, reason: null });
-    await assert.rejects(again(), coded('queue-draining'));
-    await store.queue.setDrained(target, null);
+    await store.queue.setClosed(target, { by: 'ann', at: 1, reason: null });
+    await assert.rejects(again(), coded('queue-closed'));
+    await store.queue.setClosed(target, null);
     assert.equal((await again()).length, 1);
   });
 
