@@ -1,7 +1,7 @@
 import type { ResolvedSpec } from '../engines/registry.ts';
-import { isWanted } from '../scheduler/choose.ts';
-import { couldFitOn } from '../scheduler/choose-nodes.ts';
-import { tooLarge } from '../scheduler/choose-words.ts';
+import { couldFitOn } from '../scheduler/nodes.ts';
+import { isWanted } from '../scheduler/schedule.ts';
+import { tooLarge } from '../scheduler/wait-reasons.ts';
 import { canonicalJson } from '../schemas/json.ts';
 import type { Cluster } from '../store/clusters/contract.ts';
 

@@ -1,17 +1,10 @@
 import type { Waiting } from '../store/queue/contract.ts';
-import { beginRound, type Choice, type ChoiceInput, type Round } from './choose.ts';
-import {
-  couldFitOn,
-  EPSILON,
-  type FreeNode,
-  type Held,
-  type OpenCluster,
-  type Span,
-} from './choose-nodes.ts';
-import type { ProjectPolicy } from './choose-quotas.ts';
+import { couldFitOn, EPSILON, type FreeNode, type Held, type RoundCluster, type Span } from './nodes.ts';
+import type { ProjectPolicy } from './quotas.ts';
+import { beginRound, type Round, type Schedule, type ScheduleInput } from './schedule.ts';
 
 /*
- * When those that wait are expected to start: the line is played forward, in the order of the choice, over the expected
+ * When those that wait are expected to start: the line is played forward, in the order of the schedule, over the expected
  * ends of those that run and the expected lengths of those that wait. Nobody overtakes in it: with backfill some start
  * sooner. Bounds travel along: the earliest start supposes every early end, the latest every late one.
  */
@@ -40,7 +33,7 @@ interface Account {
 
 interface Play {
   round: Round;
-  fronts: Map<OpenCluster, Front>;
+  fronts: Map<RoundCluster, Front>;
   accounts: Map<string, Account | null>;
   policies: ReadonlyMap<string, ProjectPolicy>;
   now: number;
@@ -48,21 +41,21 @@ interface Play {
 }
 
 /** Estimates of all that `choice`, made from the same input, looked at and did not start. */
-export function estimate(input: ChoiceInput, choice: Choice): Map<string, Estimate> {
+export function estimate(input: ScheduleInput, schedule: Schedule): Map<string, Estimate> {
   const { round } = beginRound({ ...input, waiting: [] });
   const now = input.now ?? 0;
   const policies = input.projects ?? new Map();
   const play: Play = { round, fronts: new Map(), accounts: new Map(), policies, now, looks: 0 };
   for (const { nodes } of round.clusters)
     for (const { held } of nodes) held.sort((a, b) => (a.ends?.likely ?? NEVER) - (b.ends?.likely ?? NEVER));
-  const starts = new Map(choice.start.map((start) => [start.experiment, start]));
-  for (const item of choice.order) {
+  const starts = new Map(schedule.start.map((start) => [start.experiment, start]));
+  for (const item of schedule.order) {
     const start = starts.get(item.experiment);
     const node = start && nodeOf(round, start);
     if (node) settle(item, node, { play, at: instant(now) });
   }
   const found = new Map<string, Estimate>();
-  for (const item of choice.order) {
+  for (const item of schedule.order) {
     if (starts.has(item.experiment)) continue;
     found.set(item.experiment, play.looks > MAX_LOOKS ? unknown(TOO_FAR) : next(item, play));
   }
@@ -106,14 +99,14 @@ function next(item: Waiting, play: Play): Estimate {
   return { at: best.at, why: null };
 }
 
-function frontOf(cluster: OpenCluster, { fronts, now }: Play): Front {
+function frontOf(cluster: RoundCluster, { fronts, now }: Play): Front {
   return fronts.get(cluster) ?? { at: instant(now), unknown: null };
 }
 
 /** Nobody behind starts on those clusters before it does. */
 function holdUp(
   { experiment }: Waiting,
-  clusters: readonly OpenCluster[],
+  clusters: readonly RoundCluster[],
   { play, at }: { play: Play; at: Span | null },
 ): void {
   for (const cluster of clusters) {
@@ -131,7 +124,7 @@ function holdUp(
 /** The node that has room first, not before `from`; or who is in the way. */
 function firstRoom(
   item: Waiting,
-  { nodes }: OpenCluster,
+  { nodes }: RoundCluster,
   { from, play }: { from: Span; play: Play },
 ): { at: Span; node: FreeNode } | string {
   let best: FreeNode | undefined;

@@ -1,6 +1,6 @@
 import type { ClusterNode, Reservation } from '../store/clusters/contract.ts';
-import { OLD_PROJECT } from './choose-nodes.ts';
-import { dominantShare } from './choose-order.ts';
+import { OLD_PROJECT } from './nodes.ts';
+import { dominantShare } from './order.ts';
 
 /** What each project holds and may hold. `held`: the reservations on all `clusters`. */
 export function projectFigures({

@@ -1,5 +1,5 @@
 import type { Measured, Pace } from '../store/queue/contract.ts';
-import type { Span } from './choose-nodes.ts';
+import type { Span } from './nodes.ts';
 
 /*
  * From measured steps to expected ends. With n steps left of mean m and standard deviation s (from k measured ones), what

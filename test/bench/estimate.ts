@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { choose } from '../../src/scheduler/choose.ts';
 import { estimate } from '../../src/scheduler/estimate.ts';
+import { scheduleRound } from '../../src/scheduler/schedule.ts';
 import { cluster, exactly, node, waits } from '../support/line.ts';
 import { machine, spreadOf } from './rounds.ts';
 
@@ -20,21 +20,21 @@ export async function run(args: readonly string[]): Promise<void> {
     options: { waiting: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '9' } },
   });
   const input = fullCluster(Number(values.waiting));
-  const times: { choice: number[]; estimates: number[] } = { choice: [], estimates: [] };
+  const times: { schedule: number[]; estimates: number[] } = { schedule: [], estimates: [] };
   for (let round = -1; round < Number(values.rounds); round += 1) {
     const start = performance.now();
-    const choice = choose(input);
+    const schedule = scheduleRound(input);
     const chosen = performance.now();
-    const found = estimate(input, choice);
+    const found = estimate(input, schedule);
     const over = performance.now();
     const known = [...found.values()].filter(({ at }) => at !== null);
     if (known.length !== input.waiting.length) throw new Error(`only ${known.length} are estimated`);
     if (round < 0) continue; // warms both
-    times.choice.push(chosen - start);
+    times.schedule.push(chosen - start);
     times.estimates.push(over - chosen);
   }
   console.log(machine());
-  console.log(`choice over ${values.waiting} that wait, ms: ${spreadOf(times.choice, 1)}`);
+  console.log(`schedule over ${values.waiting} that wait, ms: ${spreadOf(times.schedule, 1)}`);
   console.log(`estimates of ${values.waiting} that wait, ms: ${spreadOf(times.estimates, 1)}`);
 }
 

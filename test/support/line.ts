@@ -1,6 +1,6 @@
-import { type Choice, type ChoiceInput, choose, plus } from '../../src/scheduler/choose.ts';
-import type { ChoiceCluster, Span } from '../../src/scheduler/choose-nodes.ts';
-import type { ProjectPolicy } from '../../src/scheduler/choose-quotas.ts';
+import type { ClusterView, Span } from '../../src/scheduler/nodes.ts';
+import type { ProjectPolicy } from '../../src/scheduler/quotas.ts';
+import { plus, type Schedule, type ScheduleInput, scheduleRound } from '../../src/scheduler/schedule.ts';
 import type { ClusterNode, Reservation } from '../../src/store/clusters/contract.ts';
 import type { Waiting } from '../../src/store/queue/contract.ts';
 
@@ -10,11 +10,7 @@ export function node(id: string, gpus: number, cpus: number, used: Partial<Clust
 }
 
 /** A cluster that answers. */
-export function cluster(
-  name: string,
-  nodes: ClusterNode[],
-  more: Partial<ChoiceCluster> = {},
-): ChoiceCluster {
+export function cluster(name: string, nodes: ClusterNode[], more: Partial<ClusterView> = {}): ClusterView {
   return { name, backfill: false, answering: true, nodes, ...more };
 }
 
@@ -80,24 +76,24 @@ export interface Running extends Reservation {
   cluster: string;
   ends: number;
   startedAt: number;
-  /** When the choice is told that it ends, where it is told. */
+  /** When the schedule is told that it ends, where it is told. */
   expected: Span;
 }
 
 /** What a step of a simulation was chosen from and what came of it. */
 export interface Step {
   now: number;
-  input: ChoiceInput;
-  choice: Choice;
-  /** Before the choice, and after it. */
+  input: ScheduleInput;
+  schedule: Schedule;
+  /** Before the schedule, and after it. */
   before: Running[];
   after: Running[];
   lengths: ReadonlyMap<string, number>;
 }
 
 /**
- * Plays arrivals and ends in their true times; after each the choice is made and carried out, as a dispatcher does.
- * `known`: whether the choice is told the end and length of an experiment; `spanOf`: how exactly, exactly where it is left
+ * Plays arrivals and ends in their true times; after each the schedule is made and carried out, as a dispatcher does.
+ * `known`: whether the schedule is told the end and length of an experiment; `spanOf`: how exactly, exactly where it is left
  * out. Returns when each of them started, and those
  * that still wait when nothing happens any more.
  */
@@ -110,7 +106,7 @@ export function play({
   until = Number.POSITIVE_INFINITY,
   check,
 }: {
-  clusters: ChoiceCluster[];
+  clusters: ClusterView[];
   arrivals: Arrival[];
   projects?: ReadonlyMap<string, ProjectPolicy>;
   known: (experiment: string) => boolean;
@@ -130,7 +126,7 @@ export function play({
       .filter(({ ends }) => ends > now)
       .map((item) => ({ ...item, expected: notBefore(now, item.expected) }));
     while (coming[0] !== undefined && coming[0].at <= now) waiting = joined(waiting, coming.shift()!);
-    const input: ChoiceInput = {
+    const input: ScheduleInput = {
       ...{ waiting, clusters, projects, now },
       reservations: Map.groupBy(running, (item) => item.cluster),
       ends: new Map(running.filter(isKnown).map(({ experiment, expected }) => [experiment, expected])),
@@ -140,10 +136,10 @@ export function play({
           .map(({ experiment }) => [experiment, spanOf(experiment, lengthOf(experiment))]),
       ),
     };
-    const choice = choose(input);
+    const schedule = scheduleRound(input);
     const before = running;
     const projectOf = new Map(waiting.map(({ experiment, project }) => [experiment, project]));
-    const starts = choice.start.map((start) => {
+    const starts = schedule.start.map((start) => {
       started.set(start.experiment, now);
       const length = lengthOf(start.experiment);
       const expected = plus(now, spanOf(start.experiment, length));
@@ -157,7 +153,7 @@ export function play({
     });
     running = [...running, ...starts];
     waiting = waiting.filter(({ experiment }) => !started.has(experiment));
-    check?.({ now, input, choice, before, after: running, lengths });
+    check?.({ now, input, schedule, before, after: running, lengths });
   }
 
   function isKnown({ experiment }: { experiment: string }): boolean {

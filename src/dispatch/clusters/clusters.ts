@@ -1,5 +1,5 @@
 import type { RayWorkerDescription } from '../../rpc/ray-worker.ts';
-import type { ChoiceCluster } from '../../scheduler/choose-nodes.ts';
+import type { ClusterView } from '../../scheduler/nodes.ts';
 import type { Cluster, ClusterNode, Seen } from '../../store/clusters/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
@@ -31,8 +31,8 @@ export function toSeen(address: string, description: RayWorkerDescription): Seen
   };
 }
 
-/** A stored cluster as the choice sees it. */
-export function toChoiceCluster(cluster: Cluster): ChoiceCluster {
+/** A stored cluster as the schedule sees it. */
+export function toClusterView(cluster: Cluster): ClusterView {
   const { name, backfill, nodes, answering = false, draining = false, labels = {} } = cluster;
   return { name, backfill, nodes, answering, draining, labels };
 }

@@ -1,10 +1,10 @@
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
-import type { Start } from '../../scheduler/choose.ts';
+import type { Start } from '../../scheduler/schedule.ts';
 import type { AllocationInput } from '../../store/attempts/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
-import { createDecide, type Schedule } from './schedule.ts';
+import { createRoundDecider, type RoundDecision } from './round-decision.ts';
 import { createWaitNotes } from './wait-notes.ts';
 
 /*
@@ -30,14 +30,14 @@ interface RoundDeps {
 /** Scheduling rounds, one at a time; `poke` when the queue or the capacity changed. */
 export function createSchedulingRounds(deps: RoundDeps): Loop {
   const { store, now, everyMs, log } = deps;
-  const decide = createDecide({ store, now });
+  const decide = createRoundDecider({ store, now });
   const note = createWaitNotes({ store, now });
   let stopped = false;
 
   async function round(): Promise<void> {
-    const schedule = await decide();
-    const again = stopped ? false : await allocateAll(schedule, deps);
-    await note(schedule);
+    const decision = await decide();
+    const again = stopped ? false : await allocateAll(decision, deps);
+    await note(decision);
     if (again) loop.poke();
   }
 
@@ -52,9 +52,9 @@ export function createSchedulingRounds(deps: RoundDeps): Loop {
 }
 
 /** Allocates to the first experiments that start, and releases their jobs. True: another round may start more. */
-async function allocateAll(schedule: Schedule, deps: RoundDeps): Promise<boolean> {
-  const { start } = schedule.choice;
-  const starts = start.slice(0, MAX_STARTS).map((one) => toAllocation(one, schedule));
+async function allocateAll(decision: RoundDecision, deps: RoundDeps): Promise<boolean> {
+  const { start } = decision.schedule;
+  const starts = start.slice(0, MAX_STARTS).map((one) => toAllocation(one, decision));
   const outcomes = await deps.store.attempts.allocate(starts);
   const allocated = starts.filter((_, at) => outcomes[at] === 'allocated');
   await Promise.all(allocated.map(({ experiment }) => release(experiment, deps)));
@@ -63,7 +63,7 @@ async function allocateAll(schedule: Schedule, deps: RoundDeps): Promise<boolean
   return start.length > MAX_STARTS && !outcomes.includes('changed');
 }
 
-function toAllocation(start: Start, { waiting, versions, projectVersions }: Schedule): AllocationInput {
+function toAllocation(start: Start, { waiting, versions, projectVersions }: RoundDecision): AllocationInput {
   const project = waiting.find(({ experiment }) => experiment === start.experiment)!.project;
   const projectVersion = projectVersions.get(project);
   return {

@@ -1,7 +1,7 @@
 import { type Estimate, estimate } from '../../scheduler/estimate.ts';
 import type { StartEstimate, Waiting, WaitNote } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
-import type { Schedule } from './schedule.ts';
+import type { RoundDecision } from './round-decision.ts';
 
 /** So many notes are written at once; more of them only this often. */
 const FEW_NOTES = 16;
@@ -16,21 +16,21 @@ const NEWS_SHARE = 0.03;
 export function createWaitNotes(deps: {
   store: StorePart<'queue.note'>;
   now: () => number;
-}): (schedule: Schedule) => Promise<void> {
+}): (decision: RoundDecision) => Promise<void> {
   let saidAt = Number.NEGATIVE_INFINITY;
   let estimatedAt = Number.NEGATIVE_INFINITY;
   let estimates = new Map<string, Estimate>();
-  return async ({ input, choice, waiting }) => {
+  return async ({ input, schedule, waiting }) => {
     const now = deps.now();
     if (now - estimatedAt >= ESTIMATES_MS) {
-      estimates = estimate(input, choice);
+      estimates = estimate(input, schedule);
       estimatedAt = now;
     }
     const known = new Map(waiting.map((item) => [item.experiment, item]));
     const changed = new Map<string, WaitNote>();
     let rank = 0;
-    for (const { experiment } of choice.order) {
-      const reason = choice.reasons.get(experiment);
+    for (const { experiment } of schedule.order) {
+      const reason = schedule.reasons.get(experiment);
       if (reason === undefined) continue;
       rank += 1;
       const note = { reason, rank, ...toNote(estimates.get(experiment)) };

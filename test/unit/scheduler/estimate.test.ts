@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ChoiceInput, choose } from '../../../src/scheduler/choose.ts';
 import { estimate } from '../../../src/scheduler/estimate.ts';
+import { type ScheduleInput, scheduleRound } from '../../../src/scheduler/schedule.ts';
 import { type Arrival, cluster, exactly, node, play, waits } from '../../support/line.ts';
 
 const NODE = [node('n', 8, 64)];
@@ -13,8 +13,8 @@ const held = (experiment: string, gpus: number, more = {}) => ({
   ...more,
 });
 
-function estimates(input: ChoiceInput) {
-  return estimate(input, choose(input));
+function estimates(input: ScheduleInput) {
+  return estimate(input, scheduleRound(input));
 }
 
 test('the next starts at the end of the one that is in its way, the one behind after that', () => {
@@ -31,7 +31,7 @@ test('the next starts at the end of the one that is in its way, the one behind a
 });
 
 test('says of whom it is not known when it ends', () => {
-  const input: ChoiceInput = {
+  const input: ScheduleInput = {
     waiting: [waits('x', 8), waits('y', 8)],
     clusters: [cluster('a', NODE)],
     reservations: new Map([['a', [held('o', 8)]]]),
@@ -118,9 +118,9 @@ test('where all lengths are known, experiments start when it was said', () => {
     let found: ReturnType<typeof estimate> | undefined;
     const { started } = play({
       ...{ clusters, arrivals, known: () => true },
-      check: ({ input, choice, lengths }) => {
+      check: ({ input, schedule, lengths }) => {
         const all = new Map([...lengths].map(([id, length]) => [id, exactly(length)]));
-        found ??= estimate({ ...input, lengths: all }, choice);
+        found ??= estimate({ ...input, lengths: all }, schedule);
       },
     });
     for (const [experiment, { at }] of found!)

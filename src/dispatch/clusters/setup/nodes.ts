@@ -1,5 +1,5 @@
 import type { RayNode } from '../../../ray/cluster.ts';
-import { plural } from '../../../scheduler/choose-words.ts';
+import { plural } from '../../../scheduler/wait-reasons.ts';
 import { SetupError } from './problems.ts';
 
 /** The node of that id (or the first 8 characters of it at least), address or host name. Throws {@link SetupError}. */

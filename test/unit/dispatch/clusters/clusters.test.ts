@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   createClusterRefresh,
-  toChoiceCluster,
   toClusterNodes,
+  toClusterView,
   toSeen,
 } from '../../../../src/dispatch/clusters/clusters.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../../../src/rpc/ray-worker.ts';
@@ -54,8 +54,8 @@ describe('clusters', () => {
   });
 
   test('answer and drain as the store says', () => {
-    assert.deepEqual([toChoiceCluster(CLUSTER).answering, toChoiceCluster(CLUSTER).draining], [false, false]);
-    const draining = toChoiceCluster({ ...CLUSTER, answering: true, draining: true });
+    assert.deepEqual([toClusterView(CLUSTER).answering, toClusterView(CLUSTER).draining], [false, false]);
+    const draining = toClusterView({ ...CLUSTER, answering: true, draining: true });
     assert.deepEqual([draining.answering, draining.draining], [true, true]);
   });
 

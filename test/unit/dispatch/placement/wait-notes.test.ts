@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Schedule } from '../../../../src/dispatch/placement/schedule.ts';
+import type { RoundDecision } from '../../../../src/dispatch/placement/round-decision.ts';
 import { createWaitNotes } from '../../../../src/dispatch/placement/wait-notes.ts';
-import { type ChoiceInput, choose } from '../../../../src/scheduler/choose.ts';
+import { type ScheduleInput, scheduleRound } from '../../../../src/scheduler/schedule.ts';
 import type { WaitNote } from '../../../../src/store/queue/contract.ts';
 import { cluster, exactly, node, waits } from '../../../support/line.ts';
 
@@ -26,15 +26,15 @@ function bench() {
   });
   async function round(): Promise<[string, WaitNote][]> {
     state.written = [];
-    const input: ChoiceInput = {
+    const input: ScheduleInput = {
       waiting: state.waiting,
       clusters: [cluster('a', [node('n', 8, 64)])],
       reservations: new Map([['a', [{ experiment: 'o', node: 'n', gpus: 8, cpus: 1 }]]]),
       ends: new Map([['o', exactly(state.end)]]),
       now: state.now,
     };
-    const look = { input, waiting: state.waiting, choice: choose(input) };
-    await note({ ...look, versions: new Map(), projectVersions: new Map() } satisfies Schedule);
+    const look = { input, waiting: state.waiting, schedule: scheduleRound(input) };
+    await note({ ...look, versions: new Map(), projectVersions: new Map() } satisfies RoundDecision);
     return state.written;
   }
   return { state, round };

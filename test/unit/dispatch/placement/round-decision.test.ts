@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDecide, inWords, type ScheduleStore } from '../../../../src/dispatch/placement/schedule.ts';
+import {
+  createRoundDecider,
+  type DecisionStore,
+  inWords,
+} from '../../../../src/dispatch/placement/round-decision.ts';
 import type { Pace, Waiting } from '../../../../src/store/queue/contract.ts';
 import { node, situationFrom, waits } from '../../../support/line.ts';
 
@@ -62,7 +66,7 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
     },
   };
   const all = { queue: { ...store.queue, situation: situationFrom(store) } };
-  const decide = createDecide({ store: all as unknown as ScheduleStore, now: () => state.now });
+  const decide = createRoundDecider({ store: all as unknown as DecisionStore, now: () => state.now });
   return { decide, asked, state };
 }
 
@@ -71,8 +75,8 @@ const many = (count: number, project: string, gpus = 1) =>
 
 test('reads no more than the window of a line that is blocked', async () => {
   const { decide, asked } = bench(many(5_000, 'p'));
-  const { choice } = await decide();
-  assert.deepEqual([asked, choice.start.length], [[256], 3]);
+  const { schedule } = await decide();
+  assert.deepEqual([asked, schedule.start.length], [[256], 3]);
 });
 
 test('reads on while somebody behind could start', async () => {
@@ -81,14 +85,17 @@ test('reads on while somebody behind could start', async () => {
     experiment: `e${at}`,
   }));
   const { decide, asked } = bench(waiting);
-  const { choice } = await decide();
-  assert.deepEqual([asked, choice.start.map(({ experiment }) => experiment)], [[256, 1024, 4096], ['e2000']]);
+  const { schedule } = await decide();
+  assert.deepEqual(
+    [asked, schedule.start.map(({ experiment }) => experiment)],
+    [[256, 1024, 4096], ['e2000']],
+  );
 });
 
 test('looks only so far for those that start out of turn', async () => {
   const { decide, asked } = bench(many(5_000, 'p', 4), { backfill: true });
-  const { choice } = await decide();
-  assert.deepEqual([asked, choice.open, choice.filling], [[256, 1024], [], ['c']]);
+  const { schedule } = await decide();
+  assert.deepEqual([asked, schedule.open, schedule.filling], [[256, 1024], [], ['c']]);
 });
 
 // Fails where the end of a look is not noted: all that wait for a full cluster would be read again and again for an idle one.
@@ -117,18 +124,18 @@ test('a look down the line in vain is not repeated at once, one that found someb
 // Fails without `isClosed`: each round would read the whole line of a project that has used its quota up.
 test('reads no further of a project whose quota is full, and starts others', async () => {
   const { decide, asked } = bench([...many(5_000, 'p'), ...many(2, 'q')], { quota: 1 });
-  const { choice, projectVersions } = await decide();
-  assert.deepEqual([asked, choice.start.map(({ experiment }) => experiment)], [[256], ['q0', 'q1']]);
+  const { schedule, projectVersions } = await decide();
+  assert.deepEqual([asked, schedule.start.map(({ experiment }) => experiment)], [[256], ['q0', 'q1']]);
   assert.deepEqual([...projectVersions], [['p', 7]]);
 });
 
 test('says who paused what', async () => {
   const { decide, state } = bench([...many(1, 'p'), ...many(1, 'q')]);
   state.pauses = new Map([['p', { by: 'ann', at: 0, reason: null }]]);
-  const { choice } = await decide();
-  assert.equal(choice.reasons.get('p0'), 'the queue of p is paused by ann');
+  const { schedule } = await decide();
+  assert.equal(schedule.reasons.get('p0'), 'the queue of p is paused by ann');
   assert.deepEqual(
-    choice.start.map(({ experiment }) => experiment),
+    schedule.start.map(({ experiment }) => experiment),
     ['q0'],
   );
   assert.equal(inWords({ by: 'ann', at: 0, reason: 'upgrade' }), ' by ann: upgrade');
@@ -149,8 +156,8 @@ test('reads paces at most once a second', async () => {
     },
     perStep: { count: 2, meanMs: 60_000, deviationMs: 0 },
   };
-  const { choice } = await decide();
-  assert.match(choice.reasons.get('p0') ?? '', /node n has 4 GPUs free in about 1 min/);
+  const { schedule } = await decide();
+  assert.match(schedule.reasons.get('p0') ?? '', /node n has 4 GPUs free in about 1 min/);
   state.now = 999;
   await decide();
   assert.equal(state.paces, 1);

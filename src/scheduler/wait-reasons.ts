@@ -1,6 +1,6 @@
 import { shortNode } from '../core/ids.ts';
 import type { Waiting } from '../store/queue/contract.ts';
-import type { Amount, FreeNode, OpenCluster, Span } from './choose-nodes.ts';
+import type { Amount, FreeNode, RoundCluster, Span } from './nodes.ts';
 
 /** "1 GPU", "2 GPUs". */
 export function plural(count: number, word: string): string {
@@ -14,7 +14,7 @@ export function needInWords({ gpus, cpus }: Amount): string {
 }
 
 /** No cluster is one that it asks for. */
-export function nowhere({ cluster, labels }: Waiting, known: readonly OpenCluster[]): string {
+export function nowhere({ cluster, labels }: Waiting, known: readonly RoundCluster[]): string {
   if (cluster !== null && !known.some(({ name }) => name === cluster))
     return `there is no cluster ${cluster}`;
   if (known.length === 0) return 'no cluster is known yet';
@@ -40,7 +40,7 @@ export function tooLarge(
 }
 
 /** Nothing new starts on any of those clusters. */
-export function closed(clusters: readonly OpenCluster[]): string {
+export function closed(clusters: readonly RoundCluster[]): string {
   const draining = clusters.filter(({ paused }) => paused === null).map(({ name }) => name);
   const paused = clusters.flatMap(({ name, paused: why }) =>
     why === null ? [] : [`cluster ${name} is paused${why}`],
@@ -52,7 +52,7 @@ export function closed(clusters: readonly OpenCluster[]): string {
 }
 
 /** What is free where most is free, of what it is short of. */
-export function freest(clusters: readonly OpenCluster[], need: Amount): string {
+export function freest(clusters: readonly RoundCluster[], need: Amount): string {
   const nodes = clusters.flatMap((cluster) => cluster.nodes);
   // GPUs are what is short where they are asked for; else CPUs.
   const most = nodes.toSorted((a, b) =>

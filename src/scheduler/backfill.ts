@@ -7,7 +7,7 @@ import {
   type Release,
   releaseOf,
   type Span,
-} from './choose-nodes.ts';
+} from './nodes.ts';
 
 /*
  * EASY backfill: whoever is behind the head of a cluster may start out of turn exactly where that does not delay the

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bestNode, fits, openClusters, releaseOf, take } from '../../../src/scheduler/choose-nodes.ts';
+import { bestNode, fits, releaseOf, take, toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 const held = (experiment: string, gpus: number) => ({ experiment, node: 'n', gpus, cpus: 1 });
 
 function open(ends: [string, number][], gpus: number[]) {
   const items = gpus.map((count, at) => held(`o${at}`, count));
-  const [one] = openClusters({
+  const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 8, 16)])],
     reservations: new Map([['a', items]]),
     ends: new Map(ends.map(([experiment, at]) => [experiment, exactly(at)])),
@@ -44,7 +44,7 @@ test('bounds the time of room by all that have to end, and by now', () => {
     ['o0', { early: 10, likely: 20, late: 90 }],
     ['o1', { early: 15, likely: 30, late: 40 }],
   ]);
-  const [one] = openClusters({
+  const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 8, 16)])],
     reservations: new Map([['a', [held('o0', 4), held('o1', 4)]]]),
     ends: spans,
@@ -66,7 +66,7 @@ test('gives back what it took, when that ends', () => {
 });
 
 test('takes only nodes that are allowed', () => {
-  const [one] = openClusters({
+  const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 4, 16), node('m', 8, 16)])],
     reservations: new Map(),
     ends: new Map(),

@@ -1,11 +1,11 @@
-import { type Choice, type ChoiceInput, choose } from '../../scheduler/choose.ts';
-import type { Span } from '../../scheduler/choose-nodes.ts';
-import type { ProjectPolicy } from '../../scheduler/choose-quotas.ts';
+import type { Span } from '../../scheduler/nodes.ts';
+import type { ProjectPolicy } from '../../scheduler/quotas.ts';
+import { type Schedule, type ScheduleInput, scheduleRound } from '../../scheduler/schedule.ts';
 import { expectedEnd, expectedLength } from '../../scheduler/spans.ts';
 import type { Reservation } from '../../store/clusters/contract.ts';
 import type { Pause, Pauses, Waiting } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
-import { toChoiceCluster } from '../clusters/clusters.ts';
+import { toClusterView } from '../clusters/clusters.ts';
 
 /*
  * What always holds: the versions of a schedule are not newer than the reservations that were read, so that an allocation
@@ -13,10 +13,10 @@ import { toChoiceCluster } from '../clusters/clusters.ts';
  */
 
 /** What one round decided, and on what. */
-export interface Schedule {
-  input: ChoiceInput;
+export interface RoundDecision {
+  input: ScheduleInput;
   waiting: readonly Waiting[];
-  choice: Choice;
+  schedule: Schedule;
   /** Of each cluster's reservations. */
   versions: Map<string, number>;
   /** Of what projects hold; only of those that have a quota. */
@@ -24,7 +24,7 @@ export interface Schedule {
 }
 
 /** What a decision reads of the store. */
-export type ScheduleStore = StorePart<'queue.situation' | 'queue.window' | 'queue.paces'>;
+export type DecisionStore = StorePart<'queue.situation' | 'queue.window' | 'queue.paces'>;
 
 /** The first look at the line, over all projects; grows while a cluster is left open at its end. */
 const WINDOW = 256;
@@ -40,13 +40,13 @@ const PACES_MS = 1_000;
 const PACED = 512;
 
 /** Reads the queue and the clusters, and decides which experiments start. */
-export function createDecide({
+export function createRoundDecider({
   store,
   now,
 }: {
-  store: ScheduleStore;
+  store: DecisionStore;
   now: () => number;
-}): () => Promise<Schedule> {
+}): () => Promise<RoundDecision> {
   const paces = createPaces(store, now);
   let known = 1;
   let nearUntil = Number.NEGATIVE_INFINITY;
@@ -59,7 +59,7 @@ export function createDecide({
     const at = now();
     const common = {
       clusters: clusters.map((cluster) => ({
-        ...toChoiceCluster(cluster),
+        ...toClusterView(cluster),
         paused: inWords(pauses.clusters.get(cluster.name)),
       })),
       ...{ reservations, now: at, paused: inWords(pauses.all) },
@@ -74,19 +74,19 @@ export function createDecide({
       const { waiting, truncated } = window;
       known = Math.max(1, new Set(waiting.map(({ project }) => project)).size);
       const input = { ...common, waiting, truncated, ...(await paces(reservations, waiting)) };
-      const choice = choose(input);
-      if (choice.dry === null || waiting.length >= windowFor(choice) || at < nearUntil) {
-        if (near !== undefined && choice.start.length <= near)
+      const schedule = scheduleRound(input);
+      if (schedule.dry === null || waiting.length >= windowFor(schedule) || at < nearUntil) {
+        if (near !== undefined && schedule.start.length <= near)
           nearUntil = now() + REST_AFTER_NOBODY * (now() - at);
-        return { input, waiting, choice, versions, projectVersions };
+        return { input, waiting, schedule, versions, projectVersions };
       }
-      near ??= choice.start.length;
+      near ??= schedule.start.length;
     }
   };
 }
 
-/** How much of the line is worth looking at, as the choice over its beginning says. */
-function windowFor({ open, filling }: Choice): number {
+/** How much of the line is worth looking at, as the schedule over its beginning says. */
+function windowFor({ open, filling }: Schedule): number {
   if (open.length > 0) return LONGEST_WINDOW;
   return filling.length > 0 ? BACKFILL_WINDOW : 0;
 }
@@ -109,7 +109,7 @@ export function inWords(pause: Pause | null | undefined): string | null {
   return ` by ${pause.by}${pause.reason === null ? '' : `: ${pause.reason}`}`;
 }
 
-type Paces = Required<Pick<ChoiceInput, 'ends' | 'lengths'>>;
+type Paces = Required<Pick<ScheduleInput, 'ends' | 'lengths'>>;
 
 /**
  * Expected ends and lengths, read anew at most once in {@link PACES_MS}, or for twice as many: of what is newer, nobody

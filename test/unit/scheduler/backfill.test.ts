@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBackfill } from '../../../src/scheduler/choose-backfill.ts';
-import { openClusters } from '../../../src/scheduler/choose-nodes.ts';
+import { createBackfill } from '../../../src/scheduler/backfill.ts';
+import { toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 const held = (experiment: string, at: string, gpus: number, cpus = 1) => ({
@@ -13,7 +13,7 @@ const held = (experiment: string, at: string, gpus: number, cpus = 1) => ({
 
 /** n: 8 GPUs, of which o holds 6 until 100. m: 8 GPUs, held by u; small: 2 GPUs. */
 function guard(ends: [string, number][]) {
-  const [one] = openClusters({
+  const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 8, 16), node('m', 8, 16), node('small', 2, 16)])],
     reservations: new Map([['a', [held('o', 'n', 6), held('u', 'm', 7)]]]),
     ends: new Map(ends.map(([experiment, at]) => [experiment, exactly(at)])),
@@ -49,7 +49,7 @@ test('nodes that the head cannot use, or will not wait for, are free', () => {
 
 /** a frees 4 GPUs around 8, b 6 of 8 around 20; the head needs 8. */
 function two(late: number) {
-  const [one] = openClusters({
+  const [one] = toRoundClusters({
     clusters: [cluster('c', [node('b', 8, 16), node('a', 8, 16)])],
     reservations: new Map([['c', [held('o', 'a', 4), held('u', 'b', 6)]]]),
     ends: new Map([
@@ -78,7 +78,7 @@ test('a node is free where another surely has room for the head before it has', 
 test('the head is expected where it most likely has room first, in whatever order the nodes come', () => {
   const nodes = [node('soon', 8, 16), node('perhaps', 8, 16)];
   for (const order of [nodes, nodes.toReversed()]) {
-    const [one] = openClusters({
+    const [one] = toRoundClusters({
       clusters: [cluster('c', order)],
       reservations: new Map([['c', [held('o', 'soon', 8), held('u', 'perhaps', 8)]]]),
       ends: new Map([

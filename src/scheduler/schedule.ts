@@ -1,22 +1,22 @@
 import type { Reservation } from '../store/clusters/contract.ts';
 import type { Waiting } from '../store/queue/contract.ts';
-import { type Backfill, createBackfill } from './choose-backfill.ts';
+import { type Backfill, createBackfill } from './backfill.ts';
 import {
   type Amount,
   bestNode,
-  type ChoiceCluster,
+  type ClusterView,
   couldFitOn,
   EPSILON,
   type FreeNode,
   fits,
-  type OpenCluster,
-  openClusters,
+  type RoundCluster,
   type Span,
   take,
-} from './choose-nodes.ts';
-import { capacityOf, createOrder, holdings } from './choose-order.ts';
-import { createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './choose-quotas.ts';
-import { closed, frees, freest, needInWords, nowhere, tooLarge } from './choose-words.ts';
+  toRoundClusters,
+} from './nodes.ts';
+import { capacityOf, createOrder, holdings } from './order.ts';
+import { createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './quotas.ts';
+import { closed, frees, freest, needInWords, nowhere, tooLarge } from './wait-reasons.ts';
 
 /*
  * What always holds: on no node is more handed out than it has, and to no project more GPUs than its quota; on a
@@ -24,11 +24,11 @@ import { closed, frees, freest, needInWords, nowhere, tooLarge } from './choose-
  * one with backfill nothing starts that delays the estimated start of the first of those.
  */
 
-/** What the choice is made from. */
-export interface ChoiceInput {
+/** What the schedule is made from. */
+export interface ScheduleInput {
   /** In the order of the line: by priority, then by arrival. */
   waiting: readonly Waiting[];
-  clusters: readonly ChoiceCluster[];
+  clusters: readonly ClusterView[];
   /** What was handed out, by cluster name. */
   reservations: ReadonlyMap<string, readonly Reservation[]>;
   /** Weights and quotas; a project that is missing has weight 1 and no quota. */
@@ -54,8 +54,8 @@ export interface Start {
   cpus: number;
 }
 
-/** The choice: who starts, why the others wait, and where somebody further behind might still start. */
-export interface Choice {
+/** The schedule: who starts, why the others wait, and where somebody further behind might still start. */
+export interface Schedule {
   start: Start[];
   reasons: Map<string, string>;
   /** Those whose turn was looked at, in the order of their turns, whether they start or not. */
@@ -72,7 +72,7 @@ export interface Choice {
 export interface Places {
   /** Why none of them starts in this round, whatever happens; null where one may. Such ones hold nobody up. */
   refusal: string | null;
-  taking: OpenCluster[];
+  taking: RoundCluster[];
   /** Why one of them was not started in this round; null until then. */
   refused: Refused | null;
 }
@@ -86,13 +86,13 @@ interface Refused {
   fromMs: number;
 }
 
-/** What a choice knows while it is made. */
+/** What a schedule knows while it is made. */
 export interface Round {
-  clusters: OpenCluster[];
+  clusters: RoundCluster[];
   /** What each project holds, before anybody starts. */
   held: ReadonlyMap<string, Amount>;
   /** By cluster, from when somebody holds its place. */
-  guards: Map<OpenCluster, Backfill>;
+  guards: Map<RoundCluster, Backfill>;
   quotas: Quotas;
   lengths: ReadonlyMap<string, Span>;
   now: number;
@@ -102,33 +102,33 @@ export interface Round {
 }
 
 /**
- * Chooses who starts now. In their order (see choose-order.ts), each experiment takes the fullest node that has room
+ * Chooses who starts now. In their order (see order.ts), each experiment takes the fullest node that has room
  * for all of its GPUs and CPUs; one that does not fit holds its place on every cluster where it could, and those behind
- * wait there, unless the cluster allows backfill and they delay nobody (choose-backfill.ts). One that can never fit, is
- * paused or is over its project's quota (choose-quotas.ts) says so and holds nobody up.
+ * wait there, unless the cluster allows backfill and they delay nobody (backfill.ts). One that can never fit, is
+ * paused or is over its project's quota (quotas.ts) says so and holds nobody up.
  */
-export function choose(input: ChoiceInput): Choice {
+export function scheduleRound(input: ScheduleInput): Schedule {
   const { round, order } = beginRound(input);
-  const choice: Choice = { start: [], reasons: new Map(), order: [], open: [], filling: [], dry: null };
+  const schedule: Schedule = { start: [], reasons: new Map(), order: [], open: [], filling: [], dry: null };
   for (let item = order.next(); item !== undefined; item = order.next()) {
     const placed = place(item, round);
-    choice.order.push(item);
-    if (placed.start !== undefined) choice.start.push(placed.start);
-    else choice.reasons.set(item.experiment, placed.reason);
+    schedule.order.push(item);
+    if (placed.start !== undefined) schedule.start.push(placed.start);
+    else schedule.reasons.set(item.experiment, placed.reason);
     if (placed.counts) order.count(item);
   }
   for (const cluster of input.paused == null ? round.clusters.filter(hasRoom) : []) {
-    if (cluster.blocker === null) choice.open.push(cluster.name);
-    else if (cluster.backfill) choice.filling.push(cluster.name);
+    if (cluster.blocker === null) schedule.open.push(cluster.name);
+    else if (cluster.backfill) schedule.filling.push(cluster.name);
   }
-  choice.dry = order.dry();
-  return choice;
+  schedule.dry = order.dry();
+  return schedule;
 }
 
-/** A round of choice, before anybody had a turn. */
-export function beginRound(input: ChoiceInput) {
+/** A round of schedule, before anybody had a turn. */
+export function beginRound(input: ScheduleInput) {
   const { waiting, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
-  const clusters = openClusters({ ...input, ends: input.ends ?? new Map() });
+  const clusters = toRoundClusters({ ...input, ends: input.ends ?? new Map() });
   const held = holdings(input.reservations.values());
   const policyOf = (project: string): ProjectPolicy => projects.get(project) ?? DEFAULT_POLICY;
   const somePaused = [...projects.values()].some((policy) => policy.paused != null);
@@ -153,12 +153,12 @@ export function beginRound(input: ChoiceInput) {
 }
 
 /** Whether anything could still start there. */
-function hasRoom({ answering, draining, paused, nodes }: OpenCluster): boolean {
+function hasRoom({ answering, draining, paused, nodes }: RoundCluster): boolean {
   if (!answering || draining || paused !== null) return false;
   return nodes.some(({ cpus }) => cpus > EPSILON);
 }
 
-function createPlaces(clusters: OpenCluster[]): Round['placesOf'] {
+function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
   const known = new Map<string, Places>();
   return (item) => {
     const { cluster, labels, gpus, cpus } = item;
@@ -172,13 +172,13 @@ function createPlaces(clusters: OpenCluster[]): Round['placesOf'] {
 /** Whether a cluster is one that the experiment asks for. */
 export function isWanted(
   { cluster, labels }: Pick<Waiting, 'cluster' | 'labels'>,
-  has: Pick<OpenCluster, 'name' | 'labels'>,
+  has: Pick<RoundCluster, 'name' | 'labels'>,
 ): boolean {
   if (cluster !== null && cluster !== has.name) return false;
   return Object.entries(labels ?? {}).every(([key, value]) => has.labels[key] === value);
 }
 
-function findPlaces(item: Waiting, clusters: OpenCluster[]): Places {
+function findPlaces(item: Waiting, clusters: RoundCluster[]): Places {
   const refused = (refusal: string): Places => ({ refusal, taking: [], refused: null });
   const wanted = clusters.filter((cluster) => isWanted(item, cluster));
   if (wanted.length === 0) return refused(nowhere(item, clusters));
@@ -227,7 +227,7 @@ function pauseAfterLoss({ notBefore }: Waiting): string | null {
 
 function nodeFor(
   item: Waiting,
-  cluster: OpenCluster,
+  cluster: RoundCluster,
   takes: Span | null,
   { guards }: Round,
 ): FreeNode | undefined {
@@ -239,7 +239,7 @@ function nodeFor(
 }
 
 /** It holds its place wherever it could one day run and nobody ahead of it does. */
-function hold(item: Waiting, taking: readonly OpenCluster[], { guards, quotas, now }: Round): void {
+function hold(item: Waiting, taking: readonly RoundCluster[], { guards, quotas, now }: Round): void {
   let isFirst = false;
   for (const cluster of taking) {
     if (cluster.blocker !== null) continue;
@@ -252,7 +252,7 @@ function hold(item: Waiting, taking: readonly OpenCluster[], { guards, quotas, n
 
 function whyNot(
   item: Waiting,
-  taking: readonly OpenCluster[],
+  taking: readonly RoundCluster[],
   { round, takes }: { round: Round; takes: Span | null },
 ): Refused {
   const always = (reason: string): Refused => ({ reason, fromMs: 0 });

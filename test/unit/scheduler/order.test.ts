@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Amount, openClusters } from '../../../src/scheduler/choose-nodes.ts';
-import { capacityOf, createOrder, dominantShare, holdings } from '../../../src/scheduler/choose-order.ts';
+import { type Amount, toRoundClusters } from '../../../src/scheduler/nodes.ts';
+import { capacityOf, createOrder, dominantShare, holdings } from '../../../src/scheduler/order.ts';
 import type { Waiting } from '../../../src/store/queue/contract.ts';
 import { cluster, node, waits } from '../../support/line.ts';
 
@@ -66,7 +66,7 @@ test('CPUs count as GPUs do', () => {
   assert.deepEqual(held.get('a'), { gpus: 2, cpus: 400 });
   assert.deepEqual(orderOf(waiting, { held }), ['b1', 'b2', 'a1', 'a2']);
   const clusters = [cluster('c', [node('n', 4, 16), node('m', 4, 16)]), cluster('d', [node('n', 1, 8)])];
-  const all = openClusters({ clusters, reservations: new Map(), ends: new Map() });
+  const all = toRoundClusters({ clusters, reservations: new Map(), ends: new Map() });
   assert.deepEqual(capacityOf(all), { gpus: 9, cpus: 40 });
 });
 

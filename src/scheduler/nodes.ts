@@ -13,8 +13,8 @@ export interface Span {
   late: number;
 }
 
-/** A cluster as the choice sees it. */
-export interface ChoiceCluster {
+/** A cluster as the schedule sees it. */
+export interface ClusterView {
   name: string;
   backfill: boolean;
   /** Whether its ray-worker answered lately; on one that did not, nothing is started. */
@@ -48,8 +48,8 @@ export interface FreeNode extends Amount {
   held: Held[];
 }
 
-/** A cluster during a choice. */
-export interface OpenCluster {
+/** A cluster during a schedule. */
+export interface RoundCluster {
   name: string;
   backfill: boolean;
   answering: boolean;
@@ -119,15 +119,15 @@ export function take(node: FreeNode, { experiment, project, gpus, cpus }: Waitin
 }
 
 /** The clusters with what is free and held on their nodes. `ends`: when those that run are expected to end. */
-export function openClusters({
+export function toRoundClusters({
   clusters,
   reservations,
   ends,
 }: {
-  clusters: readonly ChoiceCluster[];
+  clusters: readonly ClusterView[];
   reservations: ReadonlyMap<string, readonly Reservation[]>;
   ends: ReadonlyMap<string, Span>;
-}): OpenCluster[] {
+}): RoundCluster[] {
   return clusters.map((cluster) => {
     const items = reservations.get(cluster.name) ?? [];
     return {

@@ -1,7 +1,7 @@
 import type { Waiting } from '../store/queue/contract.ts';
-import { type Amount, EPSILON } from './choose-nodes.ts';
+import { type Amount, EPSILON } from './nodes.ts';
 
-/** What the choice is told of a project; see src/schemas/project.ts. */
+/** What the schedule is told of a project; see src/schemas/project.ts. */
 export interface ProjectPolicy {
   /** Of its share of the clusters; above 0. */
   weight: number;
@@ -15,7 +15,7 @@ export interface ProjectPolicy {
 export const DEFAULT_POLICY: ProjectPolicy = { weight: 1, gpuQuota: null };
 
 /**
- * GPU quotas during a choice.
+ * GPU quotas during a schedule.
  *
  * What always holds: GPUs that a project holds, with those chosen in this round, never exceed its quota. One that
  * waits for its project's GPUs is not overtaken by others of its project that take some: so a large one gets its turn.

@@ -1,6 +1,6 @@
 import type { Reservation } from '../store/clusters/contract.ts';
 import type { Waiting } from '../store/queue/contract.ts';
-import { type Amount, OLD_PROJECT, type OpenCluster } from './choose-nodes.ts';
+import { type Amount, OLD_PROJECT, type RoundCluster } from './nodes.ts';
 
 /*
  * Whose turn it is. Priority comes first. Among experiments of equal priority the next is of the project with the
@@ -11,7 +11,7 @@ import { type Amount, OLD_PROJECT, type OpenCluster } from './choose-nodes.ts';
  * What always holds: the experiments of a project come in the order of the line.
  */
 
-/** The order of a choice, made as it goes. */
+/** The order of a schedule, made as it goes. */
 export interface Order {
   /** The next in turn; undefined at the end, or where the window of a project is used up: see `dry`. */
   next(): Waiting | undefined;
@@ -33,7 +33,7 @@ interface Queue {
 }
 
 /** What all nodes have together. */
-export function capacityOf(clusters: readonly OpenCluster[]): Amount {
+export function capacityOf(clusters: readonly RoundCluster[]): Amount {
   const nodes = clusters.flatMap((cluster) => cluster.nodes);
   return {
     gpus: nodes.reduce((sum, node) => sum + node.gpusTotal, 0),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createQuotas, NO_QUOTAS } from '../../../src/scheduler/choose-quotas.ts';
+import { createQuotas, NO_QUOTAS } from '../../../src/scheduler/quotas.ts';
 import { waits } from '../../support/line.ts';
 
 const quotas = (used: number, gpuQuota: number | null) =>

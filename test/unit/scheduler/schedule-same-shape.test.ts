@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Choice, type ChoiceInput, choose } from '../../../src/scheduler/choose.ts';
+import { type Schedule, type ScheduleInput, scheduleRound } from '../../../src/scheduler/schedule.ts';
 import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 /*
  * A round of scheduling refuses experiments of the same shape (cluster, labels, GPUs, CPUs) once for all of them. These
  * tests hold that against experiments of the same shape that differ in what the refusal depends on.
  */
-const started = (choice: Choice) => choice.start.map((start) => start.experiment);
+const started = (schedule: Schedule) => schedule.start.map((start) => start.experiment);
 
 test('a short experiment is backfilled although one of the same shape and unknown or longer length was refused', () => {
   const clusters = [cluster('a', [node('n', 4, 16, { gpusUsed: 2 })], { backfill: true })];
   const reservations = new Map([['a', [{ experiment: 'o', node: 'n', gpus: 2, cpus: 1 }]]]);
-  const choice = choose({
+  const schedule = scheduleRound({
     waiting: [waits('large', 4), waits('unknown', 1), waits('long', 1), waits('short', 1)],
     ...{ clusters, reservations, ends: new Map([['o', exactly(100)]]) },
     lengths: new Map([
@@ -21,19 +21,19 @@ test('a short experiment is backfilled although one of the same shape and unknow
       ['short', exactly(100)],
     ]),
   });
-  assert.deepEqual(started(choice), ['short']);
+  assert.deepEqual(started(schedule), ['short']);
   assert.equal(
-    choice.reasons.get('unknown'),
+    schedule.reasons.get('unknown'),
     'would delay large, which is next on a: nobody knows yet how long this one runs',
   );
-  assert.equal(choice.reasons.get('long'), 'would delay large, which is next on a');
+  assert.equal(schedule.reasons.get('long'), 'would delay large, which is next on a');
 });
 
 test('a short experiment is backfilled on one cluster although a strict one is blocked', () => {
   const used = node('n', 4, 16, { gpusUsed: 2 });
   const clusters = [cluster('strict', [used]), cluster('filling', [used], { backfill: true })];
   const held = { experiment: 'o', node: 'n', gpus: 2, cpus: 1 };
-  const choice = choose({
+  const schedule = scheduleRound({
     waiting: [waits('large', 4), waits('long', 1), waits('short', 1)],
     ...{ clusters, ends: new Map([['o', exactly(100)]]) },
     reservations: new Map([['filling', [held]]]),
@@ -43,10 +43,10 @@ test('a short experiment is backfilled on one cluster although a strict one is b
     ]),
   });
   assert.deepEqual(
-    choice.start.map(({ experiment, cluster }) => [experiment, cluster]),
+    schedule.start.map(({ experiment, cluster }) => [experiment, cluster]),
     [['short', 'filling']],
   );
-  assert.equal(choice.reasons.get('long'), 'would delay large, which is next on filling');
+  assert.equal(schedule.reasons.get('long'), 'would delay large, which is next on filling');
 });
 
 const item = fc.record({
@@ -77,7 +77,7 @@ const worlds = fc.record({
 function inputOf(
   { waiting, clusters }: typeof worlds extends fc.Arbitrary<infer T> ? T : never,
   labelOf: (index: number) => string,
-): ChoiceInput {
+): ScheduleInput {
   const held = clusters.map(({ places }, at) =>
     places.flatMap(({ held, gpus }, index) =>
       held === null
@@ -122,9 +122,9 @@ function inputOf(
 test('experiments of one shape start exactly where they would if none of them shared a shape', () => {
   fc.assert(
     fc.property(worlds, (world) => {
-      const shared = choose(inputOf(world, () => '0'));
-      const apart = choose(inputOf(world, (index) => `${index}`));
-      const places = ({ start }: Choice) =>
+      const shared = scheduleRound(inputOf(world, () => '0'));
+      const apart = scheduleRound(inputOf(world, (index) => `${index}`));
+      const places = ({ start }: Schedule) =>
         start.map(({ experiment, cluster, node }) => `${experiment} ${cluster} ${node}`);
       assert.deepEqual(places(shared), places(apart));
       for (const [id, reason] of shared.reasons)

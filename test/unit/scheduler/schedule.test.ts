@@ -1,43 +1,44 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { choose, plus } from '../../../src/scheduler/choose.ts';
-import { type ChoiceCluster, freeOn } from '../../../src/scheduler/choose-nodes.ts';
+import { type ClusterView, freeOn } from '../../../src/scheduler/nodes.ts';
+import { plus, scheduleRound } from '../../../src/scheduler/schedule.ts';
 import type { Reservation } from '../../../src/store/clusters/contract.ts';
 import type { Waiting } from '../../../src/store/queue/contract.ts';
 import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 const none = new Map<string, Reservation[]>();
-const started = (choice: ReturnType<typeof choose>) => choice.start.map((start) => start.experiment);
+const started = (schedule: ReturnType<typeof scheduleRound>) =>
+  schedule.start.map((start) => start.experiment);
 
-describe('choose', () => {
+describe('scheduleRound', () => {
   test('starts in the order of the line what fits on one node', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
-    const choice = choose({
+    const schedule = scheduleRound({
       waiting: [waits('x', 2), waits('y', 2), waits('z', 1)],
       clusters,
       reservations: none,
     });
-    assert.deepEqual(choice.start, [
+    assert.deepEqual(schedule.start, [
       { experiment: 'x', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
       { experiment: 'y', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
     ]);
-    assert.match(choice.reasons.get('z') ?? '', /needs 1 GPU and 1 CPU on one node; .* 0 GPUs/);
-    assert.deepEqual(choice.open, []);
+    assert.match(schedule.reasons.get('z') ?? '', /needs 1 GPU and 1 CPU on one node; .* 0 GPUs/);
+    assert.deepEqual(schedule.open, []);
   });
 
   test('never adds up the room of two nodes', () => {
     const clusters = [cluster('a', [node('m', 4, 8), node('n', 8, 8)])];
     const reservations = new Map([['a', [{ experiment: 'o', node: 'n', gpus: 4, cpus: 1 }]]]);
-    const choice = choose({ waiting: [waits('x', 8)], clusters, reservations });
-    assert.deepEqual(choice.start, []);
+    const schedule = scheduleRound({ waiting: [waits('x', 8)], clusters, reservations });
+    assert.deepEqual(schedule.start, []);
   });
 
   test('takes the fullest node that has room', () => {
     const clusters = [cluster('a', [node('large', 8, 8), node('small', 2, 8)])];
-    const choice = choose({ waiting: [waits('x', 1), waits('y', 8)], clusters, reservations: none });
+    const schedule = scheduleRound({ waiting: [waits('x', 1), waits('y', 8)], clusters, reservations: none });
     assert.deepEqual(
-      choice.start.map((start) => start.node),
+      schedule.start.map((start) => start.node),
       ['small', 'large'],
     );
   });
@@ -45,21 +46,21 @@ describe('choose', () => {
   test('makes those behind wait for one that does not fit, unless the cluster allows backfill', () => {
     const nodes = [node('n', 4, 16, { gpusUsed: 2 })];
     const waiting = [waits('large', 4), waits('small', 1)];
-    const strict = choose({ waiting, clusters: [cluster('a', nodes)], reservations: none });
+    const strict = scheduleRound({ waiting, clusters: [cluster('a', nodes)], reservations: none });
     assert.deepEqual(started(strict), []);
     assert.match(strict.reasons.get('small') ?? '', /waits behind large/);
     const clusters = [cluster('a', nodes, { backfill: true })];
     const held = { experiment: 'o', node: 'n', gpus: 2, cpus: 1 };
     const ends = new Map([['o', exactly(100)]]);
     const filled = (length: number) =>
-      choose({
+      scheduleRound({
         ...{ waiting, clusters, ends, reservations: new Map([['a', [held]]]) },
         lengths: new Map([['small', exactly(length)]]),
       });
     assert.deepEqual(started(filled(100)), ['small']);
     assert.deepEqual(started(filled(101)), []);
     assert.equal(filled(101).reasons.get('small'), 'would delay large, which is next on a');
-    const unknown = choose({ waiting, clusters, ends, reservations: new Map([['a', [held]]]) });
+    const unknown = scheduleRound({ waiting, clusters, ends, reservations: new Map([['a', [held]]]) });
     assert.match(unknown.reasons.get('small') ?? '', /would delay large, .*: nobody knows yet how long/);
   });
 
@@ -69,13 +70,13 @@ describe('choose', () => {
       ...['a1', 'a2', 'a3', 'a4'].map((id) => waits(id, 1, 1, { project: 'a' })),
       ...['b1', 'b2', 'b3'].map((id) => waits(id, 1, 1, { project: 'b' })),
     ];
-    const fair = choose({ waiting, clusters, reservations: none });
+    const fair = scheduleRound({ waiting, clusters, reservations: none });
     assert.deepEqual(started(fair), ['a1', 'b1', 'a2', 'b2']);
     const heavier = new Map([['a', { weight: 2, gpuQuota: null }]]);
-    const weighted = choose({ waiting, clusters, reservations: none, projects: heavier });
+    const weighted = scheduleRound({ waiting, clusters, reservations: none, projects: heavier });
     assert.deepEqual(started(weighted), ['a1', 'b1', 'a2', 'a3'], 'one that is not known weighs 1');
     const projects = new Map([['a', { weight: 1, gpuQuota: 1 }]]);
-    const bound = choose({ waiting, clusters, reservations: none, projects });
+    const bound = scheduleRound({ waiting, clusters, reservations: none, projects });
     assert.deepEqual(started(bound), ['a1', 'b1', 'b2', 'b3']);
     assert.equal(bound.reasons.get('a2'), 'needs 1 GPU; project a holds 1 of the 1 that it may hold');
     assert.match(
@@ -88,7 +89,7 @@ describe('choose', () => {
   test('gives the next turn to another project where one waits for room, not where it is passed over', () => {
     const q = waits('q1', 8, 1, { project: 'q' });
     const order = (first: Waiting) =>
-      choose({
+      scheduleRound({
         waiting: [first, waits('p2', 8), q],
         clusters: [cluster('a', [node('n', 8, 64)])],
         reservations: new Map([['a', [{ experiment: 'r', node: 'n', gpus: 4, cpus: 1, project: 'r' }]]]),
@@ -99,13 +100,13 @@ describe('choose', () => {
 
   // Fails where only the first of those that ask for the same counts.
   test('gives turns also among those that wait for the same room', () => {
-    const choice = choose({
+    const schedule = scheduleRound({
       waiting: ['p1', 'p2', 'p3', 'q1', 'q2'].map((id) => waits(id, 8, 1, { project: id[0]! })),
       clusters: [cluster('a', [node('n', 8, 64, { gpusUsed: 4 })])],
       reservations: none,
     });
     assert.deepEqual(
-      choice.order.map(({ experiment }) => experiment),
+      schedule.order.map(({ experiment }) => experiment),
       ['p1', 'q1', 'p2', 'q2', 'p3'],
     );
   });
@@ -113,45 +114,45 @@ describe('choose', () => {
   // Fails where nothing is kept for the one that is next on a cluster, or also for those behind it.
   test('keeps of a quota what the next on a cluster will take, and nothing for those behind it', () => {
     const clusters = [cluster('a', [node('n', 8, 64, { gpusUsed: 8 })]), cluster('b', [node('m', 8, 64)])];
-    const choice = choose({
+    const schedule = scheduleRound({
       waiting: [
         ...[waits('next', 4, 1, { cluster: 'a' }), waits('behind', 2, 1, { cluster: 'a' })],
         ...[waits('fits', 4, 1, { cluster: 'b' }), waits('over', 1, 1, { cluster: 'b' })],
       ],
       ...{ clusters, reservations: none, projects: new Map([['p', { weight: 1, gpuQuota: 8 }]]) },
     });
-    assert.deepEqual(started(choice), ['fits']);
-    assert.match(choice.reasons.get('over') ?? '', /holds 4 of the 8 .* and 4 are kept for those ahead/);
+    assert.deepEqual(started(schedule), ['fits']);
+    assert.match(schedule.reasons.get('over') ?? '', /holds 4 of the 8 .* and 4 are kept for those ahead/);
   });
 
   // Fails where what is held is counted on the nodes: a cluster that is not seen has none.
   test('counts for a quota also what is held on nodes that are not seen', () => {
     const clusters = [cluster('a', [node('n', 4, 16)]), cluster('silent', [], { answering: false })];
     const held = { experiment: 'o', node: 'm', gpus: 4, cpus: 1, project: 'p' };
-    const choice = choose({
+    const schedule = scheduleRound({
       ...{ waiting: [waits('x', 1, 1, { cluster: 'a' })], clusters },
       reservations: new Map([['silent', [held]]]),
       projects: new Map([['p', { weight: 1, gpuQuota: 4 }]]),
     });
-    assert.deepEqual(started(choice), []);
-    assert.match(choice.reasons.get('x') ?? '', /project p holds 4 of the 4/);
+    assert.deepEqual(started(schedule), []);
+    assert.match(schedule.reasons.get('x') ?? '', /project p holds 4 of the 4/);
   });
 
   test('starts nothing while the line, a project or a cluster is paused, and says by whom', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
     const waiting = [waits('x', 1), waits('y', 1, 1, { project: 'q' })];
-    const line = choose({ waiting, clusters, reservations: none, paused: ' by ann: upgrade' });
+    const line = scheduleRound({ waiting, clusters, reservations: none, paused: ' by ann: upgrade' });
     assert.deepEqual([started(line), line.open], [[], []]);
     assert.equal(line.reasons.get('x'), 'the line is paused by ann: upgrade');
     const projects = new Map([
       ['p', { weight: 1, gpuQuota: null, paused: ' by ann' }],
       ['q', { weight: 1, gpuQuota: null }],
     ]);
-    const project = choose({ waiting, clusters, reservations: none, projects });
+    const project = scheduleRound({ waiting, clusters, reservations: none, projects });
     assert.deepEqual(started(project), ['y']);
     assert.equal(project.reasons.get('x'), 'the queue of p is paused by ann');
     const paused = [cluster('a', [node('n', 4, 16)], { paused: ' by ann' })];
-    const one = choose({ waiting, clusters: paused, reservations: none });
+    const one = scheduleRound({ waiting, clusters: paused, reservations: none });
     assert.deepEqual([started(one), one.reasons.get('x')], [[], 'cluster a is paused by ann']);
   });
 
@@ -159,11 +160,11 @@ describe('choose', () => {
   test('starts nobody before the time that a lost attempt waits, and lets others pass meanwhile', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
     const waiting = [waits('lost', 4, 1, { notBefore: 60_000 }), waits('other', 4)];
-    const choice = choose({ waiting, clusters, reservations: none });
-    assert.deepEqual(started(choice), ['other']);
-    assert.match(choice.reasons.get('lost') ?? '', /its last attempt was lost: .* 1970-01-01T00:01:00/);
+    const schedule = scheduleRound({ waiting, clusters, reservations: none });
+    assert.deepEqual(started(schedule), ['other']);
+    assert.match(schedule.reasons.get('lost') ?? '', /its last attempt was lost: .* 1970-01-01T00:01:00/);
     const due = [waits('lost', 4, 1, { notBefore: null }), waits('other', 4)];
-    assert.deepEqual(started(choose({ waiting: due, clusters, reservations: none })), ['lost']);
+    assert.deepEqual(started(scheduleRound({ waiting: due, clusters, reservations: none })), ['lost']);
   });
 
   test('takes clusters whose labels are all those that are asked for', () => {
@@ -176,13 +177,13 @@ describe('choose', () => {
       waits('y', 1, 1, { labels: { gpu: 'h200', zone: 'y' } }),
       waits('z', 8, 1, { labels: { gpu: 'h100' } }),
     ];
-    const choice = choose({ waiting, clusters, reservations: none });
+    const schedule = scheduleRound({ waiting, clusters, reservations: none });
     assert.deepEqual(
-      choice.start.map((start) => [start.experiment, start.cluster]),
+      schedule.start.map((start) => [start.experiment, start.cluster]),
       [['x', 'b']],
     );
-    assert.equal(choice.reasons.get('y'), 'no cluster has the labels gpu=h200, zone=y');
-    assert.match(choice.reasons.get('z') ?? '', /the nodes of cluster a have at most 4 GPUs/);
+    assert.equal(schedule.reasons.get('y'), 'no cluster has the labels gpu=h200, zone=y');
+    assert.match(schedule.reasons.get('z') ?? '', /the nodes of cluster a have at most 4 GPUs/);
   });
 
   test('stops where the window of a project is used up, and tells which', () => {
@@ -192,28 +193,28 @@ describe('choose', () => {
       waits('b1', 1, 1, { project: 'b' }),
       waits('b2', 1, 1, { project: 'b' }),
     ];
-    const choice = choose({ waiting, clusters, reservations: none, truncated: new Set(['a']) });
-    assert.deepEqual([started(choice), choice.dry, choice.open], [['a1'], 'a', ['a']]);
+    const schedule = scheduleRound({ waiting, clusters, reservations: none, truncated: new Set(['a']) });
+    assert.deepEqual([started(schedule), schedule.dry, schedule.open], [['a1'], 'a', ['a']]);
   });
 
-  // Fails where the end of such a window ends the choice: the others would wait for a project that cannot start anyway.
+  // Fails where the end of such a window ends the schedule: the others would wait for a project that cannot start anyway.
   test('goes on behind the window of a project of which nobody can start any more', () => {
     const clusters = [cluster('a', [node('n', 8, 16)])];
     const waiting = ['a1', 'a2', 'b1'].map((id) => waits(id, 1, 1, { project: id[0]! }));
     const truncated = new Set(['a']);
     for (const policy of [{ gpuQuota: 1 }, { gpuQuota: null, paused: ' by ann' }]) {
       const projects = new Map([['a', { weight: 1, ...policy }]]);
-      const choice = choose({ ...{ waiting, clusters, projects, truncated }, reservations: none });
-      assert.ok(started(choice).includes('b1'));
-      assert.equal(choice.dry, null);
+      const schedule = scheduleRound({ ...{ waiting, clusters, projects, truncated }, reservations: none });
+      assert.ok(started(schedule).includes('b1'));
+      assert.equal(schedule.dry, null);
     }
   });
 
   test('tells on which clusters somebody further behind might start', () => {
     const [full, free] = [node('n', 8, 16, { cpusUsed: 16 }), node('m', 8, 16)];
-    const places = (...clusters: ChoiceCluster[]) => {
+    const places = (...clusters: ClusterView[]) => {
       const waiting = [waits('x', 8, 16, { cluster: 'a' })];
-      const { open, filling } = choose({ waiting, clusters, reservations: none });
+      const { open, filling } = scheduleRound({ waiting, clusters, reservations: none });
       return [open, filling];
     };
     const busy = node('m', 8, 16, { gpusUsed: 1, cpusUsed: 1 });
@@ -240,12 +241,12 @@ describe('choose', () => {
     };
     const both = [cluster('a', nodes('n')), cluster('b', nodes('m'))];
     for (const clusters of [both, both.toReversed()]) {
-      const { reasons } = choose({ ...input, clusters, waiting: [waits('x', 4)] });
+      const { reasons } = scheduleRound({ ...input, clusters, waiting: [waits('x', 4)] });
       assert.match(reasons.get('x') ?? '', /0 GPUs .*; node m has 4 GPUs free in about 5 min$/);
     }
     const filling = [cluster('a', [...nodes('n'), node('l', 2, 16)], { backfill: true })];
     const waiting = [waits('x', 4), waits('none', 3), waits('late', 2)];
-    const { reasons, start } = choose({ ...input, clusters: filling, waiting: waiting });
+    const { reasons, start } = scheduleRound({ ...input, clusters: filling, waiting: waiting });
     assert.match(
       reasons.get('none') ?? '',
       /^needs 3 GPUs and 1 CPU on one node; the freest node has 2 GPUs/,
@@ -263,40 +264,44 @@ describe('choose', () => {
   test('lets nobody be held up by an experiment for another cluster', () => {
     const clusters = [cluster('a', [node('n', 4, 8, { gpusUsed: 4 })]), cluster('b', [node('n', 4, 8)])];
     const waiting = [waits('x', 4, 1, { cluster: 'a' }), waits('y', 4, 1, { cluster: 'b' })];
-    assert.deepEqual(started(choose({ waiting, clusters, reservations: none })), ['y']);
+    assert.deepEqual(started(scheduleRound({ waiting, clusters, reservations: none })), ['y']);
   });
 
   test('says of one that can never fit that it cannot, and passes it', () => {
     const clusters = [cluster('a', [node('n', 4, 8)])];
-    const choice = choose({ waiting: [waits('x', 5), waits('y', 1)], clusters, reservations: none });
-    assert.deepEqual(started(choice), ['y']);
-    assert.match(choice.reasons.get('x') ?? '', /can never fit: needs 5 GPUs .* at most 4 GPUs and 8 CPUs/);
+    const schedule = scheduleRound({ waiting: [waits('x', 5), waits('y', 1)], clusters, reservations: none });
+    assert.deepEqual(started(schedule), ['y']);
+    assert.match(schedule.reasons.get('x') ?? '', /can never fit: needs 5 GPUs .* at most 4 GPUs and 8 CPUs/);
   });
 
   test('starts nothing on a draining cluster, says so, and takes another where any will do', () => {
     const draining = cluster('a', [node('n', 4, 8)], { draining: true });
     const pinned = waits('x', 1, 1, { cluster: 'a' });
-    const alone = choose({ waiting: [pinned, waits('y', 1)], clusters: [draining], reservations: none });
+    const alone = scheduleRound({
+      waiting: [pinned, waits('y', 1)],
+      clusters: [draining],
+      reservations: none,
+    });
     assert.deepEqual([started(alone), alone.open], [[], []]);
     for (const id of ['x', 'y'])
       assert.match(alone.reasons.get(id) ?? '', /^cluster a is draining: nothing new/);
     const clusters = [draining, cluster('b', [node('m', 4, 8)])];
-    const choice = choose({ waiting: [pinned, waits('y', 1)], clusters, reservations: none });
-    assert.deepEqual([started(choice), choice.start[0]?.cluster], [['y'], 'b']);
+    const schedule = scheduleRound({ waiting: [pinned, waits('y', 1)], clusters, reservations: none });
+    assert.deepEqual([started(schedule), schedule.start[0]?.cluster], [['y'], 'b']);
   });
 
   test('starts nothing on a cluster that does not answer, and keeps the place there', () => {
     const silent = cluster('a', [node('n', 4, 8)], { answering: false });
-    const choice = choose({ waiting: [waits('x', 1)], clusters: [silent], reservations: none });
-    assert.deepEqual(started(choice), []);
-    assert.match(choice.reasons.get('x') ?? '', /ray-worker of a does not answer/);
-    const unknown = choose({
+    const schedule = scheduleRound({ waiting: [waits('x', 1)], clusters: [silent], reservations: none });
+    assert.deepEqual(started(schedule), []);
+    assert.match(schedule.reasons.get('x') ?? '', /ray-worker of a does not answer/);
+    const unknown = scheduleRound({
       waiting: [waits('x', 1, 1, { cluster: 'z' })],
       clusters: [],
       reservations: none,
     });
     assert.match(unknown.reasons.get('x') ?? '', /no cluster z/);
-    const empty = choose({ waiting: [waits('x', 1)], clusters: [], reservations: none });
+    const empty = scheduleRound({ waiting: [waits('x', 1)], clusters: [], reservations: none });
     assert.match(empty.reasons.get('x') ?? '', /no cluster is known/);
   });
 
@@ -307,13 +312,17 @@ describe('choose', () => {
 
   test('counts decimal fractions of CPUs without rounding errors', () => {
     const waiting = Array.from({ length: 10 }, (_, index) => waits(`x${index}`, 0, 0.1));
-    const choice = choose({ waiting, clusters: [cluster('a', [node('n', 0, 1)])], reservations: none });
-    assert.equal(choice.start.length, 10);
+    const schedule = scheduleRound({
+      waiting,
+      clusters: [cluster('a', [node('n', 0, 1)])],
+      reservations: none,
+    });
+    assert.equal(schedule.start.length, 10);
   });
 });
 
 /*
- * Histories: arrivals and ends in any order on one or two clusters. After each event the choice is made and carried
+ * Histories: arrivals and ends in any order on one or two clusters. After each event the schedule is made and carried
  * out, as the dispatcher does.
  */
 interface Running extends Reservation {
@@ -348,9 +357,9 @@ const events = fc.array(
 );
 
 function simulate(
-  clusters: ChoiceCluster[],
+  clusters: ClusterView[],
   history: typeof events extends fc.Arbitrary<infer T> ? T : never,
-  check: (before: Waiting[], choice: ReturnType<typeof choose>, running: Running[]) => void,
+  check: (before: Waiting[], schedule: ReturnType<typeof scheduleRound>, running: Running[]) => void,
 ): { waiting: Waiting[]; running: Running[]; settle(): void } {
   let waiting: Waiting[] = [];
   let running: Running[] = [];
@@ -359,11 +368,11 @@ function simulate(
       clusters.map(({ name }) => [name, running.filter((item) => item.cluster === name)]),
     );
     const before = waiting;
-    const choice = choose({ waiting, clusters, reservations });
-    running = [...running, ...choice.start];
-    const gone = new Set(choice.start.map((start) => start.experiment));
+    const schedule = scheduleRound({ waiting, clusters, reservations });
+    running = [...running, ...schedule.start];
+    const gone = new Set(schedule.start.map((start) => start.experiment));
     waiting = waiting.filter((item) => !gone.has(item.experiment));
-    check(before, choice, running);
+    check(before, schedule, running);
   }
   let number = 0;
   for (const event of history) {
@@ -396,7 +405,7 @@ function simulate(
   };
 }
 
-function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): ChoiceCluster[] {
+function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): ClusterView[] {
   return shape.map(({ backfill, nodes }, index) =>
     cluster(
       `c${index}`,
@@ -406,7 +415,7 @@ function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): 
   );
 }
 
-const couldRunOn = (item: Waiting, { name, nodes }: ChoiceCluster) =>
+const couldRunOn = (item: Waiting, { name, nodes }: ClusterView) =>
   (item.cluster === null || item.cluster === name) &&
   nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
 
@@ -415,14 +424,14 @@ describe('over any history, the choice', () => {
     fc.assert(
       fc.property(shapes, events, (shape, history) => {
         const clusters = build(shape);
-        simulate(clusters, history, (before, choice, running) => {
+        simulate(clusters, history, (before, schedule, running) => {
           for (const { name, nodes } of clusters)
             for (const at of nodes) {
               const here = running.filter((item) => item.cluster === name && item.node === at.id);
               assert.ok(here.reduce((sum, item) => sum + item.gpus, 0) <= at.gpusTotal);
               assert.ok(here.reduce((sum, item) => sum + item.cpus, 0) <= at.cpusTotal);
             }
-          assert.equal(choice.start.length + choice.reasons.size, before.length);
+          assert.equal(schedule.start.length + schedule.reasons.size, before.length);
         });
       }),
     );
@@ -433,8 +442,8 @@ describe('over any history, the choice', () => {
     fc.assert(
       fc.property(shapes, events, (shape, history) => {
         const clusters = build(shape);
-        simulate(clusters, history, (before, choice) => {
-          const starts = new Map(choice.start.map((start) => [start.experiment, start.cluster]));
+        simulate(clusters, history, (before, schedule) => {
+          const starts = new Map(schedule.start.map((start) => [start.experiment, start.cluster]));
           for (const strict of clusters.filter((item) => !item.backfill)) {
             const first = before.findIndex(
               (item) => !starts.has(item.experiment) && couldRunOn(item, strict),
@@ -469,9 +478,9 @@ describe('over any history, the choice', () => {
       waiting.push(waits(`small${round}a`, 1), waits(`small${round}b`, 1));
       if (running.length > 6) running = running.slice(1);
       if (round > 5) running = running.slice(1);
-      const choice = choose({ waiting, clusters, reservations: new Map([['a', running]]) });
-      running = [...running, ...choice.start];
-      const gone = new Set(started(choice));
+      const schedule = scheduleRound({ waiting, clusters, reservations: new Map([['a', running]]) });
+      running = [...running, ...schedule.start];
+      const gone = new Set(started(schedule));
       if (gone.has('large')) return;
       waiting = waiting.filter((item) => !gone.has(item.experiment));
     }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Span } from '../../../src/scheduler/choose-nodes.ts';
-import type { ProjectPolicy } from '../../../src/scheduler/choose-quotas.ts';
+import type { Span } from '../../../src/scheduler/nodes.ts';
+import type { ProjectPolicy } from '../../../src/scheduler/quotas.ts';
 import type { Waiting } from '../../../src/store/queue/contract.ts';
 import { type Arrival, cluster, node, play, type Running, type Step, waits } from '../../support/line.ts';
 
@@ -68,7 +68,7 @@ describe('over any history', () => {
         const built = build(history);
         play({
           ...{ ...built, known: half },
-          check({ after, choice, input }) {
+          check({ after, schedule, input }) {
             for (const { name, nodes } of built.clusters)
               for (const { id, gpusTotal, cpusTotal } of nodes) {
                 const here = after.filter((item) => item.cluster === name && item.node === id);
@@ -83,7 +83,7 @@ describe('over any history', () => {
                   ) <= gpuQuota,
                 project,
               );
-            assert.equal(choice.start.length + choice.reasons.size, input.waiting.length);
+            assert.equal(schedule.start.length + schedule.reasons.size, input.waiting.length);
           },
         });
       }),
@@ -139,8 +139,8 @@ describe('over any history', () => {
     });
 });
 
-function checkOrder({ input, choice }: Step): void {
-  const startOf = new Map(choice.start.map((start) => [start.experiment, start.cluster]));
+function checkOrder({ input, schedule }: Step): void {
+  const startOf = new Map(schedule.start.map((start) => [start.experiment, start.cluster]));
   for (const [place, item] of input.waiting.entries()) {
     const where = startOf.get(item.experiment);
     const on = input.clusters.find(({ name }) => name === where);
@@ -167,17 +167,17 @@ function roughly(experiment: string, length: number): Span {
 }
 
 /** For the head of each cluster: when a node is expected to have room for it, without those behind it and with them. */
-function checkHeads({ input, choice, before, after }: Step): number {
+function checkHeads({ input, schedule, before, after }: Step): number {
   let filled = 0;
   for (const { name, nodes } of input.clusters) {
-    const starts = new Set(choice.start.map(({ experiment }) => experiment));
+    const starts = new Set(schedule.start.map(({ experiment }) => experiment));
     const couldRun = (item: Waiting) =>
       (item.cluster === null || item.cluster === name) &&
       nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
-    const place = choice.order.findIndex((item) => !starts.has(item.experiment) && couldRun(item));
-    const head = choice.order[place];
+    const place = schedule.order.findIndex((item) => !starts.has(item.experiment) && couldRun(item));
+    const head = schedule.order[place];
     if (head === undefined) continue;
-    const ahead = new Set(choice.order.slice(0, place).map(({ experiment }) => experiment));
+    const ahead = new Set(schedule.order.slice(0, place).map(({ experiment }) => experiment));
     const fresh = after.filter((item) => !before.includes(item) && item.cluster === name);
     const without = [...before, ...fresh.filter(({ experiment }) => ahead.has(experiment))];
     filled += fresh.filter(({ experiment }) => !ahead.has(experiment)).length;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openClusters } from '../../../src/scheduler/choose-nodes.ts';
+import { toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import {
   closed,
   frees,
@@ -9,11 +9,11 @@ import {
   needInWords,
   nowhere,
   tooLarge,
-} from '../../../src/scheduler/choose-words.ts';
+} from '../../../src/scheduler/wait-reasons.ts';
 import { cluster, exactly, node, waits } from '../../support/line.ts';
 
 const open = (...clusters: ReturnType<typeof cluster>[]) =>
-  openClusters({ clusters, reservations: new Map(), ends: new Map() });
+  toRoundClusters({ clusters, reservations: new Map(), ends: new Map() });
 
 test('times from now are coarse, so that words change seldom', () => {
   const minute = 60_000;
