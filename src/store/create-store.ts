@@ -69,6 +69,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
   const pressure = createPressure(context);
   const batches = createBatches(context);
   const queue = createQueue(context);
+  const apiKeys = createApiKeys(context);
   return {
     experiments: { ...createExperiments(context, pressure), ...createLimits(context) },
     attempts: createLeases(context),
@@ -86,8 +87,8 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     rules: createRules(context),
     clusters: createClusters(context),
     commands: createCommands(context),
-    projects: createProjects(context),
-    access: { ...createApiKeys(context), ...createSignOuts(context) },
+    projects: createProjects(context, apiKeys),
+    access: { ...apiKeys, ...createSignOuts(context) },
     audit: createAudit(context),
     answers: createAnswers(context, pressure),
     revisions: createRevisions(context),

@@ -4,7 +4,7 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';
-import type { ProjectRemoval, ProjectStore } from './contract.ts';
+import type { AccessStore, ProjectRemoval, ProjectStore } from './contract.ts';
 
 /** EchelonError `invalid-spec` with `field`: what names a project that was removed since it was looked up. */
 export function projectRemoved(field: string): EchelonError {
@@ -13,7 +13,10 @@ export function projectRemoved(field: string): EchelonError {
 }
 
 /** Projects: one hash, a project (JSON) by name. */
-export function createProjects(context: StoreContext): ProjectStore {
+export function createProjects(
+  context: StoreContext,
+  apiKeys: Pick<AccessStore, 'version' | 'keys'>,
+): ProjectStore {
   const { redis, keys, run } = context;
   const hash = `${keys.root}:projects`;
 
@@ -53,9 +56,16 @@ export function createProjects(context: StoreContext): ProjectStore {
     },
 
     async remove(name, now, revision) {
-      return (await unlessChanged(
-        run('remove-project', [name, now, revision ?? '', DEFAULT_PROJECT]),
-      )) as ProjectRemoval;
+      for (;;) {
+        // In this order: a key that is created later changes the version.
+        const version = await apiKeys.version();
+        const valid = (await apiKeys.keys()).some(
+          (key) => key.project === name && key.revokedAt === null && (key.expiresAt ?? Infinity) > now,
+        );
+        const args = [name, revision ?? '', version, valid ? '1' : '0', DEFAULT_PROJECT];
+        const outcome = await unlessChanged(run('remove-project', args));
+        if (outcome !== 'moved') return outcome as ProjectRemoval;
+      }
     },
 
     async contains(project, id) {

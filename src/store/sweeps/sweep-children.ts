@@ -64,5 +64,23 @@ export function childArguments(
     JSON.stringify(input.resolved),
     JSON.stringify(input.defaults),
     fingerprint ?? '',
+    ...limitsOf(input.resolved as ResolvedLimits),
+  ];
+}
+
+/** The fields of a resolved spec that the scripts need beside its text. */
+interface ResolvedLimits {
+  timeoutSeconds?: number | null;
+  deadline?: string | null;
+  clusterLabels?: Record<string, string> | null;
+}
+
+/** Timeout (ms), deadline (ms since 1970) and labels (JSON) of the cluster; '' for each that the spec omits. */
+function limitsOf({ timeoutSeconds, deadline, clusterLabels }: ResolvedLimits): ScriptArgument[] {
+  const labels = Object.keys(clusterLabels ?? {}).length > 0;
+  return [
+    timeoutSeconds ? Math.round(timeoutSeconds * 1000) : '',
+    deadline ? Date.parse(deadline) : '',
+    labels ? JSON.stringify(clusterLabels) : '',
   ];
 }

@@ -117,6 +117,7 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
   const fingerprints = [...new Set(input.fingerprints)];
   const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
   const mostWaiting = context.limits.waitingOfProject;
+  const after = Object.entries(input.after ?? {});
   const reply = await context.run('create-sweep', [
     input.id,
     input.project,
@@ -131,8 +132,9 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
     accepting ? '1' : '0',
     SWEEP_VERSION,
     input.earlyStopping ? JSON.stringify(input.earlyStopping) : '',
-    input.after && Object.keys(input.after).length > 0 ? JSON.stringify(input.after) : '',
     mostWaiting,
+    after.length,
+    ...after.flat(),
     ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
   ]);
   const projectField = input.method === 'preset' ? '/project' : '/spec/project';

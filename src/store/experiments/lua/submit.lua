@@ -2,11 +2,10 @@
 -- Accepts an experiment: record, place in the line, indexes, first event and entry of the audit log in one step.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1-10 its arguments (see redis/lua/create.lua), 11 project, 12 name of caller and Idempotency-Key or
---           '', 13 digest of the request, 14 '1' where new work is accepted, 15 experiments of a project that may wait,
---           16 version of the record's layout, 17 experiment that it runs again, or '', 18 its entry of the audit
---           log (JSON) or '', 19 the caller that it counts for, 20 entries that are kept at most, 21 of one caller,
---           22 how long they are kept (ms)
+-- ARGV      1-13 its arguments (see redis/lua/create.lua), 14 project, 15 name of caller and Idempotency-Key or
+--           '', 16 digest of the request, 17 '1' if new work is accepted, 18 MAX queued experiments of a project,
+--           19 version of the record's layout, 20 experiment that it runs again, or '', 21 its audit entry (JSON) or '',
+--           22 the caller that the entry counts for, 23 MAX audit entries, 24 MAX of one caller, 25 their lifetime (ms)
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
 --           {'no-project'}: its project was removed meanwhile; {'queue-full'}: too many of its project wait;
@@ -23,19 +22,19 @@
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
-local before = madeBefore(root, ARGV[12], ARGV[13], id)
+local before = madeBefore(root, ARGV[15], ARGV[16], id)
 if before then return before end
 if redis.call('EXISTS', x) == 1 then return { 'ok', id, '1' } end
-local refusal = refused(root, { project = ARGV[11], count = 1, accepting = ARGV[14], most = ARGV[15] })
+local refusal = refused(root, { project = ARGV[14], count = 1, accepting = ARGV[17], most = ARGV[18] })
 if refusal then return refusal end
 
 local now = nowMs()
-local again = ARGV[17] ~= ''
-createWaiting(root, childAt(1, { project = ARGV[11], version = ARGV[16], rerunOf = again and ARGV[17] or nil,
+local again = ARGV[20] ~= ''
+createWaiting(root, childAt(1, { project = ARGV[14], version = ARGV[19], rerunOf = again and ARGV[20] or nil,
   reason = again and 'run again' or 'submitted', now = now }))
-rememberMade(root, ARGV[12], ARGV[13], id)
-if ARGV[18] ~= '' then
-  recordAudit(root, { entry = ARGV[18], ring = ARGV[19], most = ARGV[20], mostOfCaller = ARGV[21], keptMs = ARGV[22] }, now)
+rememberMade(root, ARGV[15], ARGV[16], id)
+if ARGV[21] ~= '' then
+  recordAudit(root, { entry = ARGV[21], ring = ARGV[22], most = ARGV[23], mostOfCaller = ARGV[24], keptMs = ARGV[25] }, now)
 end
 redis.call('PUBLISH', root .. ':wake', 'line')
 return { 'ok', id, '1' }

@@ -1,7 +1,7 @@
 -- Creates a queued experiment: record, indexes, queue, limits, first event. Needs time and state.
 -- include limits
--- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, version, reason,
---      now (ms); of a sweep also: sweep, index; of a rerun: rerunOf
+-- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, timeoutMs, deadlineAt,
+--      labels (JSON), version, reason, now (ms); of a sweep also: sweep, index; of a rerun: rerunOf
 local function createWaiting(root, new)
   local id, x = new.id, root .. ':x:' .. new.id
   local seq = redis.call('INCR', root .. ':seq')
@@ -9,11 +9,7 @@ local function createWaiting(root, new)
     'priority', new.priority, 'wanted', new.wanted, 'gpus', new.gpus, 'cpus', new.cpus,
     'submitted', new.submitted, 'resolved', new.resolved, 'defaults', new.defaults,
     'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now), 'attempt', '0')
-  -- Kept beside the spec, where the line can read them without the rest of it.
-  if string.find(new.resolved, '"clusterLabels":{"', 1, true) then
-    local labels = cjson.decode(new.resolved).clusterLabels
-    if labels then redis.call('HSET', x, 'wantedLabels', cjson.encode(labels)) end
-  end
+  if new.labels ~= '' then redis.call('HSET', x, 'wantedLabels', new.labels) end
   if new.rerunOf then redis.call('HSET', x, 'rerunOf', new.rerunOf) end
   if new.sweep then
     redis.call('HSET', x, 'sweep', new.sweep, 'sweepIndex', new.index)
@@ -21,17 +17,18 @@ local function createWaiting(root, new)
   end
   redis.call('ZADD', root .. ':all', int(seq), id)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
-  noteLimits(root, id, new.resolved)
+  noteLimits(root, id, new.timeoutMs, new.deadlineAt)
   moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = new.reason, now = new.now,
     place = { int(seq), new.project, new.sweep or false, new.name, new.priority } })
 end
 
 -- The arguments of a new experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,
--- defaults, fingerprint.
-local CHILD_SIZE = 10
+-- defaults, fingerprint, timeoutMs, deadlineAt, labels; the last three are '' if the spec has none.
+local CHILD_SIZE = 13
 local function childAt(at, more)
   more.id, more.name, more.priority, more.wanted = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   more.gpus, more.cpus, more.submitted, more.resolved = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6], ARGV[at + 7]
   more.defaults, more.fingerprint = ARGV[at + 8], ARGV[at + 9]
+  more.timeoutMs, more.deadlineAt, more.labels = ARGV[at + 10], ARGV[at + 11], ARGV[at + 12]
   return more
 end

@@ -4,10 +4,9 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 project, 3 name, 4 method, 5 seed or '', 6 spec (JSON), 7 axes (JSON), 8 fingerprints (JSON),
 --           9 name of caller and Idempotency-Key or '', 10 digest of the request, 11 '1' where new work is accepted,
---           12 version of the record's layout, 13 early stopping (JSON) or '', 14 what children wait for (JSON: index of the
---           other by index) or '',
---           15 experiments of a project that may wait, then for each child its values (JSON), in order; those that wait
---           come last
+--           12 version of the record's layout, 13 early stopping (JSON) or '', 14 experiments of a project that may wait,
+--           15 how many children wait for another child, then for each of these its index and that of the other, then
+--           for each child its values (JSON), in order; those that wait come last
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
 --           {'no-project'}: its project was removed; {'queue-full'}: too many of its project wait;
@@ -25,9 +24,10 @@ local s = root .. ':sweep:' .. id
 local before = madeBefore(root, ARGV[9], ARGV[10], id)
 if before then return before end
 if redis.call('EXISTS', s) == 1 then return { 'ok', id, '1' } end
-local first = 16
+local held = tonumber(ARGV[15])
+local first = 16 + 2 * held
 local count = #ARGV - first + 1
-local refusal = refused(root, { project = ARGV[2], count = count, accepting = ARGV[11], most = ARGV[15] })
+local refusal = refused(root, { project = ARGV[2], count = count, accepting = ARGV[11], most = ARGV[14] })
 if refusal then return refusal end
 
 local seq = int(redis.call('INCR', root .. ':seq'))
@@ -35,12 +35,8 @@ redis.call('HSET', s, 'version', ARGV[12], 'id', id, 'project', ARGV[2], 'name',
   'seed', ARGV[5], 'spec', ARGV[6], 'axes', ARGV[7], 'fingerprints', ARGV[8], 'count', int(count), 'expanded', '0',
   'open', int(count), 'state', 'running', 'reason', 'submitted', 'createdAt', int(nowMs()), 'seq', seq,
   'earlyStopping', ARGV[13])
-if ARGV[14] ~= '' then
-  local held = 0
-  for child, after in pairs(cjson.decode(ARGV[14])) do
-    redis.call('HSET', s .. ':after', child, int(after))
-    held = held + 1
-  end
+if held > 0 then
+  for at = 16, first - 1, 2 do redis.call('HSET', s .. ':after', ARGV[at], ARGV[at + 1]) end
   redis.call('HSET', s, 'held', int(held), 'free', int(count - held))
 end
 -- unpack() fails above some 8,000 values.

@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { newExperimentId } from '../../../../src/core/ids.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
+import { createProjects } from '../../../../src/store/access/projects.ts';
+import type { StoreContext } from '../../../../src/store/redis/context.ts';
+import { createKeys } from '../../../../src/store/redis/keys.ts';
+import { loadScripts } from '../../../../src/store/redis/scripts.ts';
 import { storedKey } from '../../../support/access.ts';
 import { coded, storeFor, submitInput } from '../../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../../support/sweep.ts';
 
-const { store } = await storeFor({ after });
+const { store, server } = await storeFor({ after });
 const make = (name: string) => store.projects.create(newProject({ name }, 1));
 
 test('the default project is always there, can be changed, and not be made or removed', async () => {
@@ -59,6 +63,25 @@ test('a project to which something belongs is not removed', async () => {
   assert.equal(await store.projects.remove('with-sweep', 1), 'sweeps');
   assert.equal(await store.projects.remove('with-key', 99), 'keys');
   assert.equal(await store.projects.remove('with-key', 100), 'removed');
+});
+
+// Fails without the comparison of versions in remove-project.lua.
+test('a project is not removed if an API key was created after its keys were read', async () => {
+  await make('raced');
+  const { redis } = await storeFor({ after }, { server });
+  const root = createKeys('echelon').root;
+  let reads = 0;
+  const racing = createProjects({ redis, keys: { root }, run: loadScripts(redis, root) } as StoreContext, {
+    version: () => store.access.version(),
+    async keys() {
+      const found = await store.access.keys();
+      if (reads++ === 0)
+        await store.access.createKey(storedKey({ id: 'fedcba9876543210', project: 'raced' }));
+      return found;
+    },
+  });
+  assert.equal(await racing.remove('raced', 1), 'keys');
+  assert.equal(reads, 2);
 });
 
 // Fails without the look at what was removed in create-sweep.lua.

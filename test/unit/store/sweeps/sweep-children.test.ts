@@ -17,9 +17,17 @@ test('children say what they wait for; those of a sweep without waiting ones wai
   assert.deepEqual(await waits((await store.sweeps.create(sweepInput(sweepRequest(2)))).id), [null, null]);
 });
 
-test('a child is handed over field by field', () => {
+test('a child is handed over field by field, with the limits and labels of its spec', () => {
   const input = chainInput([undefined]);
   const child = makeChild(input as unknown as SweepRecord, [...input.entries[0]!]);
   const given = childArguments('exp-1', child, null);
-  assert.deepEqual([given[0], given[1], given[3], given.at(-1)], ['exp-1', 'child 0', '', '']);
+  assert.deepEqual([given[0], given[1], given[3]], ['exp-1', 'child 0', '']);
+  assert.deepEqual(given.slice(-4), ['', '', '', '']);
+  const resolved = {
+    timeoutSeconds: 1.5,
+    deadline: '2024-02-29T12:00:00.000Z',
+    clusterLabels: { gpu: 'h100' },
+  };
+  const limited = childArguments('exp-1', { ...child, resolved }, null);
+  assert.deepEqual(limited.slice(-3), [1500, Date.UTC(2024, 1, 29, 12), '{"gpu":"h100"}']);
 });
