@@ -124,5 +124,5 @@ function boundMetrics(event: Extract<AttemptEvent, { type: 'metrics' }>): Attemp
 }
 
 function refused(bytes: number, reason: string): AttemptEvent {
-  return { type: 'gap', what: 'reports', step: 0, count: 1, bytes, rows: 0, reason };
+  return { type: 'gap', kind: 'reports', step: 0, count: 1, bytes, rows: 0, reason };
 }

@@ -60,7 +60,7 @@ export type AttemptEvent =
   | {
       type: 'gap';
       /** `reports`: neither lines nor a batch; the reason says what. */
-      what: 'logs' | 'batch' | 'reports';
+      kind: 'logs' | 'batch' | 'reports';
       step: number;
       count: number;
       bytes: number;

@@ -8,10 +8,10 @@ export interface LogText {
 
 /** The lines that an event adds to the log: those of the driver, and one where some, or parts of some, were dropped. */
 export function logTexts(event: ExperimentEvent): LogText[] {
-  if (event.type === 'gap' && event.what === 'logs') {
+  if (event.type === 'gap' && event.kind === 'logs') {
     return [{ source: 'gap', text: `[${event.count} lines, ${event.bytes} bytes dropped: ${event.reason}]` }];
   }
-  if (event.type === 'gap' && event.what === 'reports') {
+  if (event.type === 'gap' && event.kind === 'reports') {
     return [{ source: 'gap', text: `[${event.count > 0 ? `${event.count} ` : ''}dropped: ${event.reason}]` }];
   }
   if (event.type !== 'log') return [];

@@ -48,8 +48,8 @@ export async function clusterView(
         gpusTotal: node.gpusTotal,
         cpusUsed: node.cpusUsed,
         gpusUsed: node.gpusUsed,
-        cpusReserved: here.reduce((sum, item) => sum + item.cpus, 0),
-        gpusReserved: here.reduce((sum, item) => sum + item.gpus, 0),
+        cpusAllocated: here.reduce((sum, item) => sum + item.cpus, 0),
+        gpusAllocated: here.reduce((sum, item) => sum + item.gpus, 0),
       };
     }),
     experiments: items.map((item) => item.experiment),

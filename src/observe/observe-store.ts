@@ -28,12 +28,12 @@ interface Advance {
 }
 
 interface Numbered {
-  event: { type: string; what?: string; rows?: number };
+  event: { type: string; kind?: string; rows?: number };
 }
 
 /** Rows that were dropped at their source, as events say. */
 function droppedRows(events: readonly Numbered[]): number {
-  const gaps = events.filter(({ event }) => event.type === 'gap' && event.what === 'batch');
+  const gaps = events.filter(({ event }) => event.type === 'gap' && event.kind === 'batch');
   return gaps.reduce((rows, { event }) => rows + (event.rows ?? 0), 0);
 }
 

@@ -18,7 +18,7 @@ export function createProjectGauges(registry: Registry): (projects: readonly Pro
   const gpus = gauge(
     registry,
     'echelon_project_gpus',
-    'GPUs of a project: held, and its quota where it has one',
+    'GPUs allocated to a project, and its quota if it has one',
     ['project', 'kind'],
   );
   const share = gauge(
@@ -36,7 +36,7 @@ export function createProjectGauges(registry: Registry): (projects: readonly Pro
   return (projects) => {
     for (const one of [gpus, share, weight, paused]) one.reset();
     for (const { name: project, ...figures } of projects) {
-      gpus.set({ project, kind: 'held' }, figures.gpusHeld);
+      gpus.set({ project, kind: 'allocated' }, figures.gpusHeld);
       if (figures.gpuQuota !== null) gpus.set({ project, kind: 'quota' }, figures.gpuQuota);
       share.set({ project }, figures.share);
       weight.set({ project }, figures.weight);

@@ -89,7 +89,7 @@ function createTotalGauges(registry: Registry): (figures: TotalFigures | undefin
     }
     queue.set(figures.queueLength);
     for (const [state, count] of Object.entries(figures.experiments)) experiments.set({ state }, count);
-    leases.set({ kind: 'held' }, figures.leases.held);
+    leases.set({ kind: 'active' }, figures.leases.held);
     leases.set({ kind: 'expired' }, figures.leases.expired);
     backlog.set(figures.verificationBacklog);
     archiving.set(figures.archiveBacklog);
@@ -117,10 +117,10 @@ function createClusterGauges(registry: Registry): (clusters: readonly ClusterFig
       seen.set({ cluster }, (lastSeenAt ?? 0) / 1000);
       gpus.set({ cluster, kind: 'total' }, sumOf(alive, 'gpusTotal'));
       gpus.set({ cluster, kind: 'used' }, sumOf(alive, 'gpusUsed'));
-      gpus.set({ cluster, kind: 'handed-out' }, sumOf(reserved, 'gpus'));
+      gpus.set({ cluster, kind: 'allocated' }, sumOf(reserved, 'gpus'));
       cpus.set({ cluster, kind: 'total' }, sumOf(alive, 'cpusTotal'));
       cpus.set({ cluster, kind: 'used' }, sumOf(alive, 'cpusUsed'));
-      cpus.set({ cluster, kind: 'handed-out' }, sumOf(reserved, 'cpus'));
+      cpus.set({ cluster, kind: 'allocated' }, sumOf(reserved, 'cpus'));
     }
   };
 }

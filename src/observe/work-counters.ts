@@ -105,7 +105,9 @@ function countVerification(registry: Registry): Pick<WorkCounters, 'reported' | 
   const rows = counter(registry, 'echelon_verification_rows_total', 'Rows of reports, by outcome', [
     'outcome',
   ]);
-  const batches = counter(registry, 'echelon_verification_batches_total', 'Reports, by verdict', ['verdict']);
+  const batches = counter(registry, 'echelon_verification_batches_total', 'Batch reports, by result', [
+    'result',
+  ]);
   const findings = counter(registry, 'echelon_verification_errors_total', 'Errors of provenance in reports', [
     'code',
   ]);
@@ -119,7 +121,7 @@ function countVerification(registry: Registry): Pick<WorkCounters, 'reported' | 
   return {
     reported(report) {
       for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, report[outcome]);
-      batches.inc({ verdict: report.ok ? 'ok' : 'not-ok' });
+      batches.inc({ result: report.ok ? 'ok' : 'not-ok' });
       for (const code of report.errors) findings.inc({ code });
     },
     verified: (seconds) => verifications.observe(seconds),

@@ -151,7 +151,7 @@ function observe(rules: readonly ResolvedRule[], state: RuleMemory, signal: Sign
       );
     }
     case 'gap': {
-      if (event.what !== 'batch') return [];
+      if (event.kind !== 'batch') return [];
       const attempt = attemptOf(state, signal.attempt)!;
       attempt.seen += event.rows;
       const place = { attempt: signal.attempt, at: signal.at, step: event.step, batch: null };

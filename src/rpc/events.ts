@@ -16,8 +16,8 @@ const CAUSES: Readonly<Record<number, EndCause>> = {
 };
 
 const GAPS: Readonly<Record<number, 'logs' | 'batch'>> = {
-  [v1.Gap.What.LOGS]: 'logs',
-  [v1.Gap.What.BATCH]: 'batch',
+  [v1.Gap.Kind.LOGS]: 'logs',
+  [v1.Gap.Kind.BATCH]: 'batch',
 };
 
 /** A 64-bit field as a number: protobufjs yields an object for it where the `long` package is installed. */
@@ -91,7 +91,7 @@ function toBody(message: echelon.rayworker.v1.AttemptEvent): AttemptEvent {
   if (gap)
     return {
       type: 'gap',
-      what: GAPS[gap.what ?? 0] ?? 'reports',
+      kind: GAPS[gap.kind ?? 0] ?? 'reports',
       step: toNumber(gap.step),
       count: toNumber(gap.count),
       bytes: toNumber(gap.bytes),
@@ -102,7 +102,7 @@ function toBody(message: echelon.rayworker.v1.AttemptEvent): AttemptEvent {
   // A newer ray-worker's kind of event keeps its number, so that the sequence has no hole, and is seen as missing.
   return {
     type: 'gap',
-    what: 'reports',
+    kind: 'reports',
     step: 0,
     count: 0,
     bytes: 0,

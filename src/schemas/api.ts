@@ -179,7 +179,7 @@ export const Explanation = Type.Object(
   { ...strict, $id: 'Explanation' },
 );
 
-/** A cluster: what it has, what Ray counts as used and what we handed out. No secret of it is shown. */
+/** A cluster with its resources: total, used according to Ray, and allocated by Echelon. It contains no secret. */
 export const ClusterView = Type.Object(
   {
     name: Type.String(),
@@ -210,15 +210,15 @@ export const ClusterView = Type.Object(
           id: Type.String(),
           cpusTotal: Type.Number(),
           gpusTotal: Type.Number(),
-          cpusUsed: Type.Number({ description: 'As Ray counts' }),
-          gpusUsed: Type.Number({ description: 'As Ray counts' }),
-          cpusReserved: Type.Number({ description: 'Handed out by us' }),
-          gpusReserved: Type.Number({ description: 'Handed out by us' }),
+          cpusUsed: Type.Number({ description: 'Used according to Ray' }),
+          gpusUsed: Type.Number({ description: 'Used according to Ray' }),
+          cpusAllocated: Type.Number({ description: 'Allocated by Echelon' }),
+          gpusAllocated: Type.Number({ description: 'Allocated by Echelon' }),
         },
         strict,
       ),
     ),
-    experiments: Type.Array(Type.String(), { description: 'Those that hold a reservation here' }),
+    experiments: Type.Array(Type.String(), { description: 'Experiments with an allocation on this cluster' }),
   },
   { ...strict, $id: 'Cluster' },
 );

@@ -72,7 +72,7 @@ const checkpoint = Type.Object(
 const gap = Type.Object(
   {
     type: Type.Literal('gap'),
-    what: Type.Union([Type.Literal('logs'), Type.Literal('batch'), Type.Literal('reports')]),
+    kind: Type.Union([Type.Literal('logs'), Type.Literal('batch'), Type.Literal('reports')]),
     step: Count,
     count: Count,
     bytes: Count,

@@ -90,7 +90,7 @@ export const RetentionPreview = Type.Object(
     stages: Type.Array(
       Type.Object(
         {
-          what: Type.Enum([...RETENTION_STAGES], { type: 'string' }),
+          stage: Type.Enum([...RETENTION_STAGES], { type: 'string' }),
           days: Type.Union([Count, Type.Null()], { description: 'The policy that holds; null: for ever' }),
           endedBefore: Type.Union([Type.Integer(), Type.Null()], {
             description: 'Experiments that ended before are due, in ms since 1970; null: none ever is',
@@ -117,9 +117,9 @@ export const RetentionPreview = Type.Object(
       },
       { ...strict, description: 'Event logs of ray-workers' },
     ),
-    kept: Type.Integer({
+    retained: Type.Integer({
       minimum: 0,
-      description: 'Batches among these that stay, because a rule keeps them',
+      description: 'Due batches that are not deleted because a rule retains them',
     }),
   },
   { ...strict, $id: 'RetentionPreview' },

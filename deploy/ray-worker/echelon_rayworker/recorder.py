@@ -135,7 +135,7 @@ class Recorder:
         reason = self._refusal(size, BATCHES_SHARE)
         if reason:
             self.report(pb.AttemptEvent(time_unix_ms=batch.time_unix_ms, gap=pb.Gap(
-                what=pb.Gap.BATCH, step=batch.step, count=1, bytes=size, rows=batch.rows, reason=reason,
+                kind=pb.Gap.BATCH, step=batch.step, count=1, bytes=size, rows=batch.rows, reason=reason,
             )))
             return
         self._batches += 1
@@ -172,7 +172,7 @@ class Recorder:
         if not dropped.count:
             return
         self._dropped = _Dropped()
-        gap = pb.Gap(what=pb.Gap.LOGS, count=dropped.count, bytes=dropped.size, reason=dropped.reason)
+        gap = pb.Gap(kind=pb.Gap.LOGS, count=dropped.count, bytes=dropped.size, reason=dropped.reason)
         self._append(pb.AttemptEvent(gap=gap))
 
     def _refusal(self, size: int, share: float) -> str:

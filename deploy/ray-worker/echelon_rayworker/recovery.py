@@ -119,7 +119,7 @@ def _record_end(log: EventLogWriter, attempt_dir: str, identity: Optional[Identi
     last = log.last_event
     if last is not None and last.HasField("batch") and last.batch.index + 1 < last.batch.count:
         log.append(pb.AttemptEvent(gap=pb.Gap(
-            what=pb.Gap.BATCH, step=last.batch.step, count=1, rows=last.batch.rows,
+            kind=pb.Gap.BATCH, step=last.batch.step, count=1, rows=last.batch.rows,
             reason="the supervisor died while it recorded the batch",
         )))
     if last is not None and os.path.isdir(os.path.join(attempt_dir, launch.SPOOL_DIRECTORY)):

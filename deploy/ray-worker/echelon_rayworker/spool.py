@@ -133,7 +133,7 @@ class Spool:
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Says that the batch of a step, of ``rows`` rows (0: unknown), is not among the reports, and why."""
         self._report(lambda: pb.AttemptEvent(gap=pb.Gap(
-            what=pb.Gap.BATCH, step=max(0, int(step)), count=1, rows=max(0, int(rows)),
+            kind=pb.Gap.BATCH, step=max(0, int(step)), count=1, rows=max(0, int(rows)),
             reason=shortened(self._words(reason), MAX_REASON_CHARACTERS),
         )))
 
@@ -211,7 +211,7 @@ class Spool:
             if self._pending or not self._append_chunks(step, batch, rows):
                 reason = "spool could not be written"
         if reason:
-            gap = pb.Gap(what=pb.Gap.BATCH, step=step, count=1, bytes=len(batch), reason=reason, rows=rows)
+            gap = pb.Gap(kind=pb.Gap.BATCH, step=step, count=1, bytes=len(batch), reason=reason, rows=rows)
             self._write_small(_event(gap=gap))
 
     def _append_chunks(self, step: int, batch: bytes, rows: int) -> bool:

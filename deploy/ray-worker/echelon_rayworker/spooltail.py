@@ -303,7 +303,7 @@ class SpoolTail:
         self._unfinished_bytes -= len(batch.data)
         first = batch.first
         self._reports.append(pb.AttemptEvent(gap=pb.Gap(
-            what=pb.Gap.BATCH, step=first.step, count=1, bytes=len(batch.data), rows=first.rows, reason=reason,
+            kind=pb.Gap.BATCH, step=first.step, count=1, bytes=len(batch.data), rows=first.rows, reason=reason,
         )))
 
     def _count_unread(self, directory: int, name: str, indices: list[int]) -> None:

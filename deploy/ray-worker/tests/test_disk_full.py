@@ -43,7 +43,7 @@ def test_a_full_disk_drops_lines_with_a_marker_and_keeps_every_metric(small_serv
     assert events[-1].ended.cause == pb.Ended.SUCCEEDED
     assert [event.metrics.step for event in events if event.HasField("metrics")] == [*range(1, 51), *range(1, 51)]
     recorded = sum(len(event.log.lines) for event in events)
-    dropped = sum(event.gap.count for event in events if event.gap.what == pb.Gap.LOGS)
+    dropped = sum(event.gap.count for event in events if event.gap.kind == pb.Gap.LOGS)
     assert recorded + dropped == 50001 and dropped > 0
     client.close()
 

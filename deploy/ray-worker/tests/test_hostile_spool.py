@@ -113,7 +113,7 @@ def test_an_endless_batch_is_given_up_with_a_gap_in_bounded_memory(
     launch(client, "endless_batch", f"wait={tmp_path}/gate")
     stream = client.attach()
     gap = next(event.gap for event in stream if event.HasField("gap"))
-    assert (gap.what, gap.step, gap.rows) == (pb.Gap.BATCH, 9, 77) and "larger than 128 MiB" in gap.reason
+    assert (gap.kind, gap.step, gap.rows) == (pb.Gap.BATCH, 9, 77) and "larger than 128 MiB" in gap.reason
     assert peak_bytes(server.identity()["pid"]) < 300 * 2**20
     (tmp_path / "gate").touch()
     assert [event.WhichOneof("body") for event in stream] == ["ended"]

@@ -46,10 +46,10 @@ def test_lines_go_first_then_batches_and_small_events_always_fit(tmp_path: Path)
     events = read_all(tmp_path)
     assert bodies(events[:4]) == ["log", "batch", "gap", "metrics"]
     gap = events[2].gap
-    assert (gap.what, gap.step, gap.count, gap.rows, gap.bytes) == (pb.Gap.BATCH, 2, 1, 9, MEBIBYTE * 10 // 100)
+    assert (gap.kind, gap.step, gap.count, gap.rows, gap.bytes) == (pb.Gap.BATCH, 2, 1, 9, MEBIBYTE * 10 // 100)
     assert sum(event.HasField("metrics") for event in events) == 2000
     last = events[-1].gap
-    assert (last.what, last.count, last.bytes) == (pb.Gap.LOGS, 4, MEBIBYTE // 10)
+    assert (last.kind, last.count, last.bytes) == (pb.Gap.LOGS, 4, MEBIBYTE // 10)
     assert "budget" in last.reason and "budget" in gap.reason
 
 

@@ -56,7 +56,7 @@ def test_a_batch_cut_by_the_supervisor_s_death_is_a_gap(tmp_path: Path) -> None:
     log.close()
     assert recovery.recover(str(tmp_path))
     gap, ended = read_all(tmp_path)[2:]
-    assert (gap.gap.what, gap.gap.step, gap.gap.rows) == (pb.Gap.BATCH, 4, 12)
+    assert (gap.gap.kind, gap.gap.step, gap.gap.rows) == (pb.Gap.BATCH, 4, 12)
     assert ended.ended.cause == pb.Ended.SUPERVISOR_LOST
     assert recovery.recover(str(tmp_path)) and len(read_all(tmp_path)) == 4  # once
 

@@ -55,7 +55,7 @@ def test_a_batch_without_space_becomes_a_gap_and_small_reports_still_fit(tmp_pat
     found = events(tmp_path)
     assert [event.WhichOneof("body") for event in found] == ["batch", "metrics", "batch", "metrics"] + ["gap", "metrics"] * 2
     gap = found[4].gap
-    assert (gap.what, gap.step, gap.count, gap.bytes, gap.rows) == (pb.Gap.BATCH, 3, 1, CHUNK_BYTES, 30)
+    assert (gap.kind, gap.step, gap.count, gap.bytes, gap.rows) == (pb.Gap.BATCH, 3, 1, CHUNK_BYTES, 30)
 
 
 def test_space_returns_when_the_reader_removes_segments(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_batch_without_its_end_becomes_a_gap(tmp_path: Path) -> None:
     os.truncate(path, path.stat().st_size - 1)
     assert drain(tail) == []
     (gap,) = tail.finish()
-    assert (gap.gap.what, gap.gap.step, gap.gap.rows, gap.gap.bytes) == (pb.Gap.BATCH, 4, 8, CHUNK_BYTES)
+    assert (gap.gap.kind, gap.gap.step, gap.gap.rows, gap.gap.bytes) == (pb.Gap.BATCH, 4, 8, CHUNK_BYTES)
 
 
 def test_batches_of_several_writers_do_not_mix(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ export function clusterTable(
       stateOf(cluster),
       cluster.nodes.length,
       capacity(cluster, 'gpus'),
-      amount(cluster.nodes.reduce((sum, node) => sum + node.gpusReserved, 0)),
+      amount(cluster.nodes.reduce((sum, node) => sum + node.gpusAllocated, 0)),
       capacity(cluster, 'cpus'),
       cluster.experiments.length,
       inert(cluster.rayWorkerVersion ?? '-'),
@@ -99,7 +99,7 @@ function stateOf({ answering, draining, paused }: ClusterView): string {
 
 function capacity({ nodes }: ClusterView, what: 'gpus' | 'cpus'): string {
   const all = nodes.reduce((sum, node) => sum + node[`${what}Total`], 0);
-  const taken = nodes.reduce((sum, node) => sum + Math.max(node[`${what}Used`], node[`${what}Reserved`]), 0);
+  const taken = nodes.reduce((sum, node) => sum + Math.max(node[`${what}Used`], node[`${what}Allocated`]), 0);
   return `${amount(Math.max(0, all - taken))}/${amount(all)}`;
 }
 

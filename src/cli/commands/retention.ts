@@ -25,7 +25,8 @@ export function retentionCommand(output: Output): Command {
       if (options.json) return output.line(json(answer));
       output.line(retentionTable(answer));
       output.line(eventLogsLine(answer));
-      if (answer.kept > 0) output.line(`${answer.kept} batches stay, because a rule keeps them.`);
+      if (answer.retained > 0)
+        output.line(`${answer.retained} batches are not deleted because a rule retains them.`);
     });
   return new Command('retention')
     .description('what is kept for how long; alone, what would be deleted now')
@@ -44,8 +45,8 @@ function eventLogsLine({ eventLogs: { days, experiments, complete } }: Retention
 export function retentionTable({ stages }: Pick<RetentionPreview, 'stages'>): string {
   return table(
     ['WHAT', 'KEPT FOR', 'EXPERIMENTS', 'BYTES', 'THE FIRST OF THEM'],
-    stages.map(({ what, days, experiments, bytes, complete, first }) => [
-      WHAT[what],
+    stages.map(({ stage, days, experiments, bytes, complete, first }) => [
+      WHAT[stage],
       days === null ? 'ever' : `${days} d`,
       experiments,
       `${complete ? '' : 'over '}${size(bytes)}`,

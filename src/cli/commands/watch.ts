@@ -225,7 +225,7 @@ function describe(event: ExperimentEvent): string | undefined {
     case 'checkpoint':
       return `checkpoint of step ${event.step}`;
     case 'gap':
-      return pc.yellow(`dropped at its source: ${event.count} ${event.what} (${inert(event.reason)})`);
+      return pc.yellow(`dropped at its source: ${event.count} ${event.kind} (${inert(event.reason)})`);
     case 'ended':
       return `driver ended: ${event.cause}${event.message ? `, ${inert(event.message)}` : ''}`;
     case 'log':

@@ -34,13 +34,13 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
       const policy = policyOf(project.retention);
       const cutoffs = cutoffsOf(policy, at);
       const stages = await Promise.all(
-        RETENTION_STAGES.map(async (what) => {
-          const endedBefore = cutoffs[what];
+        RETENTION_STAGES.map(async (stage) => {
+          const endedBefore = cutoffs[stage];
           const figures =
             endedBefore === null
               ? { experiments: 0, bytes: 0, complete: true, first: [], kept: 0 }
-              : await store.retention.dueFigures(what, name, endedBefore);
-          return { what, days: policy[what], endedBefore, ...figures };
+              : await store.retention.dueFigures(stage, name, endedBefore);
+          return { stage, days: policy[stage], endedBefore, ...figures };
         }),
       );
       const days = eventLogDaysOf(project.retention);
@@ -49,13 +49,13 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
         endedBefore === null
           ? { experiments: 0, complete: true }
           : await store.retention.forgettingFigures(name, endedBefore);
-      const kept = stages[0]!.kept;
+      const retained = stages[0]!.kept;
       return {
         project: name,
         at,
-        stages: stages.map(({ kept: _kept, ...stage }) => stage),
+        stages: stages.map(({ kept: _kept, ...figures }) => figures),
         eventLogs: { days, endedBefore, ...figures },
-        kept,
+        retained,
       };
     },
   );

@@ -1867,8 +1867,8 @@ export namespace echelon {
                 /** Unknown fields preserved while decoding when enabled */
                 $unknowns?: Uint8Array[];
 
-                /** Gap what. */
-                what: echelon.rayworker.v1.Gap.What;
+                /** Gap kind. */
+                kind: echelon.rayworker.v1.Gap.Kind;
 
                 /** Gap step. */
                 step: number;
@@ -1909,8 +1909,8 @@ export namespace echelon {
                 /** Properties of a Gap. */
                 interface $Properties {
 
-                    /** Gap what */
-                    what?: (echelon.rayworker.v1.Gap.What|null);
+                    /** Gap kind */
+                    kind?: (echelon.rayworker.v1.Gap.Kind|null);
 
                     /** Gap step */
                     step?: (number|null);
@@ -1934,11 +1934,11 @@ export namespace echelon {
                 /** Shape of a Gap. */
                 type $Shape = echelon.rayworker.v1.Gap.$Properties;
 
-                /** What enum. */
-                enum What {
+                /** Kind enum. */
+                enum Kind {
 
-                    /** WHAT_UNSPECIFIED value */
-                    WHAT_UNSPECIFIED = 0,
+                    /** KIND_UNSPECIFIED value */
+                    KIND_UNSPECIFIED = 0,
 
                     /** LOGS value */
                     LOGS = 1,

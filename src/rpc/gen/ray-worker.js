@@ -2924,7 +2924,7 @@ export const echelon = $root.echelon = (() => {
                                 this[keys[i]] = properties[keys[i]];
                 };
 
-                Gap.prototype.what = 0;
+                Gap.prototype.kind = 0;
                 Gap.prototype.step = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
                 Gap.prototype.count = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
                 Gap.prototype.bytes = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
@@ -2938,8 +2938,8 @@ export const echelon = $root.echelon = (() => {
                         _depth = 0;
                     if (_depth > $util.recursionLimit)
                         throw $Error("max depth exceeded");
-                    if (message.what != null && $Object.hasOwnProperty.call(message, "what") && message.what !== 0)
-                        writer.uint32(8).int32(message.what);
+                    if (message.kind != null && $Object.hasOwnProperty.call(message, "kind") && message.kind !== 0)
+                        writer.uint32(8).int32(message.kind);
                     if (message.step != null && $Object.hasOwnProperty.call(message, "step") && (typeof message.step === "object" ? message.step.low || message.step.high : message.step !== 0))
                         writer.uint32(16).uint64(message.step);
                     if (message.count != null && $Object.hasOwnProperty.call(message, "count") && (typeof message.count === "object" ? message.count.low || message.count.high : message.count !== 0))
@@ -2987,9 +2987,9 @@ export const echelon = $root.echelon = (() => {
                                 if (wireType !== 0)
                                     break;
                                 if (value = reader.int32())
-                                    message.what = value;
+                                    message.kind = value;
                                 else
-                                    delete message.what;
+                                    delete message.kind;
                                 continue;
                             }
                         case 2: {
@@ -3054,9 +3054,9 @@ export const echelon = $root.echelon = (() => {
                     return message;
                 };
 
-                Gap.What = (function() {
+                Gap.Kind = (function() {
                     const valuesById = $Object.create(null), values = $Object.create(valuesById);
-                    values[valuesById[0] = "WHAT_UNSPECIFIED"] = 0;
+                    values[valuesById[0] = "KIND_UNSPECIFIED"] = 0;
                     values[valuesById[1] = "LOGS"] = 1;
                     values[valuesById[2] = "BATCH"] = 2;
                     return values;

@@ -186,7 +186,7 @@ function effectOf(
       return [JSON.stringify(checkpoint), JSON.stringify(artifact)];
     }
     case 'gap':
-      return event.what === 'batch' ? [whole(event.rows)] : linesOf(event);
+      return event.kind === 'batch' ? [whole(event.rows)] : linesOf(event);
     case 'log':
       return linesOf(event);
     default:

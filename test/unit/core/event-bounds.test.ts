@@ -15,7 +15,7 @@ const ordinary: AttemptEvent[] = [
   { type: 'metrics', step: 2, values: { a: 0.1, b: 'NaN' } },
   { type: 'batch', step: 1, batch: 1, index: 0, count: 1, rows: 2, digest: 'ab'.repeat(32), bytes: 3 },
   { type: 'checkpoint', step: 4, path: 'checkpoints/step-4' },
-  { type: 'gap', what: 'batch', step: 1, count: 1, bytes: 2 ** 40, rows: 3, reason: 'full' },
+  { type: 'gap', kind: 'batch', step: 1, count: 1, bytes: 2 ** 40, rows: 3, reason: 'full' },
   { type: 'ended', cause: 'succeeded', exitCode: 0, signal: 0, message: 'exit code 0', lastLines: ['bye'] },
 ];
 
@@ -29,7 +29,7 @@ describe('bounds of events', () => {
     const cut: AttemptEvent[] = [
       { type: 'started', pid: 5, nodeId: long, command: Array(10_000).fill(long.slice(0, 100_000)) },
       { type: 'stage', name: long, step: 3, steps: 40 },
-      { type: 'gap', what: 'reports', step: 0, count: 1, bytes: 0, rows: 0, reason: long },
+      { type: 'gap', kind: 'reports', step: 0, count: 1, bytes: 0, rows: 0, reason: long },
     ];
     const texts = cut.map(boundEvent).flatMap((event) => {
       if (event.type === 'started') return [event.nodeId, event.command[0]!, event.command.at(-1)!];
@@ -54,8 +54,8 @@ describe('bounds of events', () => {
 
   test('a checkpoint whose path is too long is a gap, not another path', () => {
     const event = boundEvent({ type: 'checkpoint', step: 1, path: 'p'.repeat(2000) });
-    assert.deepEqual(event.type === 'gap' && { what: event.what, count: event.count, bytes: event.bytes }, {
-      what: 'reports',
+    assert.deepEqual(event.type === 'gap' && { kind: event.kind, count: event.count, bytes: event.bytes }, {
+      kind: 'reports',
       count: 1,
       bytes: 2000,
     });

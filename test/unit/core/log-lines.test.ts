@@ -13,13 +13,13 @@ test('an event adds its lines, and one where something is missing', () => {
     text: '[9 bytes of lines that are too long were cut here]',
   });
   const gap = { type: 'gap', step: 0, count: 2, bytes: 30, rows: 4, reason: 'full' } as const;
-  assert.deepEqual(logTexts({ ...gap, what: 'logs' }), [
+  assert.deepEqual(logTexts({ ...gap, kind: 'logs' }), [
     { source: 'gap', text: '[2 lines, 30 bytes dropped: full]' },
   ]);
-  assert.deepEqual(logTexts({ ...gap, what: 'reports' }), [{ source: 'gap', text: '[2 dropped: full]' }]);
-  assert.deepEqual(logTexts({ ...gap, what: 'reports', count: 0 }), [
+  assert.deepEqual(logTexts({ ...gap, kind: 'reports' }), [{ source: 'gap', text: '[2 dropped: full]' }]);
+  assert.deepEqual(logTexts({ ...gap, kind: 'reports', count: 0 }), [
     { source: 'gap', text: '[dropped: full]' },
   ]);
-  assert.deepEqual(logTexts({ ...gap, what: 'batch' }), []);
+  assert.deepEqual(logTexts({ ...gap, kind: 'batch' }), []);
   assert.deepEqual(logTexts({ type: 'metrics', step: 1, values: {} }), []);
 });

@@ -12,7 +12,7 @@ test('linesOf passes over what is no log, and shows gaps whatever is looked for'
   assert.deepEqual(linesOf({ entry: metrics, before: 3 }), []);
   const gap: AttemptEvent = {
     type: 'gap',
-    what: 'logs',
+    kind: 'logs',
     step: 0,
     count: 1,
     bytes: 2,

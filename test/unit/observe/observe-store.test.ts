@@ -73,7 +73,7 @@ test('a batch has signal where a true advantage is not 0', async () => {
 
 test('rows of dropped batches are counted, dropped lines are not', async () => {
   const { seen, store } = counted();
-  const gap = (what: string) => ({ event: { type: 'gap', what, rows: 8 } });
+  const gap = (kind: string) => ({ event: { type: 'gap', kind, rows: 8 } });
   assert.equal(await store.events.append({}, [gap('batch'), gap('logs'), { event: { type: 'log' } }]), 3);
   const { events, droppedRows, ok } = seen[0]![1] as Record<string, unknown>;
   assert.deepEqual([events, droppedRows, ok], [3, 8, true]);

@@ -10,9 +10,9 @@ test('shows what projects hold, and forgets those that are gone', async () => {
   show([one, { ...one, name: 'b', gpuQuota: null, paused: false }]);
   const text = await registry.metrics();
   for (const line of [
-    'echelon_project_gpus{project="a",kind="held"} 3',
+    'echelon_project_gpus{project="a",kind="allocated"} 3',
     'echelon_project_gpus{project="a",kind="quota"} 8',
-    'echelon_project_gpus{project="b",kind="held"} 3',
+    'echelon_project_gpus{project="b",kind="allocated"} 3',
     'echelon_project_share{project="a"} 0.25',
     'echelon_project_weight{project="a"} 2',
     'echelon_project_paused{project="a"} 1',

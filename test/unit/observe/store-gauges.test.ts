@@ -59,7 +59,7 @@ test('shows what the store says', async () => {
   assert.equal(of('echelon_archive_backlog'), 3);
   assert.equal(of('echelon_rules_backlog'), 5);
   assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'total' }), 16);
-  assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'handed-out' }), 2);
+  assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'allocated' }), 2);
   assert.equal(of('echelon_cluster_last_seen_timestamp_seconds', { cluster: 'a' }), 5);
   assert.equal(of('echelon_training_step', { experiment: 'exp-1' }), 3);
   assert.equal(of('echelon_training_success_rate', { metric: 'val/success_rate' }), 0.5);

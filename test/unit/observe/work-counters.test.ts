@@ -41,7 +41,7 @@ test('counts what this process does', async () => {
   assert.equal(of('echelon_rows_dropped_total'), 5);
   assert.equal(of('echelon_append_duration_seconds_count', { outcome: 'failed' }), 1);
   assert.equal(of('echelon_verification_rows_total', { outcome: 'wrong' }), 1);
-  assert.equal(of('echelon_verification_batches_total', { verdict: 'not-ok' }), 1);
+  assert.equal(of('echelon_verification_batches_total', { result: 'not-ok' }), 1);
   assert.equal(of('echelon_verification_errors_total', { code: 'x' }), 1);
   assert.equal(of('echelon_gpu_seconds_total', { signal: 'without' }), 90);
   assert.equal(of('echelon_gpu_seconds_total', { signal: 'with' }), 0);

@@ -118,7 +118,7 @@ describe('conditions on verification', () => {
     const dropped: Signal = {
       attempt: 1,
       at: 0,
-      event: { type: 'gap', what: 'batch', step: 4, count: 1, bytes: 0, rows: 5, reason: 'full' },
+      event: { type: 'gap', kind: 'batch', step: 4, count: 1, bytes: 0, rows: 5, reason: 'full' },
     };
     const rule: RuleSpec = { when: { verification: 'coverage', below: 0.8 } };
     assert.deepEqual(firedAt([rule], [report(1), report(2), dropped]), []);

@@ -51,8 +51,8 @@ describe('events of the wire', () => {
       ],
       [{ checkpoint: { step: 4, path: 'p' } }, { type: 'checkpoint', step: 4, path: 'p' }],
       [
-        { gap: { what: 2, step: 1, count: 2, bytes: 3, rows: 4, reason: 'r' } },
-        { type: 'gap', what: 'batch', step: 1, count: 2, bytes: 3, rows: 4, reason: 'r' },
+        { gap: { kind: 2, step: 1, count: 2, bytes: 3, rows: 4, reason: 'r' } },
+        { type: 'gap', kind: 'batch', step: 1, count: 2, bytes: 3, rows: 4, reason: 'r' },
       ],
       [
         { ended: { cause: 2, exitCode: 3, lastLines: ['x'] } },

@@ -108,7 +108,7 @@ test('wrong usage is told before anything is sent', async () => {
 });
 
 test('the table counts nodes, what is free and what is handed out', () => {
-  const node = { cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 1, cpusReserved: 3, gpusReserved: 2 };
+  const node = { cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 1, cpusAllocated: 3, gpusAllocated: 2 };
   const cluster: ClusterView = {
     ...{
       name: 'a',

@@ -23,7 +23,7 @@ async function recorded() {
     cutBytes: 0,
   }));
   events.push({ type: 'log', source: 'stdout', lines: ['\u001b[2J\u202eevil\u0000'], cutBytes: 0 });
-  events.push({ type: 'gap', what: 'logs', step: 0, count: 3, bytes: 9, rows: 0, reason: 'full' });
+  events.push({ type: 'gap', kind: 'logs', step: 0, count: 3, bytes: 9, rows: 0, reason: 'full' });
   await api.store.events.append(
     lease,
     events.map((event, index) => ({ sequence: index + 1, at: 7, event })),

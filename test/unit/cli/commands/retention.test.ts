@@ -26,7 +26,13 @@ test('an unknown project is said to be none', async () => {
 });
 
 test('bytes are in units that people read', () => {
-  const stage = { what: 'batches', days: 3, endedBefore: 1, experiments: 2, first: ['a', 'b', 'c'] } as const;
+  const stage = {
+    stage: 'batches',
+    days: 3,
+    endedBefore: 1,
+    experiments: 2,
+    first: ['a', 'b', 'c'],
+  } as const;
   const shown = [999, 1000, 12_345_678, 2e15].map((bytes) =>
     retentionTable({ stages: [{ ...stage, first: [...stage.first], bytes, complete: bytes < 2e15 }] }),
   );

@@ -22,7 +22,7 @@ const events: AttemptEvent[] = Array.from({ length: 40 }, (_, index): AttemptEve
   },
   { type: 'metrics', step: index, values: { loss: index } },
 ]).flat();
-events.push({ type: 'gap', what: 'logs', step: 0, count: 7, bytes: 700, rows: 0, reason: 'too fast' });
+events.push({ type: 'gap', kind: 'logs', step: 0, count: 7, bytes: 700, rows: 0, reason: 'too fast' });
 await store.events.append(
   lease,
   events.map((event, index) => ({ sequence: index + 1, at: 5000 + index, event })),

@@ -47,8 +47,8 @@ test('GET /v1/queues shows the line in its order with reasons, and what the clus
     gpusTotal: 2,
     cpusUsed: 1,
     gpusUsed: 0,
-    cpusReserved: 1,
-    gpusReserved: 0,
+    cpusAllocated: 1,
+    gpusAllocated: 0,
   });
   assert.deepEqual(queue.clusters[0].experiments, [held]);
   assert.equal((await call('GET', '/v1/queues?limit=1')).json().items.length, 1);

@@ -22,7 +22,7 @@ test('the preview names what goes, by the policy of the project', async () => {
   const preview = (await call('GET', '/v1/projects/vision/retention/preview')).json();
   assert.deepEqual(
     preview.stages.map((stage: Record<string, unknown>) => [
-      stage.what,
+      stage.stage,
       stage.days,
       stage.experiments,
       stage.first,

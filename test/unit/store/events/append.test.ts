@@ -125,8 +125,8 @@ describe('append', () => {
     const gap = { type: 'gap', step: 1, count: 1, bytes: 9, rows: 7, reason: 'full' } as const;
     await store.events.append(lease, [
       part(1, new Uint8Array(1)),
-      { sequence: 2, at: 0, event: { ...gap, what: 'batch' } },
-      { sequence: 3, at: 0, event: { ...gap, what: 'logs' } },
+      { sequence: 2, at: 0, event: { ...gap, kind: 'batch' } },
+      { sequence: 3, at: 0, event: { ...gap, kind: 'logs' } },
     ]);
     const counts = (await store.experiments.get(lease.experiment))?.verification;
     assert.deepEqual([counts?.rowsSeen, counts?.dropped, counts?.batches], [8, 7, 1]);
@@ -157,7 +157,7 @@ describe('append', () => {
       const events: AttemptEvent[] = [
         { type: 'stage', name: 's', step: value, steps: value },
         { type: 'metrics', step: value, values: { m: 1 } },
-        { type: 'gap', what: 'batch', step: value, count: value, bytes: value, rows: value, reason: '' },
+        { type: 'gap', kind: 'batch', step: value, count: value, bytes: value, rows: value, reason: '' },
         { ...part(1, new Uint8Array(1), of).event, rows: value } as AttemptEvent,
         { type: 'checkpoint', step: value, path: '' },
       ];
