@@ -106,7 +106,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     ...Object.values(rounds),
   ];
   const pokes = {
-    line: [scheduling.poke],
+    queue: [scheduling.poke],
     lease: [held.takeover.poke],
     cancel: [held.renewal.poke],
     batch: [verification.poke],

@@ -20,10 +20,10 @@ import { createFeed } from './events/feed.ts';
 import { createLogPlaces } from './events/log-places.ts';
 import { createExperiments } from './experiments/experiments.ts';
 import { createMetricSeries } from './metrics/metric-series.ts';
-import { createLine } from './queue/line.ts';
-import { createLinePage } from './queue/line-page.ts';
+import { createQueuePage } from './queue/page.ts';
+import { createPositions } from './queue/positions.ts';
 import { createQueue } from './queue/queue.ts';
-import { createSituation } from './queue/situation.ts';
+import { createSnapshot } from './queue/snapshot.ts';
 import { DEFAULT_LIMITS, type StoreContext, type StoreLimits } from './redis/context.ts';
 import { guarded } from './redis/errors.ts';
 import { createFitness, createPressure } from './redis/fitness.ts';
@@ -74,10 +74,10 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     experiments: { ...createExperiments(context, pressure), ...createLimits(context) },
     attempts: createLeases(context),
     queue: {
-      ...createLine(context),
-      ...createLinePage(context),
+      ...createPositions(context),
+      ...createQueuePage(context),
       ...queue,
-      ...createSituation(context, queue),
+      ...createSnapshot(context, queue),
     },
     events: { ...createAppend(context), ...createEvents(context), ...createLogPlaces(context) },
     feed: createFeed(context),

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { estimate } from '../../src/scheduler/estimate.ts';
 import { scheduleRound } from '../../src/scheduler/schedule.ts';
-import { cluster, exactly, node, waits } from '../support/line.ts';
+import { cluster, exactly, node, waits } from '../support/queue.ts';
 import { machine, spreadOf } from './rounds.ts';
 
 /*

@@ -91,7 +91,7 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
     await store.clusters.setDraining(name, false);
   }
   await say(before ? 'the cluster is up to date' : 'the cluster takes experiments');
-  await store.wake('line');
+  await store.wake('queue');
 }
 
 /** Two names for one Ray cluster would hand its GPUs out twice. */

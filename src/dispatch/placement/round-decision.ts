@@ -24,7 +24,7 @@ export interface RoundDecision {
 }
 
 /** What a decision reads of the store. */
-export type DecisionStore = StorePart<'queue.situation' | 'queue.window' | 'queue.paces'>;
+export type DecisionStore = StorePart<'queue.snapshot' | 'queue.window' | 'queue.paces'>;
 
 /** The first look at the line, over all projects; grows while a cluster is left open at its end. */
 const WINDOW = 256;
@@ -52,7 +52,7 @@ export function createRoundDecider({
   let nearUntil = Number.NEGATIVE_INFINITY;
   return async () => {
     let limit = Math.max(MIN_WINDOW, Math.ceil(WINDOW / known));
-    const seen = await store.queue.situation(limit);
+    const seen = await store.queue.snapshot(limit);
     const { clusters, projects, pauses } = seen;
     const held = [...seen.reservations];
     const reservations = new Map(held.map(([name, { items }]) => [name, items]));

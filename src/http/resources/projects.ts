@@ -116,7 +116,7 @@ function addChange(app: App, { store }: RouteDeps): void {
       const { name } = request.params;
       const project = await store.projects.change(name, request.body, request.readRevision);
       if (project === undefined) throw projectNotFound(name);
-      await store.wake('line');
+      await store.wake('queue');
       return project;
     },
   );

@@ -69,7 +69,7 @@ export interface Pace {
 }
 
 /** The line as the choice reads it. */
-export interface LineWindow {
+export interface QueueWindow {
   /** In the order of the line: by priority, then by arrival. */
   waiting: Waiting[];
   /** Projects of which more wait than were read. */
@@ -105,7 +105,7 @@ export interface Waiting {
 export type QueueState = 'queued' | 'allocated';
 
 /** A page of the queue. */
-export interface LinePage {
+export interface QueuePage {
   /** By `position`: that of the last scheduling round; without one, the rank by priority and arrival. From 1. */
   waiting: (Waiting & { position: number })[];
   /** Number of all queued experiments. */
@@ -121,7 +121,7 @@ export interface Holding {
 }
 
 /** All that the next start is chosen from. */
-export interface Situation {
+export interface QueueSnapshot {
   clusters: Cluster[];
   /** By cluster. */
   reservations: ReadonlyMap<string, Holding>;
@@ -129,13 +129,13 @@ export interface Situation {
   pauses: Pauses;
   /** Versions of what projects hold; a claim against an older one is refused. */
   projectVersions: ReadonlyMap<string, number>;
-  window: LineWindow;
+  window: QueueWindow;
 }
 
 /** The queue: who waits, in which order, what is paused, and what was found of those that wait. */
 export interface QueueStore {
   /** The first `perProject` of each project. */
-  window(perProject: number): Promise<LineWindow>;
+  window(perProject: number): Promise<QueueWindow>;
   /** One that waits, with what was noted of it; undefined where it does not. */
   get(id: string): Promise<Waiting | undefined>;
   note(notes: ReadonlyMap<string, WaitNote>): Promise<void>;
@@ -164,7 +164,7 @@ export interface QueueStore {
    * A page of the queue, or of one project's part of it. Pages follow one another by priority and arrival, so an
    * experiment that stays queued at the same priority is on exactly one of them.
    */
-  page(input: { limit: number; project?: string; after?: string }): Promise<LinePage>;
+  page(input: { limit: number; project?: string; after?: string }): Promise<QueuePage>;
   first(limit: number): Promise<Waiting[]>;
   /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
   position(id: string): Promise<{ rank: number | null; length: number }>;
@@ -176,5 +176,5 @@ export interface QueueStore {
    * Everything as it is at one moment, with the first `perProject` of each project's line. A very long window is read
    * after the rest; the versions are then older than it, never newer than the reservations.
    */
-  situation(perProject: number): Promise<Situation>;
+  snapshot(perProject: number): Promise<QueueSnapshot>;
 }

@@ -2,16 +2,16 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type {
-  LineWindow,
   Measured,
   Pace,
   Pause,
   Pauses,
   PauseTarget,
   QueueStore,
+  QueueWindow,
   WaitNote,
 } from './contract.ts';
-import { readWaiting } from './line.ts';
+import { readWaiting } from './positions.ts';
 
 /** Notes written in one atomic step. */
 const NOTES_PER_CALL = 500;
@@ -19,11 +19,11 @@ const NOTES_PER_CALL = 500;
 /** See {@link QueueStore}. */
 export function createQueue(
   context: StoreContext,
-): Omit<QueueStore, 'page' | 'first' | 'position' | 'ids' | 'states' | 'situation'> {
+): Omit<QueueStore, 'page' | 'first' | 'position' | 'ids' | 'states' | 'snapshot'> {
   const { redis, keys, run } = context;
   const paused = `${keys.root}:paused`;
   return {
-    window: createLineWindow(context),
+    window: createWindow(context),
 
     async get(id) {
       return (await readWaiting(context, [id]))[0];
@@ -70,9 +70,9 @@ export function createQueue(
   };
 }
 
-function createLineWindow(context: StoreContext): QueueStore['window'] {
+function createWindow(context: StoreContext): QueueStore['window'] {
   const { redis, keys } = context;
-  return async (perProject): Promise<LineWindow> => {
+  return async (perProject): Promise<QueueWindow> => {
     if (perProject <= 0) return { waiting: [], truncated: new Set() };
     const projects = await guarded(redis.smembers(`${keys.root}:queues`));
     const commands = redis.pipeline();

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 
 /** Every topic of this version. */
-export const WAKE_TOPICS = ['line', 'lease', 'cancel', 'batch', 'command', 'sweep'] as const;
+export const WAKE_TOPICS = ['queue', 'lease', 'cancel', 'batch', 'command', 'sweep'] as const;
 
 /** Called with a message of the channel; with undefined where messages may have been missed. */
 export type WakeListener = (message: string | undefined) => void;

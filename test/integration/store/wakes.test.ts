@@ -58,7 +58,7 @@ function batch(): NumberedEvent {
 test('what an experiment goes through wakes whoever goes on with it', async (t) => {
   const { store, woken } = await listening(t);
   const { id } = await store.experiments.submit(submitInput());
-  assert.deepEqual(await woken(), ['line'], 'submit');
+  assert.deepEqual(await woken(), ['queue'], 'submit');
   const lease = await claimed(store, id);
   assert.deepEqual(await woken(), [], 'claim');
   await store.attempts.confirm(lease);
@@ -71,7 +71,7 @@ test('what an experiment goes through wakes whoever goes on with it', async (t) 
   await store.experiments.cancel(id, 'enough');
   assert.deepEqual(await woken(), ['cancel'], 'cancel of what runs');
   await store.attempts.end(lease, { to: 'cancelled', reason: 'done' });
-  assert.deepEqual(await woken(), ['line'], 'end');
+  assert.deepEqual(await woken(), ['queue'], 'end');
 });
 
 test('what happens to one that waits wakes the line', async (t) => {
@@ -84,11 +84,11 @@ test('what happens to one that waits wakes the line', async (t) => {
   await store.experiments.submit(submitInput({ resolved: { engine: 'replay', priority: 0, deadline } }));
   await woken();
   await store.queue.setPriority(first.id, 5);
-  assert.deepEqual(await woken(), ['line'], 'a change of priority');
+  assert.deepEqual(await woken(), ['queue'], 'a change of priority');
   await store.experiments.cancel(second.id, 'not needed');
-  assert.deepEqual(await woken(), ['line'], 'cancel of what waits');
+  assert.deepEqual(await woken(), ['queue'], 'cancel of what waits');
   assert.equal((await store.experiments.failOverdue(10)).failed.length, 1);
-  assert.deepEqual(await woken(), ['line'], 'a deadline');
+  assert.deepEqual(await woken(), ['queue'], 'a deadline');
 });
 
 test('what a rule stops is carried out at once', async (t) => {
@@ -115,11 +115,11 @@ test('what people change of a cluster wakes the line', async (t) => {
   await store.clusters.put(CLUSTER);
   await woken();
   await store.clusters.setDraining('local', true);
-  assert.deepEqual(await woken(), ['line'], 'a drain');
+  assert.deepEqual(await woken(), ['queue'], 'a drain');
   await store.clusters.set('local', { backfill: true });
-  assert.deepEqual(await woken(), ['line'], 'backfill');
+  assert.deepEqual(await woken(), ['queue'], 'backfill');
   await store.queue.setPaused({ kind: 'all' }, PAUSE);
-  assert.deepEqual(await woken(), ['line'], 'a pause');
+  assert.deepEqual(await woken(), ['queue'], 'a pause');
 });
 
 test('a command wakes who carries it out, and the next one when it is over or let go', async (t) => {
@@ -142,13 +142,13 @@ test('a sweep wakes who makes its children, and each child the line', async (t) 
   const { id } = await store.sweeps.create(sweepInput(sweepRequest(1)));
   assert.deepEqual(await woken(), ['sweep'], 'a new one');
   const [child] = await expandAll(store, id);
-  assert.deepEqual(await woken(), ['line'], 'its children');
+  assert.deepEqual(await woken(), ['queue'], 'its children');
   await store.attempts.end(await claimed(store, child!), { to: 'failed', reason: '' });
   await woken();
   const record = await store.sweeps.get(id);
   const children = await store.sweeps.children(record!, 0, 10);
   assert.equal((await store.sweeps.rerunChildren(record!, children, makeChild)).length, 1);
-  assert.deepEqual(await woken(), ['line'], 'a child that runs again');
+  assert.deepEqual(await woken(), ['queue'], 'a child that runs again');
   await store.sweeps.cancel(id, 'enough');
   assert.deepEqual(await woken(), ['sweep'], 'the end of it');
 });
@@ -161,7 +161,7 @@ test('the end of a child wakes who makes those that wait for it', async (t) => {
   await store.attempts.confirm(lease);
   await woken();
   await store.attempts.end(lease, { to: 'succeeded', reason: '' });
-  assert.deepEqual(await woken(), ['line', 'sweep'], 'the end');
+  assert.deepEqual(await woken(), ['queue', 'sweep'], 'the end');
   assert.equal((await store.sweeps.release(id, makeChild)).length, 1);
-  assert.deepEqual(await woken(), ['line'], 'the child that waited');
+  assert.deepEqual(await woken(), ['queue'], 'the child that waited');
 });

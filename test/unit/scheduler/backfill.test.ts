@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBackfill } from '../../../src/scheduler/backfill.ts';
 import { toRoundClusters } from '../../../src/scheduler/nodes.ts';
-import { cluster, exactly, node, waits } from '../../support/line.ts';
+import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const held = (experiment: string, at: string, gpus: number, cpus = 1) => ({
   experiment,

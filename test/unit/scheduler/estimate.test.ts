@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { estimate } from '../../../src/scheduler/estimate.ts';
 import { type ScheduleInput, scheduleRound } from '../../../src/scheduler/schedule.ts';
-import { type Arrival, cluster, exactly, node, play, waits } from '../../support/line.ts';
+import { type Arrival, cluster, exactly, node, play, waits } from '../../support/queue.ts';
 
 const NODE = [node('n', 8, 64)];
 const held = (experiment: string, gpus: number, more = {}) => ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bestNode, fits, releaseOf, take, toRoundClusters } from '../../../src/scheduler/nodes.ts';
-import { cluster, exactly, node, waits } from '../../support/line.ts';
+import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const held = (experiment: string, gpus: number) => ({ experiment, node: 'n', gpus, cpus: 1 });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Amount, toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import { capacityOf, createOrder, dominantShare, holdings } from '../../../src/scheduler/order.ts';
 import type { Waiting } from '../../../src/store/queue/contract.ts';
-import { cluster, node, waits } from '../../support/line.ts';
+import { cluster, node, waits } from '../../support/queue.ts';
 
 function orderOf(waiting: Waiting[], more: Partial<Parameters<typeof createOrder>[0]> = {}): string[] {
   const order = createOrder({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { projectFigures } from '../../../src/scheduler/project-figures.ts';
-import { cluster, node } from '../../support/line.ts';
+import { cluster, node } from '../../support/queue.ts';
 
 test('adds up what each project holds over all clusters', () => {
   const held = { node: 'n', cpus: 8 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createQuotas, NO_QUOTAS } from '../../../src/scheduler/quotas.ts';
-import { waits } from '../../support/line.ts';
+import { waits } from '../../support/queue.ts';
 
 const quotas = (used: number, gpuQuota: number | null) =>
   createQuotas(new Map([['p', { gpus: used, cpus: 0 }]]), () => ({ weight: 1, gpuQuota }));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Span } from '../../../src/scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../../src/scheduler/quotas.ts';
 import type { Waiting } from '../../../src/store/queue/contract.ts';
-import { type Arrival, cluster, node, play, type Running, type Step, waits } from '../../support/line.ts';
+import { type Arrival, cluster, node, play, type Running, type Step, waits } from '../../support/queue.ts';
 
 /* Random histories in virtual time: arrivals, true lengths, clusters, weights and quotas. */
 

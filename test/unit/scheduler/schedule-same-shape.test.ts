@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../../src/scheduler/schedule.ts';
-import { cluster, exactly, node, waits } from '../../support/line.ts';
+import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 /*
  * A round of scheduling refuses experiments of the same shape (cluster, labels, GPUs, CPUs) once for all of them. These

@@ -5,7 +5,7 @@ import { type ClusterView, freeOn } from '../../../src/scheduler/nodes.ts';
 import { plus, scheduleRound } from '../../../src/scheduler/schedule.ts';
 import type { Reservation } from '../../../src/store/clusters/contract.ts';
 import type { Waiting } from '../../../src/store/queue/contract.ts';
-import { cluster, exactly, node, waits } from '../../support/line.ts';
+import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const none = new Map<string, Reservation[]>();
 const started = (schedule: ReturnType<typeof scheduleRound>) =>

@@ -10,7 +10,7 @@ import {
   nowhere,
   tooLarge,
 } from '../../../src/scheduler/wait-reasons.ts';
-import { cluster, exactly, node, waits } from '../../support/line.ts';
+import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const open = (...clusters: ReturnType<typeof cluster>[]) =>
   toRoundClusters({ clusters, reservations: new Map(), ends: new Map() });

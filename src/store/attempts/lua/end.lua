@@ -10,7 +10,7 @@
 -- Returns   {'ok', the recorded state}; {'ok', 'cancelling'}: with 7, nothing was done, since a cancel came first and
 --           a higher attempt may still run
 -- Errors    {'lost'}; {'illegal', state}: the decision may not follow the present state
--- Events    state; PUBLISH wake 'line'
+-- Events    state; PUBLISH wake 'queue'
 -- include time
 -- include state
 -- include pace
@@ -57,5 +57,5 @@ if child and child[1] and child[2] then
   end
 end
 moveState(root, id, { from = from, to = to, attempt = ARGV[2], reason = reason, now = now })
-redis.call('PUBLISH', root .. ':wake', 'line')
+redis.call('PUBLISH', root .. ':wake', 'queue')
 return { 'ok', to }

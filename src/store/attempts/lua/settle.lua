@@ -4,7 +4,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 attempt, 3 token
 -- Returns   1, or 0 where another holds it or it is over
--- Events    PUBLISH wake 'lease' and 'line', where the dispatcher had it alone
+-- Events    PUBLISH wake 'lease' and 'queue', where the dispatcher had it alone
 -- include time
 -- include state
 -- include suspects

@@ -6,7 +6,7 @@
 -- ARGV      1 name, 2 the revision that it must have, or '', then in turn what is set ('labels', 'backfill', 'codePaths') and its
 --           value (JSON); '' forgets it
 -- Returns   1, or 0 where there is no such cluster, or 'changed-since': nothing was changed
--- Events    PUBLISH wake 'line'
+-- Events    PUBLISH wake 'queue'
 -- include revision
 
 local root, name = KEYS[1], ARGV[1]
@@ -21,5 +21,5 @@ for i = 3, #ARGV, 2 do
   end
 end
 raiseRevision(root, 'cluster', name)
-redis.call('PUBLISH', root .. ':wake', 'line')
+redis.call('PUBLISH', root .. ':wake', 'queue')
 return 1

@@ -5,7 +5,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 reason
 -- Returns   'cancelled' | 'cancelling' | 'already-final' | 'not-found'
--- Events    state: queued | launching -> cancelled (PUBLISH wake 'line'), or launching | running -> cancelling (wake
+-- Events    state: queued | launching -> cancelled (PUBLISH wake 'queue'), or launching | running -> cancelling (wake
 --           'cancel')
 -- include time
 -- include state

@@ -5,7 +5,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 at most so many are checked
 -- Returns   how many were checked, then the experiments that failed
--- Events    state: queued | launching -> failed; PUBLISH wake 'line'
+-- Events    state: queued | launching -> failed; PUBLISH wake 'queue'
 -- include time
 -- include state
 -- include allocation

@@ -10,7 +10,7 @@
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
 --           {'no-project'}: its project was removed meanwhile; {'queue-full'}: too many of its project wait;
 --           {'closed', who closed its queue (JSON)}
--- Events    state: null -> queued, under 0-1; PUBLISH wake 'line'
+-- Events    state: null -> queued, under 0-1; PUBLISH wake 'queue'
 --
 -- A repeated call (same id, or same key and digest) answers as the first did.
 -- include time
@@ -36,5 +36,5 @@ rememberMade(root, ARGV[15], ARGV[16], id)
 if ARGV[21] ~= '' then
   recordAudit(root, { entry = ARGV[21], ring = ARGV[22], most = ARGV[23], mostOfCaller = ARGV[24], keptMs = ARGV[25] }, now)
 end
-redis.call('PUBLISH', root .. ':wake', 'line')
+redis.call('PUBLISH', root .. ':wake', 'queue')
 return { 'ok', id, '1' }

@@ -6,7 +6,7 @@
 -- ARGV      1 'all', 'project:<name>' or 'cluster:<name>'; 'closed' or 'closed:<project>'; 2 who paused or drained it, when and why (JSON); '': it is resumed,
 --           3 the cluster that must be known, or ''
 -- Returns   1, or 0 where there is no such cluster
--- Events    PUBLISH wake 'line'
+-- Events    PUBLISH wake 'queue'
 -- include revision
 
 local root = KEYS[1]
@@ -17,5 +17,5 @@ else
   redis.call('HSET', root .. ':paused', ARGV[1], ARGV[2])
 end
 if ARGV[3] ~= '' then raiseRevision(root, 'cluster', ARGV[3]) end
-redis.call('PUBLISH', root .. ':wake', 'line')
+redis.call('PUBLISH', root .. ':wake', 'queue')
 return 1

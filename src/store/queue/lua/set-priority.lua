@@ -4,7 +4,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 priority, 3 the revision that it must have, or ''
 -- Returns   'changed' | 'not-found'; 'not-waiting' | 'changed-since': nothing was changed
--- Events    PUBLISH wake 'line'
+-- Events    PUBLISH wake 'queue'
 -- include queue
 -- include revision
 
@@ -17,5 +17,5 @@ if record[1] ~= 'queued' then return 'not-waiting' end
 redis.call('HSET', x, 'priority', ARGV[2])
 raiseRevision(root, 'experiment', id)
 enqueue(root, id, record[3], queueScore(record[2], ARGV[2]))
-redis.call('PUBLISH', root .. ':wake', 'line')
+redis.call('PUBLISH', root .. ':wake', 'queue')
 return 'changed'

@@ -21,7 +21,7 @@ local function endUnacquired(root, id, change)
   redis.call('HSET', x, 'endedAt', int(change.now))
   redis.call('HDEL', x, 'allocation', 'waitReason', 'waitRank', 'waitEstimate', 'notBefore')
   moveState(root, id, change)
-  redis.call('PUBLISH', root .. ':wake', 'line')
+  redis.call('PUBLISH', root .. ':wake', 'queue')
 end
 
 -- Fails an unacquired experiment whose deadline has passed.

@@ -55,7 +55,7 @@ local function leaveUnsettled(root, id)
   if redis.call('SREM', unsettled, id) == 0 or redis.call('EXISTS', unsettled) == 1 then return end
   if redis.call('DEL', root .. ':alone:' .. dispatcher) == 0 then return end
   redis.call('PUBLISH', root .. ':wake', 'lease')
-  redis.call('PUBLISH', root .. ':wake', 'line')
+  redis.call('PUBLISH', root .. ':wake', 'queue')
 end
 
 -- The attempt is cleared: no suspect any more. What led to a quarantine stays on the record as its evidence.

@@ -9,7 +9,7 @@
 --           then for each rule that fired: name, attempt, event (JSON) and the batch to keep or ''
 -- Returns   {'ok', '1' stopped or '0', for each rule that was recorded now: its name}
 -- Errors    {'moved'}: another has moved them on; {'gone'}
--- Events    rule, told to the feeds too; state of a stop: queued | launching -> cancelled (PUBLISH wake 'line'), launching |
+-- Events    rule, told to the feeds too; state of a stop: queued | launching -> cancelled (PUBLISH wake 'queue'), launching |
 --           running -> cancelling (wake 'cancel'). A final experiment is only marked
 -- include time
 -- include state

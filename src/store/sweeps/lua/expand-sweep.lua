@@ -7,7 +7,7 @@
 --           then for each child its arguments (see redis/lua/create.lua)
 -- Returns   'ok'
 -- Errors    'moved': the next child is another one, or the sweep is cancelled or gone; 'full'
--- Events    state: null -> queued of each child; PUBLISH wake 'line'
+-- Events    state: null -> queued of each child; PUBLISH wake 'queue'
 -- include time
 -- include state
 -- include create
@@ -27,5 +27,5 @@ redis.call('HSET', s, 'expanded', int(index))
 countToCome(root, s)
 -- Where children wait for others, whoever settles them says when nothing is left to do.
 if not record[5] and index >= tonumber(record[3]) then redis.call('ZREM', root .. ':sweep-work', id) end
-redis.call('PUBLISH', root .. ':wake', 'line')
+redis.call('PUBLISH', root .. ':wake', 'queue')
 return 'ok'

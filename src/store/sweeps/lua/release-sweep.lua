@@ -8,7 +8,7 @@
 --           the child that it waits for, and its arguments (see redis/lua/create.lua)
 -- Returns   {'ok', ids of the new experiments…}
 -- Errors    {'moved'}: the sweep is cancelled or gone; {'full'}
--- Events    state: null -> queued of each; PUBLISH wake 'line'
+-- Events    state: null -> queued of each; PUBLISH wake 'queue'
 --
 -- Without another end since then, and with every free child made, nothing is left to do: the sweep stands no longer
 -- among those with work.
@@ -47,5 +47,5 @@ countToCome(root, s)
 if ARGV[4] ~= '' and (record[5] or '0') == ARGV[4] and tonumber(record[3]) >= tonumber(record[4]) then
   redis.call('ZREM', root .. ':sweep-work', id)
 end
-if #answer > 1 then redis.call('PUBLISH', root .. ':wake', 'line') end
+if #answer > 1 then redis.call('PUBLISH', root .. ':wake', 'queue') end
 return answer

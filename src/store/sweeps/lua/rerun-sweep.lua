@@ -9,7 +9,7 @@
 -- Returns   {'ok', ids of the new experiments…}
 -- Errors    {'cancelled'}: the sweep is cancelled or gone; {'full'}; {'closed', who closed its queue (JSON)};
 --           {'queue-full'}: too many of its project would wait
--- Events    state: null -> queued of each; PUBLISH wake 'line'
+-- Events    state: null -> queued of each; PUBLISH wake 'queue'
 -- include time
 -- include state
 -- include create
@@ -81,5 +81,5 @@ for _, at in ipairs(failed) do
   answer[#answer + 1] = ARGV[at + 3]
 end
 countToCome(root, s)
-if #answer > 1 then redis.call('PUBLISH', root .. ':wake', 'line') end
+if #answer > 1 then redis.call('PUBLISH', root .. ':wake', 'queue') end
 return answer

@@ -6,7 +6,7 @@ import {
   inWords,
 } from '../../../../src/dispatch/placement/round-decision.ts';
 import type { Pace, Waiting } from '../../../../src/store/queue/contract.ts';
-import { node, situationFrom, waits } from '../../../support/line.ts';
+import { node, snapshotFrom, waits } from '../../../support/queue.ts';
 
 function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, backfill = false } = {}) {
   const asked: number[] = [];
@@ -65,7 +65,7 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
       },
     },
   };
-  const all = { queue: { ...store.queue, situation: situationFrom(store) } };
+  const all = { queue: { ...store.queue, snapshot: snapshotFrom(store) } };
   const decide = createRoundDecider({ store: all as unknown as DecisionStore, now: () => state.now });
   return { decide, asked, state };
 }

@@ -5,7 +5,7 @@ import type { Cluster, Reservation } from '../../../../src/store/clusters/contra
 import type { Pause, Waiting, WaitNote } from '../../../../src/store/queue/contract.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
-import { situationFrom } from '../../../support/line.ts';
+import { snapshotFrom } from '../../../support/queue.ts';
 
 const CLUSTER: Cluster = {
   name: 'c',
@@ -95,7 +95,7 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
     },
   };
   const rounds = createSchedulingRounds({
-    store: { ...store, queue: { ...store.queue, situation: situationFrom(store) } } as unknown as Store,
+    store: { ...store, queue: { ...store.queue, snapshot: snapshotFrom(store) } } as unknown as Store,
     queue: {
       async release(id) {
         state.released.push(id);

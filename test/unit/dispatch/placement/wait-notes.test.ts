@@ -4,7 +4,7 @@ import type { RoundDecision } from '../../../../src/dispatch/placement/round-dec
 import { createWaitNotes } from '../../../../src/dispatch/placement/wait-notes.ts';
 import { type ScheduleInput, scheduleRound } from '../../../../src/scheduler/schedule.ts';
 import type { WaitNote } from '../../../../src/store/queue/contract.ts';
-import { cluster, exactly, node, waits } from '../../../support/line.ts';
+import { cluster, exactly, node, waits } from '../../../support/queue.ts';
 
 function bench() {
   const state = {

@@ -140,7 +140,7 @@ test('whether a cluster answers is judged by the clock of the server only', asyn
   const answering = async () => [
     (await store.clusters.list())[0]?.answering,
     (await store.clusters.list(['a']))[0]?.answering,
-    (await store.queue.situation(1)).clusters[0]?.answering,
+    (await store.queue.snapshot(1)).clusters[0]?.answering,
   ];
   assert.deepEqual(await answering(), [false, false, false]);
   for (const skewMs of [3_600_000, -3_600_000]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newProject } from '../../../../src/schemas/project.ts';
-import { situationFrom } from '../../../support/line.ts';
+import { snapshotFrom } from '../../../support/queue.ts';
 import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 
 const CLUSTER = {
@@ -13,7 +13,7 @@ const SEEN = { address: 'a:1', generation: 'g', lastSeenAt: 5, nodes: [NODE] };
 
 test('one step says what its parts say', async (t) => {
   const { store } = await storeFor(t);
-  assert.deepEqual(await store.queue.situation(5), await situationFrom(store)(5), 'of an empty store');
+  assert.deepEqual(await store.queue.snapshot(5), await snapshotFrom(store)(5), 'of an empty store');
   await store.projects.create(newProject({ name: 'p', gpuQuota: 3 }, 1));
   await store.clusters.put({ ...CLUSTER, nodes: [] });
   await store.clusters.put({ ...CLUSTER, name: 'other', nodes: [] });
@@ -32,14 +32,14 @@ test('one step says what its parts say', async (t) => {
   await store.queue.note(new Map([[first, { reason: 'needs 1 GPU', rank: 1, estimate }]]));
 
   for (const perProject of [1, 2, 100]) {
-    const all = await store.queue.situation(perProject);
-    assert.deepEqual(all, await situationFrom(store)(perProject));
+    const all = await store.queue.snapshot(perProject);
+    assert.deepEqual(all, await snapshotFrom(store)(perProject));
     assert.deepEqual(
       [...all.window.truncated].sort(),
       perProject < 2 ? ['default', 'p'] : perProject < 3 ? ['p'] : [],
     );
   }
-  const { reservations, window, projectVersions } = await store.queue.situation(100);
+  const { reservations, window, projectVersions } = await store.queue.snapshot(100);
   assert.equal(reservations.get('local')?.items[0]?.experiment, id);
   assert.deepEqual([window.waiting.length, projectVersions.get('default')], [5, 1]);
 });
@@ -48,15 +48,15 @@ test('one step says what its parts say', async (t) => {
 test('a long window is read after the rest', async (t) => {
   const { store, redis } = await storeFor(t);
   const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown[][]>>;
-  const situation = commands['echelon:situation']!.bind(redis);
+  const snapshot = commands['echelon:snapshot']!.bind(redis);
   let rows: unknown[] | undefined;
-  commands['echelon:situation'] = async (...args) => {
-    const reply = await situation(...args);
+  commands['echelon:snapshot'] = async (...args) => {
+    const reply = await snapshot(...args);
     rows = reply.at(-1);
     return reply;
   };
   await Promise.all(Array.from({ length: 1_030 }, () => store.experiments.submit(submitInput())));
-  const { waiting } = (await store.queue.situation(2_000)).window;
+  const { waiting } = (await store.queue.snapshot(2_000)).window;
   assert.deepEqual(rows, []);
   assert.equal(waiting.length, 1_030);
   assert.deepEqual(waiting, (await store.queue.window(2_000)).waiting);

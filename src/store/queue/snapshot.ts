@@ -1,8 +1,8 @@
 import { toProjects } from '../access/projects.ts';
 import { toClusters, toReservations } from '../clusters/clusters.ts';
 import type { StoreContext } from '../redis/context.ts';
-import type { Holding, LineWindow, QueueStore, Situation } from './contract.ts';
-import { WAITING_FIELDS, waitingOf } from './line.ts';
+import type { Holding, QueueSnapshot, QueueStore, QueueWindow } from './contract.ts';
+import { WAITING_FIELDS, waitingOf } from './positions.ts';
 import { toPauses, toProjectVersions } from './queue.ts';
 
 /** So much of the line is read in the one step; more of it would hold up the server. */
@@ -24,13 +24,13 @@ type Reply = [
 ];
 
 /** See {@link QueueStore}. */
-export function createSituation(
+export function createSnapshot(
   { run }: Pick<StoreContext, 'run'>,
   { window }: Pick<QueueStore, 'window'>,
-): Pick<QueueStore, 'situation'> {
+): Pick<QueueStore, 'snapshot'> {
   return {
-    async situation(perProject): Promise<Situation> {
-      const reply = (await run('situation', [perProject, ROWS_IN_ONE_STEP, ...WAITING_FIELDS])) as Reply;
+    async snapshot(perProject): Promise<QueueSnapshot> {
+      const reply = (await run('snapshot', [perProject, ROWS_IN_ONE_STEP, ...WAITING_FIELDS])) as Reply;
       const [seconds, clusters, seen, draining, set, projects, pauses, versionList, reserved, tooLong] =
         reply;
       const versions = pairs(versionList);
@@ -58,7 +58,7 @@ function toHoldings(reserved: Reply[8], versions: Record<string, string>): Map<s
   return holdings;
 }
 
-function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): LineWindow {
+function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): QueueWindow {
   const found: { id: string; place: number; row: (string | null)[] }[] = [];
   for (let at = 0; at < rows.length; at += 3) {
     const [id, place, row] = rows.slice(at, at + 3) as [string, string, (string | null)[]];

@@ -46,7 +46,9 @@ export function waitingOf(id: string, row: readonly (string | null)[], nowMs: nu
 }
 
 /** The line of waiting experiments, and how many there are in each state. */
-export function createLine(context: StoreContext): Pick<QueueStore, 'first' | 'position' | 'ids' | 'states'> {
+export function createPositions(
+  context: StoreContext,
+): Pick<QueueStore, 'first' | 'position' | 'ids' | 'states'> {
   const { redis, keys } = context;
 
   async function waitingIds(limit: number, from = 0): Promise<string[]> {

@@ -31,7 +31,7 @@ export function waits(experiment: string, gpus: number, cpus = 1, more: Partial<
 }
 
 /** Parts of a store as a test makes them up. */
-interface SituationParts {
+interface SnapshotParts {
   clusters: {
     list(): Promise<{ name: string }[]>;
     allocations(cluster: string): Promise<unknown>;
@@ -44,8 +44,8 @@ interface SituationParts {
   };
 }
 
-/** The `situation` of a made-up store, put together from its parts. */
-export function situationFrom(store: SituationParts) {
+/** The `snapshot` of a made-up store, put together from its parts. */
+export function snapshotFrom(store: SnapshotParts) {
   return async (perProject: number) => {
     const clusters = await store.clusters.list();
     const held = clusters.map(async ({ name }) => [name, await store.clusters.allocations(name)] as const);

@@ -1,10 +1,10 @@
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { QueueStore } from './contract.ts';
-import { readWaiting } from './line.ts';
+import { readWaiting } from './positions.ts';
 
 /** See {@link QueueStore.page}. */
-export function createLinePage(context: StoreContext): Pick<QueueStore, 'page'> {
+export function createQueuePage(context: StoreContext): Pick<QueueStore, 'page'> {
   const { redis, keys } = context;
   return {
     async page({ limit, project, after = '-inf' }) {
