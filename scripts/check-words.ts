@@ -119,7 +119,9 @@ function blocksOf(markdown: string): { text: string; line: number }[] {
     if (/^\s*(```|~~~)/.test(line)) fenced = !fenced;
     const begins = /^\s*([-*+]|\d+\.)\s|^#|^\s*\||^>/.test(line);
     if (fenced || line.trim() === '' || begins) open = undefined;
-    if (fenced || line.trim() === '' || /^\s*(```|~~~|<)/.test(line)) continue;
+    // Indented code.
+    const code = open === undefined && /^( {4}|\t)/.test(line) && !begins;
+    if (fenced || code || line.trim() === '' || /^\s*(```|~~~|<)/.test(line)) continue;
     if (line.trim().startsWith('|')) {
       blocks.push(...line.split('|').map((text) => ({ text, line: at + 1 })));
     } else if (open) {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../../../src/cli/program.ts';
@@ -28,13 +30,53 @@ test('every npm script of the README exists', () => {
   for (const name of named) if (!others.has(name)) assert.ok(name in scripts, name);
 });
 
-test('its help and verify lines work as they stand', () => {
-  const cheap = commands.filter((line) => / -- (--help|verify )/.test(line));
-  assert.equal(cheap.length, 2);
-  for (const command of cheap) {
+test('the commands of the README that need no server work as they stand', () => {
+  const offline = commands.filter((line) => / -- (--help|verify |explain )/.test(line));
+  assert.equal(offline.length, 3);
+  for (const command of offline) {
     const { status, stderr } = run(command);
-    assert.equal(status, 0, `${command}\n${stderr}`);
+    // The file has planted faults.
+    assert.equal(status, command.includes(' verify ') ? 1 : 0, `${command}\n${stderr}`);
   }
+});
+
+test('the report that the README shows is what the program prints', () => {
+  const shown = /```console\n([\s\S]*?)```/.exec(readme)![1]!;
+  const [verify, explain] = shown.split('$ ').slice(1);
+  for (const block of [verify!, explain!]) {
+    const [command, ...lines] = block.trim().split('\n');
+    const args = command!
+      .replace(/^echelon /, '')
+      .match(/"[^"]*"|\S+/g)!
+      .map((word) => word.replaceAll('"', ''));
+    const { stdout } = spawnSync(process.execPath, ['src/cli/main.ts', ...args], { encoding: 'utf8' });
+    assert.ok(stdout.includes(lines.join('\n')), stdout);
+  }
+});
+
+test('the snippet for a trainer writes a file that verifies', (t) => {
+  const page = readFileSync('docs/getting-started/verify-your-own-run.md', 'utf8');
+  const snippet = /```python\n([\s\S]*?)```/.exec(page)![1]!;
+  const folder = mkdtempSync(join(tmpdir(), 'echelon-snippet-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  copyFileSync('deploy/ray-worker/echelon_rayworker/batch.py', join(folder, 'batch.py'));
+  const trainer = `
+rewards = [1.0, 0.0, 0.0, 0.0]
+step, prompt_ids, rollout_ids = 3, ["a"] * 4, ["a1", "a2", "a3", "a4"]
+advantages = [(reward - 0.25) / (0.5 + 1e-6) for reward in rewards]
+`;
+  const python = spawnSync(
+    process.env.ECHELON_PYTHON ?? 'python3',
+    ['-c', trainer + snippet.replace('group_size=8', 'group_size=4')],
+    {
+      encoding: 'utf8',
+      cwd: folder,
+    },
+  );
+  assert.equal(python.status, 0, python.stderr);
+  const { stdout, status } = run(`verify ${join(folder, 'step-3.json.gz')}`);
+  assert.equal(status, 0, stdout);
+  assert.match(stdout, /4 exact/);
 });
 
 test('every command of echelon that it names has help, and every file is there', () => {
@@ -103,23 +145,6 @@ test('the figures of the README are those of the pages that were measured', () =
       (share) => `algebraic forms | ${share},`,
     ],
     ['docs/evidence/detection-power.md', /^\| 1e-3 \|.*\| ([\d.]+ %) \|$/m, (share) => `, ${share} |`],
-    ['docs/evidence/kernel.md', /one thread +(\d+)\.\d+ ns\/step at 1000000/, (ns) => `${ns} ns a step`],
-    ['docs/evidence/kernel.md', /whole batch: (\d\.\d)\d × as long/, (times) => `plain C ${times} × as long`],
-    ['docs/evidence/kernel.md', /two threads +([\d.]+) ×/, (times) => `two threads ${times} ×`],
-    [
-      'docs/guides/operating.md',
-      /durable submissions at 50 connections.*\| ([\d.]+) \| /,
-      (rate) => `| ${rate} of its rate;`,
-    ],
-    ['docs/guides/operating.md', /their p99;.*\| (\d+ ms) \| /, (p99) => `p99 ${p99} (25 were wanted)`],
-    [
-      'docs/guides/operating.md',
-      /`Launch` received.*\| (\d+)\.\d ms \| /,
-      (p99) => `p99 ${p99} ms | the same`,
-    ],
-    ['docs/guides/operating.md', /claim and end \| ([\d.]+) ×/, (claim) => `to 10³ | ${claim}, `],
-    ['docs/guides/operating.md', /^\| cancel \| ([\d.]+) ×/m, (cancel) => `, ${cancel}, `],
-    ['docs/guides/operating.md', /a page of 50; of one state \| ([\d.]+) ×/, (page) => `, ${page} × |`],
   ];
   for (const [file, theirs, ours] of backed) {
     const [, ...found] = theirs.exec(readFileSync(file, 'utf8')) ?? [];
@@ -128,15 +153,34 @@ test('the figures of the README are those of the pages that were measured', () =
   }
 });
 
-test('the folder table names what is there, and all of src', () => {
-  const table = readme.slice(readme.indexOf('| folder |'));
+test('the table of folders names existing folders, and all of src', () => {
+  const contributing = readFileSync('CONTRIBUTING.md', 'utf8');
+  const table = contributing.slice(contributing.indexOf('| folder |'));
   const folders = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell]) =>
     [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
   );
   for (const folder of folders) assert.ok(existsSync(folder), folder);
-  const inner = new Set(['config', 'observe', 'dashboard']);
-  for (const entry of readdirSync('src', { withFileTypes: true })) {
-    if (!entry.isDirectory() || inner.has(entry.name)) continue;
-    assert.ok(folders.includes(`src/${entry.name}`), `src/${entry.name} is not in the README's table`);
+  for (const entry of readdirSync('src', { withFileTypes: true }))
+    if (entry.isDirectory())
+      assert.ok(folders.includes(`src/${entry.name}`), `src/${entry.name} is not in the table`);
+});
+
+/** Links of a page to files of the checkout, without anchors. */
+function linksOf(file: string): string[] {
+  const links = [...readFileSync(file, 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(
+    ([, link]) => link!,
+  );
+  return links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => join(dirname(file), link));
+}
+
+test('every link of the documentation leads to a file, and every page is linked from another', () => {
+  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')];
+  const linked = new Set<string>();
+  for (const page of pages) {
+    for (const link of linksOf(page)) {
+      assert.ok(existsSync(link), `${page} links to ${link}`);
+      if (link !== page) linked.add(link);
+    }
   }
+  for (const page of pages) if (page !== 'README.md') assert.ok(linked.has(page), `no page links to ${page}`);
 });
