@@ -17,7 +17,9 @@ import yaml
 CHART = "helm/echelon"
 VERSIONS = ("1.27", "1.31", "1.37")
 RELEASE, NAMESPACE = "rel", "ns"
-# Kinds of operators: Kubernetes has no schema of them, so their fields are looked at in `check_foreign`.
+# Beside this interpreter, where check-chart.sh puts it; elsewhere on PATH.
+HELM = shutil.which("helm", path=os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])) or "helm"
+# Kinds of operators: Kubernetes has no schema of them, so `check_foreign` checks their fields.
 FOREIGN = {"RayCluster", "PodMonitor", "PrometheusRule"}
 
 YAML_RULES = (
@@ -74,35 +76,24 @@ REFUSED = [
 ]
 
 
-def render(values: dict) -> list[dict]:
-    """The manifests; RuntimeError with Helm's words where it refuses."""
-    texts = render_with_helm(values) if shutil.which("helm") else render_with_library(values)
-    return [manifest for text in texts for manifest in yaml.safe_load_all(text) if manifest]
-
-
-def render_with_helm(values: dict) -> list[str]:
+def helm(command: str, values: dict, *options: str) -> str:
+    """The output of a Helm command on the chart; RuntimeError with Helm's message if it refuses."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         yaml.safe_dump(values, file)
         file.flush()
+        release = [RELEASE] if command == "template" else []
         done = subprocess.run(
-            ["helm", "template", RELEASE, CHART, "--namespace", NAMESPACE, "--values", file.name],
+            [HELM, command, *release, CHART, "--namespace", NAMESPACE, "--values", file.name, *options],
             capture_output=True, text=True, check=False,
         )
     if done.returncode != 0:
-        raise RuntimeError(done.stderr)
-    return [done.stdout]
+        raise RuntimeError(done.stderr or done.stdout)
+    return done.stdout
 
 
-def render_with_library(values: dict) -> list[str]:
-    import helm_python
-
-    with helm_python.Chart.load(CHART) as chart:
-        try:
-            chart.validate_schema(values)
-            rendered = chart.render(values, name=RELEASE, namespace=NAMESPACE)
-        except helm_python.HelmError as error:
-            raise RuntimeError(str(error)) from error
-    return [text for name, text in sorted(rendered.items()) if not name.endswith((".txt", ".tpl"))]
+def render(values: dict) -> list[dict]:
+    """The manifests; RuntimeError with Helm's message if it refuses the values."""
+    return [manifest for manifest in yaml.safe_load_all(helm("template", values)) if manifest]
 
 
 def check_kubernetes(manifest: dict) -> None:
@@ -111,7 +102,7 @@ def check_kubernetes(manifest: dict) -> None:
 
 
 def check_foreign(manifest: dict) -> None:
-    """The pods of a RayCluster against Kubernetes' own schema, and the fields that its operator must find."""
+    """The pods of a RayCluster against Kubernetes' own schema, and the fields that its operator requires."""
     if manifest["kind"] != "RayCluster":
         return
     spec = manifest["spec"]
@@ -129,6 +120,7 @@ def check_foreign(manifest: dict) -> None:
 
 
 def check_values(name: str, values: dict) -> int:
+    helm("lint", values, "--strict")
     manifests = render(values)
     names = [(manifest["kind"], manifest["metadata"]["name"]) for manifest in manifests]
     assert len(set(names)) == len(names), f"{name}: two manifests of one name"
@@ -157,7 +149,7 @@ def check_files() -> int:
 
 
 def queries() -> list[tuple[str, str]]:
-    """Every expression of the rules and the board, and where it stands."""
+    """Every expression of the rules and the board, with the name of its rule or panel."""
     with open("deploy/prometheus/rules.yml", encoding="utf-8") as file:
         rules = [rule for group in yaml.safe_load(file)["groups"] for rule in group["rules"]]
     with open("deploy/grafana/dashboards/echelon.json", encoding="utf-8") as file:
@@ -184,7 +176,7 @@ def main() -> int:
         source = sys.stdin if sys.argv[2] == "-" else open(sys.argv[2], encoding="utf-8")
         print(json.dumps(render(yaml.safe_load(source) or {})))
         return 0
-    engine = "helm" if shutil.which("helm") else "Helm's library"
+    version = subprocess.run([HELM, "version", "--short"], capture_output=True, text=True, check=True).stdout.strip()
     good = {"minimal": MINIMAL}
     for path in sorted(glob.glob(f"{CHART}/examples/*.yaml")):
         with open(path, encoding="utf-8") as file:
@@ -193,7 +185,7 @@ def main() -> int:
     for name, values in good.items():
         try:
             print(f"ok      {name}: {check_values(name, values)} manifests, Kubernetes {', '.join(VERSIONS)}")
-        except Exception as error:  # noqa: BLE001 - every fault is shown, then the next values are looked at
+        except Exception as error:  # noqa: BLE001 - every fault is shown before the next values are checked
             failed += 1
             print(f"FAILED  {name}: {type(error).__name__}: {error}")
     for values, word in REFUSED:
@@ -205,7 +197,7 @@ def main() -> int:
             if word not in str(error):
                 failed += 1
                 print(f"FAILED  refused, but not for {word}: {error}")
-    print(f"{len(REFUSED)} half-configured and hostile values looked at; rendered by {engine}")
+    print(f"{len(REFUSED)} half-configured and hostile values refused; rendered by Helm {version}")
     failed += check_files()
     failed += check_queries()
     if shutil.which("promtool"):

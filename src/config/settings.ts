@@ -19,6 +19,9 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
+/** Below it a token can be guessed. */
+const MIN_TOKEN_LENGTH = 16;
+
 const text = (value: string): string => value;
 
 function integer(min: number, max: number): (value: string) => number {
@@ -61,6 +64,15 @@ function secretText(least: number): (value: string) => string {
     if (value.length < least) throw new SettingsError(`must have at least ${least} characters`);
     return value;
   };
+}
+
+/** Tokens of at least 16 characters, at least one. */
+function tokenList(value: string): string[] {
+  const tokens = list(value);
+  if (tokens.length === 0) throw new SettingsError('holds no token');
+  if (tokens.some((token) => token.length < MIN_TOKEN_LENGTH))
+    throw new SettingsError(`must hold tokens of at least ${MIN_TOKEN_LENGTH} characters`);
+  return tokens;
 }
 
 function address(value: string): string {
@@ -152,7 +164,7 @@ export const SETTINGS = {
     ...setting<string[]>(
       'ECHELON_TOKENS',
       [],
-      list,
+      tokenList,
       'Tokens that may do everything, beside the API keys that are made with them, separated by commas or lines; not set: one is made and kept in the state directory',
     ),
     secret: true,
@@ -178,7 +190,12 @@ export const SETTINGS = {
     integer(0, 65535),
     'Port of /metrics, /healthz and /readyz for machines, without a token; 0: none',
   ),
-  metricsHost: setting('ECHELON_METRICS_HOST', '127.0.0.1', text, 'Address that the metrics port listens on'),
+  metricsHosts: setting(
+    'ECHELON_METRICS_HOST',
+    ['127.0.0.1'],
+    list,
+    'Addresses or names on which the metrics port listens, separated by commas',
+  ),
   leaseMs: setting(
     'ECHELON_LEASE_MS',
     15000,
@@ -235,11 +252,14 @@ function textOf({ variable, secret }: Setting<unknown>, environment: NodeJS.Proc
   const file = secret ? (environment[`${variable}_FILE`] ?? '') : '';
   if (file === '') return value;
   if (value !== '') throw new SettingsError(`and ${variable}_FILE are both set; keep one`);
+  let content: string;
   try {
-    return readFileSync(file, 'utf8').trim();
+    content = readFileSync(file, 'utf8').trim();
   } catch (error) {
     throw new SettingsError(`cannot be read from its file: ${(error as Error).message}`);
   }
+  if (content === '') throw new SettingsError(`has an empty file: ${file}`);
+  return content;
 }
 
 /** The archive is one place, and a bucket needs both of its keys. */

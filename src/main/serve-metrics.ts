@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { startMetricsServer } from '../observe/metrics-server.ts';
@@ -5,7 +7,7 @@ import { SHOWN_EXPERIMENTS, type StoreFigures } from '../observe/store-gauges.ts
 import { projectFigures } from '../scheduler/project-figures.ts';
 import type { Store } from '../store/store.ts';
 
-/** Serves `/metrics` where the settings name a port for it; closed by `resources`. */
+/** Serves `/metrics` on each address of the settings if they name a port for it; closed by `resources`. */
 export async function serveMetrics({
   settings,
   metrics,
@@ -18,9 +20,21 @@ export async function serveMetrics({
   resources: AsyncDisposableStack;
 }): Promise<void> {
   if (settings.metricsPort === 0) return;
-  const { metricsHost: host, metricsPort: port } = settings;
-  const server = await startMetricsServer({ host, port, metrics, ready: () => store.pressure() });
-  resources.defer(() => server.close());
+  for (const name of settings.metricsHosts) {
+    const host = await ownAddress(name);
+    const server = await startMetricsServer({
+      ...{ host, port: settings.metricsPort, metrics },
+      ready: () => store.pressure(),
+    });
+    resources.defer(() => server.close());
+  }
+}
+
+/** The address of `name` that is this machine's: the name of a container network has one for each replica. */
+async function ownAddress(name: string): Promise<string> {
+  const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
+  const addresses = await lookup(name, { all: true });
+  return addresses.find(({ address }) => own.includes(address))?.address ?? name;
 }
 
 /** What the store says of the whole system, for one scrape. */

@@ -19,6 +19,7 @@ export interface Service {
   build?: { dockerfile: string };
   stop_grace_period?: string;
   cap_drop?: string[];
+  logging?: { options: Record<string, string> };
 }
 
 /** docker-compose.yml, its anchors resolved. */

@@ -33,7 +33,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- .Values.archive.existingClaim | default (printf "%s-archive" (include "echelon.fullname" .)) }}
 {{- end }}
 
-{{/* Where the archive, or what opens it, is mounted. */}}
+{{/* The mount of the archive, or of the bucket's keys. */}}
 {{- define "echelon.archiveMount" -}}
 {{- if .Values.archive.bucketUrl }}{ name: bucket, mountPath: /etc/echelon/bucket, readOnly: true }{{ else }}{ name: archive, mountPath: /var/lib/echelon/archive }{{ end }}
 {{- end }}

@@ -18,10 +18,10 @@ const DOORS: Record<string, number[]> = { redis: [6379], api: [7077, 9464], disp
 
 /** Who may reach what, written by hand: what the networks of the compose file are to bring about. */
 const MAY_REACH: Record<string, string[]> = {
-  redis: ['api:7077', 'api:9464', 'dispatcher:9464'],
+  redis: ['api:7077'],
   api: ['redis:6379', 'dispatcher:9464'],
   dispatcher: ['redis:6379', 'api:7077', 'api:9464', 'ray:7400'],
-  ray: ['dispatcher:9464'],
+  ray: [],
   prometheus: ['api:7077', 'api:9464', 'dispatcher:9464'],
 };
 
@@ -36,7 +36,8 @@ describe('the services of the compose file as processes in network namespaces', 
       variable,
       interpolate(String(value))
         .replace('/run/secrets', join(directory, 'secrets'))
-        .replace('//redis:', `//${topology.address(name, 'redis')}:`),
+        .replace('//redis:', `//${topology.address(name, 'redis')}:`)
+        .replace(`${name}-watch`, `${topology.address('prometheus', name)}`),
     ]);
     const state = {
       ECHELON_STATE_DIR: join(directory, name),

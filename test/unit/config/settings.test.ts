@@ -36,12 +36,12 @@ describe('settings', () => {
   test('values are read by their kind', () => {
     const settings = loadSettings({
       ECHELON_PORT: '0',
-      ECHELON_TOKENS: 'a, b,',
+      ECHELON_TOKENS: 'token-0123456789-a, token-0123456789-b,',
       ECHELON_ALLOW_UNFIT_REDIS: 'true',
       ECHELON_LOG_LEVEL: 'debug',
     });
     assert.equal(settings.port, 0);
-    assert.deepEqual(settings.tokens, ['a', 'b']);
+    assert.deepEqual(settings.tokens, ['token-0123456789-a', 'token-0123456789-b']);
     assert.equal(settings.allowUnfitRedis, true);
     assert.equal(settings.logLevel, 'debug');
   });
@@ -66,13 +66,37 @@ describe('settings', () => {
     const directory = await mkdtemp(join(tmpdir(), 'echelon-settings-'));
     t.after(() => rm(directory, { recursive: true, force: true }));
     const file = join(directory, 'secret');
-    await writeFile(file, 'first\nsecond\n');
-    assert.deepEqual(loadSettings({ ECHELON_TOKENS_FILE: file }).tokens, ['first', 'second']);
-    assert.equal(loadSettings({ REDIS_PASSWORD_FILE: file }).redisPassword, 'first\nsecond');
+    await writeFile(file, 'first-0123456789\nsecond-0123456789\n');
+    assert.deepEqual(loadSettings({ ECHELON_TOKENS_FILE: file }).tokens, [
+      'first-0123456789',
+      'second-0123456789',
+    ]);
+    assert.equal(
+      loadSettings({ REDIS_PASSWORD_FILE: file }).redisPassword,
+      'first-0123456789\nsecond-0123456789',
+    );
     assert.match(problem({ ECHELON_TOKENS_FILE: file, ECHELON_TOKENS: 'x' }), /both set/);
     assert.match(problem({ ECHELON_TOKENS_FILE: join(directory, 'none') }), /ECHELON_TOKENS cannot be read/);
     assert.match(problem({ ECHELON_PORT_FILE: file }), /ECHELON_PORT_FILE is not a setting/);
+    await writeFile(file, 'first');
     assert.doesNotMatch(problem({ ECHELON_COOKIE_SECRET_FILE: file }), /first/);
+  });
+
+  test('a token that can be guessed and an empty file of a secret are refused', async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'echelon-settings-'));
+    t.after(() => rm(directory, { recursive: true, force: true }));
+    const file = join(directory, 'secret');
+    for (const content of ['', '\n', ',', 'short', 'token-0123456789-a,short']) {
+      await writeFile(file, content);
+      const message = problem({ ECHELON_TOKENS_FILE: file });
+      assert.match(
+        message,
+        /ECHELON_TOKENS (has an empty file|holds no token|must hold tokens of at least 16)/,
+      );
+      assert.doesNotMatch(message, /short/);
+    }
+    await writeFile(file, '');
+    assert.match(problem({ REDIS_PASSWORD_FILE: file }), /REDIS_PASSWORD has an empty file: .*secret/);
   });
 
   test('the public address is an origin', () => {
@@ -107,11 +131,11 @@ describe('settings', () => {
 
   test('the secret ones are known by their values', () => {
     const settings = loadSettings({
-      ECHELON_TOKENS: 'token-1,token-2',
+      ECHELON_TOKENS: 'token-0123456789-1,token-0123456789-2',
       REDIS_URL: 'redis://h',
       ECHELON_HOST: 'h',
     });
-    assert.deepEqual(secretsOf(settings), ['redis://h', 'token-1', 'token-2']);
+    assert.deepEqual(secretsOf(settings), ['redis://h', 'token-0123456789-1', 'token-0123456789-2']);
   });
 
   test('the environment that is handed out is a copy', () => {

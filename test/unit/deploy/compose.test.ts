@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -64,6 +64,8 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([archiveUrl?.name, archiveDir], ['b', null]);
     for (const { file } of Object.values(bucket.secrets))
       assert.match(file, /^\.\/deploy\/docker\/secrets\//);
+    for (const [name, service] of Object.entries(bucket.services))
+      assert.deepEqual(networksOf(service), ['bucket'], `${name}: trainings must not share its way out`);
   });
 
   test('every variable of the Ray services is one that their start reads, and the other way round', () => {
@@ -74,7 +76,7 @@ describe('docker-compose.yml', () => {
         assert.ok(read.has(variable), `${name}: ${variable}`);
   });
 
-  test('secrets of specs are mounted, read-only, where the ray-worker is told to look', () => {
+  test('secrets of specs are mounted, read-only, in the directory that the ray-worker reads', () => {
     assert.match(
       readFileSync('deploy/docker/ray-head.sh', 'utf8'),
       /--secrets-dir "\$\{ECHELON_SECRETS_DIR:-\}"/,
@@ -95,8 +97,25 @@ describe('docker-compose.yml', () => {
     assert.deepEqual(members('data'), ['redis', 'api', 'dispatcher']);
     assert.deepEqual(members('cluster'), ['dispatcher', 'ray', 'ray-gpu']);
     assert.deepEqual(members('watch'), ['api', 'dispatcher', 'prometheus', 'grafana']);
+    assert.deepEqual(members('outside'), ['dispatcher']);
+    assert.deepEqual(members('models'), ['ray-gpu']);
     for (const network of ['data', 'cluster', 'watch'])
       assert.equal(compose.networks[network]?.internal, true);
+  });
+
+  test('api and dispatcher have the same time to stop as in the chart, longer than the process takes at most', () => {
+    const inChart = ['api', 'dispatcher'].map((name) => {
+      const text = readFileSync(`helm/echelon/templates/${name}.yaml`, 'utf8');
+      return /terminationGracePeriodSeconds: (\d+)/.exec(text)?.[1];
+    });
+    const givesUp = /closeWithGrace\(\{ delay: (\d+)_000/.exec(
+      readFileSync('src/cli/commands/servers.ts', 'utf8'),
+    );
+    assert.ok(Number(givesUp?.[1]) < 40);
+    assert.deepEqual(
+      [...ours.map(([, one]) => one.stop_grace_period), ...inChart],
+      ['40s', '40s', '40', '40'],
+    );
   });
 
   test('ports are published on loopback only', () => {
@@ -122,7 +141,10 @@ describe('docker-compose.yml', () => {
       assert.match(image.replace(/^\$\{[A-Z_]+:-(.*)\}$/, '$1'), /:v?\d+\.\d+\.\d+/, name);
       assert.deepEqual(cap_drop, ['ALL'], name);
     }
-    for (const [, { read_only }] of ours) assert.equal(read_only, true);
+    for (const [name, { read_only, logging }] of Object.entries(compose.services)) {
+      if (name !== 'grafana') assert.equal(read_only, true, name);
+      assert.equal(logging?.options['max-file'], '5', `the log of ${name} is rotated`);
+    }
   });
 
   test('Redis keeps what it accepts', () => {
@@ -151,8 +173,9 @@ describe('docker-compose.yml', () => {
 describe('the Dockerfiles', () => {
   const node = readFileSync('deploy/docker/Dockerfile', 'utf8');
   const ray = readFileSync('deploy/docker/ray.Dockerfile', 'utf8');
+  const all = globSync('deploy/docker/*Dockerfile').map((file) => readFileSync(file, 'utf8'));
 
-  test('take their bases by version, install from the lockfile and run as somebody without rights', () => {
+  test('take their bases by version, install from the lockfile and run as a user without rights', () => {
     const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       dependencies: Record<string, string>;
     };
@@ -160,14 +183,29 @@ describe('the Dockerfiles', () => {
     assert.match(ray, /^ARG RAY_IMAGE=rayproject\/ray:\d+\.\d+\.\d+-py/m);
     assert.equal(node.match(/npm ci /g)?.length, 2);
     assert.doesNotMatch(node, /npm install/);
-    for (const text of [node, ray]) assert.match(text.split('\nUSER ').at(-1)!, /^\d+:\d+\n/);
+    for (const text of all) assert.match(text.split('\nUSER ').at(-1)!, /^\d+:\d+\n/);
+  });
+
+  test('need no frontend from a registry, and declare no volume, which Docker would fill unnamed at each start', () => {
+    for (const text of all) assert.doesNotMatch(text, /^# *syntax=|^VOLUME/m);
+  });
+
+  test('name one Ray version, which the chart and the lock of verl-agent name too', () => {
+    const versions = all
+      .flatMap((text) => [...text.matchAll(/^ARG RAY_IMAGE=rayproject\/ray:(\S+?)-py311-/gm)])
+      .map((match) => match[1]!);
+    assert.equal(versions.length, 2);
+    const chart = /^ {2}rayVersion: (\S+)$/m.exec(readFileSync('helm/echelon/values.yaml', 'utf8'))?.[1];
+    const lock = /^ray==(\S+)$/m.exec(readFileSync('deploy/docker/verl-agent.lock', 'utf8'))?.[1];
+    const tested = /^ray==(\S+)$/m.exec(readFileSync('deploy/ray-worker/requirements.txt', 'utf8'))?.[1];
+    assert.deepEqual([...new Set([...versions, chart, lock])], [tested]);
   });
 
   test('copy only what is there and what .dockerignore lets through', () => {
     const allowed = readFileSync('.dockerignore', 'utf8')
       .split('\n')
       .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
-    for (const text of [node, ray])
+    for (const text of all)
       for (const match of text.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm))
         for (const path of match[1]!.split(' ')) {
           assert.ok(existsSync(path), path);

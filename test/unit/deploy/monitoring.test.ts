@@ -72,13 +72,22 @@ test('the board shows queue, clusters, projects, training, rules and verificatio
   ]);
 });
 
-test('Prometheus asks the ports that compose gives to metrics', () => {
+test('Prometheus scrapes every replica of the services with a metrics port, on the network of metrics alone', () => {
   const config = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8')) as {
-    scrape_configs: { static_configs: { targets: string[] }[] }[];
+    scrape_configs: { dns_sd_configs: { names: string[]; type: string; port: number }[] }[];
   };
+  const [{ names, type, port }] = config.scrape_configs[0]!.dns_sd_configs as [
+    { names: string[]; type: string; port: number },
+  ];
   const { services } = readCompose();
-  for (const target of config.scrape_configs.flatMap((one) => one.static_configs[0]!.targets)) {
-    const [name, port] = target.split(':');
-    assert.equal(services[name!]?.environment?.ECHELON_METRICS_PORT, port);
+  const serving = Object.entries(services).filter(([, one]) => one.environment?.ECHELON_METRICS_PORT);
+  assert.deepEqual([names, type], [serving.map(([name]) => `${name}-watch`), 'A']);
+  for (const [name, { environment, networks }] of serving) {
+    assert.equal(environment?.ECHELON_METRICS_PORT, String(port));
+    assert.equal(environment?.ECHELON_METRICS_HOST, `127.0.0.1,${name}-watch`);
+    const aliases = Object.entries(networks as Record<string, { aliases?: string[] }>).flatMap(
+      ([network, one]) => (one.aliases ?? []).map((alias) => `${network} ${alias}`),
+    );
+    assert.deepEqual(aliases, [`watch ${name}-watch`]);
   }
 });

@@ -35,14 +35,16 @@ test('they are served where a port is set, until the end', async (t) => {
   await store.experiments.submit(submitInput());
   const metrics = createMetrics({ role: 'api', version: '1', readStore: () => readFigures(store) });
   const port = await freePort();
-  const get = () => fetch(`http://127.0.0.1:${port}/metrics`);
+  const get = (host = '127.0.0.1') => fetch(`http://${host}:${port}/metrics`);
   await using resources = new AsyncDisposableStack();
   const parts = { metrics, store, resources };
   await serveMetrics({ ...parts, settings: loadSettings({ ECHELON_METRICS_PORT: '0' }) });
   await assert.rejects(get());
-  const environment = { ECHELON_METRICS_PORT: String(port), ECHELON_METRICS_HOST: '127.0.0.1' };
+  const environment = { ECHELON_METRICS_PORT: String(port), ECHELON_METRICS_HOST: '127.0.0.1,127.0.0.2' };
   await serveMetrics({ ...parts, settings: loadSettings(environment) });
   assert.match(await (await get()).text(), /echelon_queue_length\{role="api"\} 1/);
+  assert.equal((await get('127.0.0.2')).status, 200);
+  await assert.rejects(get('127.0.0.3'));
   await resources.disposeAsync();
   await assert.rejects(get());
 });
