@@ -21,7 +21,7 @@ const DOCUMENTED: Record<keyof Limits, string> = {
   requests: `| ${of.requests} in `,
   requestWindowMs: ` in ${seconds(of.requestWindowMs)} |`,
   failedSignIns: `| ${of.failedSignIns} in a minute |`,
-  recomputations: `(503 \`verifier-busy\` beyond) | each api by itself, whoever asks | ${of.recomputations} |`,
+  recomputations: `(then 503 \`verifier-busy\`) | each api process | ${of.recomputations} |`,
   streams: `| open event streams | key or token, each api by itself | ${of.streams} |`,
   allStreams: `| ${of.allStreams.toLocaleString('en')};`,
   connections: `; ${of.connections.toLocaleString('en')} |`,
