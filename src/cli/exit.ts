@@ -9,6 +9,8 @@ export const EXIT = {
   usage: 2,
   /** The API does not answer. */
   unreachable: 3,
+  /** `verify`: nothing is wrong, but not everything could be verified. */
+  unproven: 3,
   /** The API refused the request. */
   refused: 4,
 } as const;

@@ -1,10 +1,16 @@
 import pc from 'picocolors';
-import { type BundleHead, reportDigest } from '../verify/format/bundle.ts';
+import type { BundleHead } from '../verify/format/bundle.ts';
+import { reportDigest } from '../verify/format/bundle.ts';
+import { ADAPTERS, adapterOf } from '../verify/format/dumps/registry.ts';
+import { BatchFormatError } from '../verify/format/format-error.ts';
 import type { BatchReport, Finding } from '../verify/report.ts';
 import { verifyBatch } from '../verify/verify-batch.ts';
+import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../verify/verify-dump.ts';
 import { BatchFileError, readBundleOf, type TextStreams } from './batch-files.ts';
+import { sourcesOf } from './dump-files.ts';
+import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
-import { inert, json, table } from './output.ts';
+import { inert, json, plural, table } from './output.ts';
 
 /** A report and the file that its batch is from. */
 type FileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
@@ -15,35 +21,71 @@ interface BundleOf extends Pick<BundleHead, 'experiment' | 'attempt' | 'batch' |
   readonly sameReport: boolean | null;
 }
 
+/** How a run of `echelon verify` is steered. */
+export interface VerifyOptions extends StatedDump {
+  readonly json?: boolean | undefined;
+  /** Name of the adapter that reads every file. */
+  readonly from?: string | undefined;
+}
+
 /**
- * `echelon verify FILE…`: verifies every batch of every file. Prints a table and the findings, or one JSON document
- * `{batches: [...]}`. Exit status: 0 all ok, 1 something is not, 2 a file is unreadable (said on standard error, with
- * file, batch, field and what was expected; the readable ones are reported all the same).
+ * `echelon verify PATH…`: verifies every batch of every file, and every step of the dumps of other trainers. Prints a table
+ * and the findings, or one JSON document `{batches: [...]}`. Exit status: 0 all ok, 1 something is not, 2 a file is
+ * unreadable (said on standard error; the readable ones are reported all the same), 3 nothing is wrong but something could
+ * not be verified, since its estimator was inferred or it has no advantages.
  */
 export async function verifyFiles(
   paths: readonly string[],
-  options: { readonly json?: boolean },
+  options: VerifyOptions,
   io: TextStreams,
 ): Promise<number> {
-  const reports: FileReport[] = [];
+  const { json: asJson, from, ...stated } = options;
+  const { sources, skipped } = await sourcesOf(paths, from === undefined ? undefined : adapterOf(from));
+  const runs: AnyReport[][] = [];
   let unreadable = false;
-  for (const file of paths) {
+  for (const source of sources) {
+    const reports: AnyReport[] = [];
     try {
-      const { batches, bundle } = await readBundleOf(file);
-      for (const batch of batches) {
-        const report = verifyBatch(batch);
-        reports.push({ file, ...report, ...(bundle && { bundle: originOf(bundle, report) }) });
-      }
+      if ('file' in source) reports.push(...(await verifyNative(source.file)));
+      else for await (const report of verifyDump(source.adapter, source.files, stated)) reports.push(report);
     } catch (error) {
-      if (!(error instanceof BatchFileError)) throw error;
+      if (!(error instanceof BatchFileError || error instanceof BatchFormatError)) throw error;
       unreadable = true;
       io.stderr.write(`${inert(error.message)}\n`);
     }
+    runs.push('adapter' in source ? withRowsCompared(reports) : reports);
   }
-  if (options.json === true) io.stdout.write(`${json({ batches: reports })}\n`);
-  else if (reports.length > 0) io.stdout.write(describe(reports));
+  if (skipped.length > 0) io.stderr.write(`${inert(skippedText(skipped))}\n`);
+  const all = runs.flat();
+  if (asJson === true) io.stdout.write(`${json({ batches: all })}\n`);
+  else if (all.length > 0) io.stdout.write(describe(runs));
+  return exitOf(all, unreadable || all.length === 0);
+}
+
+type AnyReport = FileReport | DumpReport;
+
+function exitOf(reports: readonly AnyReport[], unreadable: boolean): number {
   if (unreadable) return EXIT.usage;
-  return reports.every((report) => report.ok) ? EXIT.ok : EXIT.notOk;
+  if (reports.some((report) => !report.ok && !isConsistent(report))) return EXIT.notOk;
+  return reports.every((report) => report.ok) ? EXIT.ok : EXIT.unproven;
+}
+
+function isConsistent(report: AnyReport): boolean {
+  return 'consistent' in report && report.consistent;
+}
+
+async function verifyNative(file: string): Promise<FileReport[]> {
+  const { batches, bundle } = await readBundleOf(file);
+  return batches.map((batch) => {
+    const report = verifyBatch(batch);
+    return { file, ...report, ...(bundle && { bundle: originOf(bundle, report) }) };
+  });
+}
+
+function skippedText(skipped: readonly string[]): string {
+  const names = skipped.slice(0, 3).join(', ');
+  const more = skipped.length > 3 ? ` and ${skipped.length - 3} more` : '';
+  return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})`;
 }
 
 function originOf(head: BundleHead, report: BatchReport): BundleOf {
@@ -65,11 +107,28 @@ function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleO
     : pc.yellow(inert(`${from}: ANOTHER report than was stored`));
 }
 
-function describe(reports: readonly FileReport[]): string {
-  const files = new Set(reports.map((report) => report.file));
+/** Steps in a table at most, if there are more those that are not plainly ok. */
+const MAX_TABLE_ROWS = 24;
+
+function describe(runs: readonly (readonly AnyReport[])[]): string {
+  const all = runs.flat();
+  const lines = runs.flatMap((reports) => {
+    const dumps = reports.filter((report) => 'signal' in report);
+    const table = tableOf(reports, new Set(all.map(({ file }) => file)).size > 1 && dumps.length === 0);
+    return [...dumpHead(dumps), ...(dumps.length > 0 ? [''] : []), ...table, ...findingLines(reports), ''];
+  });
+  const unproven = unprovenText(all.filter((report) => 'signal' in report));
+  return `${[...lines, summary(all), ...(unproven === undefined ? [] : [pc.yellow(inert(unproven))])].join('\n')}\n`;
+}
+
+function tableOf(reports: readonly AnyReport[], withFiles: boolean): string[] {
+  if (reports.length === 0) return [];
+  const plain = (report: AnyReport): boolean => report.ok && report.findings.length === 0;
+  const shown =
+    reports.length <= MAX_TABLE_ROWS ? reports : reports.filter((r) => !plain(r)).slice(0, MAX_TABLE_ROWS);
   const head = ['batch', 'rows', 'exact', 'rounding', 'wrong', 'unverifiable', ''];
-  const rows = reports.map((report) => [
-    inert(files.size > 1 ? `${report.file}: ${report.name}` : report.name),
+  const rows = shown.map((report) => [
+    inert(withFiles ? `${report.file}: ${report.name}` : report.name),
     report.rows,
     report.exact,
     report.rounding,
@@ -77,18 +136,49 @@ function describe(reports: readonly FileReport[]): string {
     report.unverifiable,
     verdict(report),
   ]);
-  const lines = [table(head, rows)];
-  for (const report of reports) {
-    if (report.findings.length === 0 && !report.bundle) continue;
-    lines.push('', pc.bold(inert(report.name)), ...report.findings.map(findingLine));
-    if (report.bundle) lines.push(bundleLine(report.bundle));
+  const rest = reports.length - shown.length;
+  const restLine =
+    rest === 0 ? [] : [`… and ${rest} more, ${reports.filter(plain).length} of all ok without findings`];
+  return [...(rows.length > 0 ? [table(head, rows)] : []), ...restLine];
+}
+
+/** Findings batch by batch; those of the steps of a dump once for each kind. */
+function findingLines(reports: readonly AnyReport[]): string[] {
+  if (reports.some((report) => 'signal' in report)) return mergedFindings(reports);
+  return reports.flatMap((report) => {
+    const bundle = 'bundle' in report ? report.bundle : undefined;
+    if (report.findings.length === 0 && !bundle) return [];
+    const lines = ['', pc.bold(inert(report.name)), ...report.findings.map(findingLine)];
+    return bundle ? [...lines, bundleLine(bundle)] : lines;
+  });
+}
+
+function mergedFindings(reports: readonly AnyReport[]): string[] {
+  const byCode = new Map<string, { first: Finding; steps: string[] }>();
+  for (const { name, findings } of reports) {
+    for (const found of findings) {
+      const known = byCode.get(found.code) ?? { first: found, steps: [] };
+      known.steps.push(name);
+      byCode.set(found.code, known);
+    }
   }
-  return `${[...lines, '', summary(reports)].join('\n')}\n`;
+  const severe = ({ first }: { first: Finding }): number => (first.severity === 'error' ? 0 : 1);
+  const lines = [...byCode.values()].sort((a, b) => severe(a) - severe(b));
+  return lines.length === 0 ? [] : ['', ...lines.map(({ first, steps }) => mergedLine(first, steps))];
+}
+
+function mergedLine(first: Finding, [step, ...others]: readonly string[]): string {
+  const more =
+    others.length === 0
+      ? ''
+      : ` (also in ${plural(others.length, 'other step')}: ${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''})`;
+  return findingLine({ ...first, message: `${step}: ${first.message}${more}` });
 }
 
 /** Ok or not, in a word or two, coloured. */
-export function verdict(report: BatchReport): string {
+export function verdict(report: BatchReport & { readonly consistent?: boolean }): string {
   if (report.ok) return report.findings.length === 0 ? pc.green('ok') : pc.green('ok, with warnings');
+  if (report.consistent === true) return pc.yellow(report.unverifiable > 0 ? 'not verified' : 'consistent');
   return pc.red(report.unverifiable > 0 && report.wrong === 0 ? 'not verified' : 'NOT OK');
 }
 
@@ -98,10 +188,11 @@ export function findingLine({ severity, code, message }: Finding): string {
   return `  ${label} ${code}: ${inert(message)}`;
 }
 
-function summary(reports: readonly FileReport[]): string {
+function summary(reports: readonly AnyReport[]): string {
   const total = (key: 'rows' | 'exact' | 'rounding' | 'wrong' | 'unverifiable'): string =>
     reports.reduce((sum, report) => sum + report[key], 0).toLocaleString('en-US');
   const ok = reports.filter((report) => report.ok).length;
   const text = `${ok} of ${reports.length} batches ok; ${total('rows')} rows: ${total('exact')} exact, ${total('rounding')} rounding, ${total('wrong')} wrong, ${total('unverifiable')} unverifiable`;
-  return ok === reports.length ? pc.green(text) : pc.red(text);
+  if (ok === reports.length) return pc.green(text);
+  return exitOf(reports, false) === EXIT.unproven ? pc.yellow(text) : pc.red(text);
 }

@@ -9,9 +9,7 @@ import { estimateFile } from '../estimate-file.ts';
 import { EXIT } from '../exit.ts';
 import { explainFile } from '../explain-file.ts';
 import { errorLine } from '../output.ts';
-import { verifyFiles } from '../verify-files.ts';
-
-const FORMATS = 'Files: echelon-batch/1 as JSON, gzipped or not, or a protobuf batch of the wire.';
+import { verifyCommand } from './verify.ts';
 
 /** Commands on recorded batches, which need no server: verify, explain, estimate, compare. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists the commands, their options and their help
@@ -21,22 +19,7 @@ export function fileCommands(streams: TextStreams): Command[] {
   };
   const io = ({ json }: { json?: boolean | undefined }): TextStreams =>
     json ? withJsonErrors(streams) : streams;
-  const verify = file('verify', 'check every advantage of recorded batches')
-    .argument('<files...>')
-    .addHelpText(
-      'after',
-      `
-${FORMATS}
-Each row is exact, rounding (float32 can give it, the formula does not), wrong (nothing can) or unverifiable (what it
-needs is not in the batch). A batch is ok without wrong and unverifiable rows and without error findings.
-Exit status: 0 all ok, 1 something is not, 2 a file is unreadable.
---json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
-"findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}.
-
-Example:
-  echelon verify dump.json.gz batch-*.json`,
-    )
-    .action((files: string[], options: { json?: boolean }) => ends(verifyFiles(files, options, io(options))));
+  const verify = verifyCommand(io, parameterOf);
 
   const explain = file('explain', 'say how the advantage of one row comes about')
     .argument('<file>')

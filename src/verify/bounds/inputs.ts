@@ -32,7 +32,10 @@ export function chooseInputs(batch: Batch): Inputs {
   const arithmetic = arithmeticOf(batch.estimator.precision);
   const recomputed = recompute(batch, arithmetic);
   const stepReturn = chooseReturns(batch, arithmetic, recomputed);
-  const score = batch.tokenLevelRewardSum && rounded(batch.tokenLevelRewardSum, arithmetic);
+  const score = batch.tokenLevelRewardSum && {
+    ...rounded(batch.tokenLevelRewardSum, arithmetic),
+    error: batch.scoreError,
+  };
   return {
     arithmetic,
     ...(stepReturn === undefined ? {} : { stepReturn }),

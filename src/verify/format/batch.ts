@@ -78,6 +78,8 @@ export interface Batch {
   /** 0 where the invalid-action penalty applies. */
   readonly actionValid?: Uint8Array;
   readonly tokenLevelRewardSum?: Float64Array;
+  /** How far each score may be from the trainer's number, if the file gives its parts only. */
+  readonly scoreError?: Float64Array;
   readonly responseLength?: Int32Array;
   /** As the trainer computed it: float32 values, widened. NaN where it was NaN. */
   readonly reportedStepReward?: Float64Array;

@@ -168,6 +168,57 @@ export const FINDINGS = {
     remedy:
       'A baseline that is the mean of the group leaves a mean near 0: look at what the mean is taken over.',
   },
+  'block-partial': {
+    severity: 'error',
+    means: 'The rows of a dump are not a multiple of the rows per group: rows are missing or doubled.',
+    remedy: 'State the right size with --group-size; if it is right, find where the trainer lost rows.',
+  },
+  'block-mixed': {
+    severity: 'error',
+    means: 'A block of rows that the trainer takes as one group holds more than one prompt.',
+    remedy: 'Check the order of the rows: the trainer compares answers to different prompts.',
+  },
+  'prompt-repeated': {
+    severity: 'warning',
+    means: 'Two groups of one step have the same prompt.',
+    remedy: 'Check the data set for duplicates, or that its size fits the batch.',
+  },
+  'group-size-unknown': {
+    severity: 'warning',
+    means: 'Nothing tells which rows of a dump are one group.',
+    remedy: 'State the number of responses per prompt with --group-size.',
+  },
+  'rows-unscorable': {
+    severity: 'warning',
+    means: 'No reward function scored these rows; they are in no group mean.',
+    remedy: 'Check why the reward functions returned None.',
+  },
+  'unscorable-rewarded': {
+    severity: 'error',
+    means: 'Rows that no reward function scored have an advantage.',
+    remedy: 'Update the trainer: older versions count such rows as reward 0, which biases the group.',
+  },
+  'evaluation-rows': {
+    severity: 'warning',
+    means: 'The trainer evaluated at this step, and evaluation rows replace training rows in the dump.',
+    remedy: 'Judge training by the other steps, or log at steps without evaluation.',
+  },
+  'rows-differ': {
+    severity: 'warning',
+    means: 'A step of a dump has fewer or more rows than most steps.',
+    remedy: 'Check that no group was dropped before the dump was written.',
+  },
+  'zero-with-spread': {
+    severity: 'error',
+    means: 'All advantages of a group are 0 although its rewards differ.',
+    remedy: 'Check what sets the advantages to 0: a mask, a filter, or grouping each row with itself.',
+  },
+  'configuration-unknown': {
+    severity: 'warning',
+    means: 'The estimator of a dump is neither stated nor found, and no known one explains the advantages.',
+    remedy:
+      'State it with --estimator and --param, or put the configuration file of the run beside the dump.',
+  },
 } as const satisfies Record<string, FindingKind>;
 
 /** The code of a finding. */

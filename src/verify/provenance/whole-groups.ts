@@ -47,6 +47,7 @@ function rowsOf(batch: Batch, rows: Int32Array): Batch {
       reward: floats(batch.reward),
       actionValid: batch.actionValid && Uint8Array.from(rows, (row) => batch.actionValid![row]!),
       tokenLevelRewardSum: floats(batch.tokenLevelRewardSum),
+      scoreError: floats(batch.scoreError),
       responseLength: ints(batch.responseLength),
       reportedStepReward: floats(batch.reportedStepReward),
       reportedAdvantage: floats(batch.reportedAdvantage),

@@ -1,0 +1,79 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
+import { adapterFor } from '../verify/format/dumps/registry.ts';
+
+/** Files that are read together: one of the project's own format, or the dumps of one trainer in step order. */
+export type Source =
+  | { readonly file: string }
+  | { readonly adapter: DumpAdapter; readonly files: readonly string[] };
+
+/** What the paths hold, and the files of folders that are in no known format. */
+export interface Sources {
+  readonly sources: readonly Source[];
+  readonly skipped: readonly string[];
+}
+
+/** Names of files that can be a dump: folders of a run hold much else. */
+const DUMP = /\.(?:parquet|jsonl|ndjson|json|csv|pt|json\.gz|pb)$/;
+
+/**
+ * Sorts files and folders by what reads them. `forced` reads all of them with one adapter. A file in no known format is
+ * read as the project's own, which says what is wrong with it.
+ */
+export async function sourcesOf(paths: readonly string[], forced?: DumpAdapter): Promise<Sources> {
+  const sources: Source[] = [];
+  const skipped: string[] = [];
+  for (const path of paths) {
+    const isFolder = await isOfKind(path, 'isDirectory');
+    const files = isFolder ? await filesIn(path) : [path];
+    const read = new Map<DumpAdapter, string[]>();
+    for (const file of files) {
+      const found = await kindOf(file, forced);
+      if (found === 'native' || (found === undefined && !isFolder)) sources.push({ file });
+      else if (found === undefined) skipped.push(file);
+      else read.set(found, [...(read.get(found) ?? []), file]);
+    }
+    for (const [adapter, own] of read) sources.push({ adapter, files: own });
+  }
+  return { sources: joined(sources), skipped };
+}
+
+async function kindOf(file: string, forced?: DumpAdapter): Promise<DumpAdapter | 'native' | undefined> {
+  if (forced !== undefined) return forced;
+  return (await isOfKind(file, 'isFile')) ? await adapterFor(file) : undefined;
+}
+
+async function isOfKind(path: string, kind: 'isFile' | 'isDirectory'): Promise<boolean> {
+  try {
+    return (await stat(path))[kind]();
+  } catch {
+    return false;
+  }
+}
+
+/** The files below a folder in which dumps can be, in natural order: 2 before 10. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && DUMP.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+}
+
+/** Files of one trainer that were named one by one are one run. */
+function joined(sources: readonly Source[]): Source[] {
+  const all: Source[] = [];
+  for (const source of sources) {
+    const before = all.at(-1);
+    if (
+      before !== undefined &&
+      'adapter' in before &&
+      'adapter' in source &&
+      before.adapter === source.adapter
+    )
+      all[all.length - 1] = { adapter: before.adapter, files: [...before.files, ...source.files] };
+    else all.push(source);
+  }
+  return all;
+}

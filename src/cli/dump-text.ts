@@ -1,0 +1,113 @@
+import { dirname } from 'node:path';
+import pc from 'picocolors';
+import { adapterOf } from '../verify/format/dumps/registry.ts';
+import { addSignal, NO_SIGNAL, type SignalHealth } from '../verify/provenance/signal.ts';
+import type { DumpReport } from '../verify/verify-dump.ts';
+import { inert, plural } from './output.ts';
+
+/** What people read of a run before its table: format, estimator and signal. */
+export function dumpHead(reports: readonly DumpReport[]): string[] {
+  const [first] = reports;
+  if (first === undefined) return [];
+  const files = [...new Set(reports.map(({ file }) => file))];
+  const where = files.length === 1 ? files[0]! : `${plural(files.length, 'file')} in ${dirname(files[0]!)}`;
+  const signal = reports.map((report) => report.signal).reduce(addSignal, NO_SIGNAL);
+  const lines: [string, string][] = [
+    ['format', `${adapterOf(first.format).title}: ${where}`],
+    ['estimator', estimatorText(first)],
+    ...signalLines(signal).map((line, i): [string, string] => [i === 0 ? 'signal' : '', line]),
+    ...exampleLines(reports),
+  ];
+  return lines.map(([label, text]) => `${pc.bold(label.padEnd(11))}${inert(text)}`);
+}
+
+function estimatorText({ configuration }: DumpReport): string {
+  const { origin, fingerprint, file, alternatives = [], share = 1, reason = '' } = configuration;
+  if (origin === 'unknown') return `unknown: ${reason}`;
+  if (origin === 'found') return `${fingerprint}, found in ${file}`;
+  if (origin === 'stated') return `${fingerprint}, as stated`;
+  if (origin === 'default')
+    return `${fingerprint}, the trainer's default (the dump has no advantages to check)`;
+  const explains =
+    share === 1 ? 'explains all rows tried' : `explains ${(share * 100).toFixed(1)} % of the rows tried`;
+  const others =
+    alternatives.length === 0
+      ? 'the only one that does'
+      : `so ${does(alternatives.length)} ${alternatives.join(', ')}`;
+  return `${fingerprint}, inferred: it ${explains}, ${others}`;
+}
+
+function does(others: number): string {
+  return others === 1 ? 'does' : 'do';
+}
+
+/** The signal in sentences. */
+export function signalLines(signal: SignalHealth): string[] {
+  const { groups, single, allLowest, allHighest, allEqual, effectiveRows, rowsWithSignal } = signal;
+  const without = single + allLowest + allHighest + allEqual;
+  const reasons = [
+    [allLowest, 'all at the lowest reward'],
+    [allHighest, 'all at the highest reward'],
+    [allEqual, 'all equal'],
+    [single, 'a single row'],
+  ]
+    .filter(([count]) => count !== 0)
+    .map(([count, text]) => `${count} ${text}`);
+  const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
+  const lines = [
+    `${percent(groups - without, groups)} of ${plural(groups, 'group')} have a signal, ${without} have none${why}`,
+  ];
+  if (rowsWithSignal > 0) {
+    const size = rowsWithSignal / (groups - without);
+    const effective = effectiveRows / (groups - without);
+    lines.push(
+      `effective group size ${effective.toFixed(1)} of ${size.toFixed(1)} in the groups with a signal`,
+    );
+  }
+  if (signal.advantages > 0) {
+    const { advantages, clipped, large, flipped } = signal;
+    lines.push(
+      `advantages: ${percent(clipped, advantages)} clipped, ${percent(large, advantages)} above 10 in size, ${percent(flipped, advantages)} with another sign than reward less group mean`,
+    );
+  }
+  return lines;
+}
+
+function percent(part: number, whole: number): string {
+  if (whole === 0 || part === 0) return '0 %';
+  const share = (100 * part) / whole;
+  return `${share >= 10 ? share.toFixed(0) : share.toPrecision(2)} %`;
+}
+
+function exampleLines(reports: readonly DumpReport[]): [string, string][] {
+  const found = reports.find(({ example }) => example !== undefined);
+  if (found?.example === undefined) return [];
+  const { group, rewards, advantages } = found.example;
+  const shown = (numbers: readonly number[]): string =>
+    `${numbers
+      .slice(0, 6)
+      .map((x) => Number(x.toPrecision(5)))
+      .join(', ')}${numbers.length > 6 ? ', …' : ''}`;
+  return [
+    [
+      'expected',
+      `${found.name}, group ${group}: rewards ${shown(rewards)} give advantages ${shown(advantages)}`,
+    ],
+  ];
+}
+
+/** The last words on runs that are consistent and not verified; undefined: there are none. */
+export function unprovenText(reports: readonly DumpReport[]): string | undefined {
+  const inferred = reports.find(
+    ({ consistent, configuration }) => consistent && configuration.origin === 'inferred',
+  );
+  if (inferred !== undefined) {
+    const { fingerprint, alternatives = [] } = inferred.configuration;
+    const variants = plural(alternatives.length + 1, 'variant');
+    const fits = alternatives.length === 0 ? '1 variant fits' : `${variants} fit`;
+    return `Consistent with ${fingerprint}, inferred; ${fits}. That is evidence, not proof: state the estimator with --estimator and --param to verify it.`;
+  }
+  if (reports.some(({ consistent }) => consistent))
+    return 'Not verified: the dump has no advantages. `expected` shows what they should be; the capture hook records them (docs/guides/batch-from-a-trainer.md).';
+  return undefined;
+}

@@ -1,0 +1,101 @@
+/** What reads another trainer's dump: the interface of the adapters, one file each in this folder. */
+
+import type { EstimatorName } from '../../../kernel/estimators/registry.ts';
+import type { Finding } from '../../report.ts';
+import type { BatchEstimator } from '../batch.ts';
+import type { ParquetHead } from './parquet.ts';
+
+/** The beginning of a file, from which its format is told. */
+export interface FileStart {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  /** If the file is parquet. */
+  readonly parquet?: ParquetHead;
+  /** The keys of the JSON object in the first line, and what their values are. */
+  readonly keys?: ReadonlyMap<string, 'array' | 'object' | 'scalar'>;
+  /** The names in the first line, if it is one of a CSV file. */
+  readonly header?: readonly string[];
+  /** True for a zip file, as torch.save writes it. */
+  readonly isZip: boolean;
+}
+
+/** Ids by row, dense, and their names. */
+export interface Names {
+  readonly ids: Int32Array;
+  readonly names: readonly string[];
+}
+
+/** One training step as a dump holds it: what a group-relative estimator starts from and what the trainer made of it. */
+export interface DumpStep {
+  readonly name: string;
+  readonly file: string;
+  readonly trainingStep?: number;
+  readonly group: Names;
+  /** Omitted: each row is a trajectory of its own. */
+  readonly trajectory?: Names;
+  /** The scalar reward of each row, as the estimator takes it. */
+  readonly reward: Float64Array;
+  /** How far each reward may be from the trainer's float32 number, if it is a sum in unknown order. */
+  readonly rewardError?: Float64Array;
+  readonly advantage?: Float64Array;
+  /** Rows per group, if known. */
+  readonly groupSize?: number;
+  /** Rows of the dump, if some of them are not in the columns above. */
+  readonly rowsInDump?: number;
+  /** What the adapter found about the rows: order, blocks, missing ones. */
+  readonly findings: readonly Finding[];
+}
+
+/** Columns of a table by what they mean. */
+export interface Mapping {
+  readonly group?: string;
+  readonly reward?: string;
+  readonly advantage?: string;
+  readonly trajectory?: string;
+  /** Training step: rows with different values belong to different batches. */
+  readonly step?: string;
+}
+
+/** What the caller states, or a configuration file of the run. */
+export interface DumpOptions {
+  /** Rows per group. */
+  readonly groupSize?: number;
+  /** Names of the columns that are rewards. */
+  readonly rewards?: readonly string[];
+  /** One factor for each reward column. */
+  readonly weights?: readonly number[];
+  readonly map?: Mapping;
+  /** Training steps at which the trainer evaluates: each multiple. */
+  readonly evalSteps?: number;
+}
+
+/** A configuration file of the run, as far as it concerns the advantages. */
+export interface FoundConfiguration {
+  readonly file: string;
+  readonly options: DumpOptions;
+  /** The estimator that it states; or in words a setting that cannot be verified. */
+  readonly estimator: BatchEstimator | { readonly unsupported: string };
+}
+
+/** Reads the dumps of one trainer. */
+export interface DumpAdapter {
+  /** For `--from`. */
+  readonly name: string;
+  /** Trainer and kind of file, for people. */
+  readonly title: string;
+  /** True if the file is this trainer's, judged by its content. */
+  matches(start: FileStart): boolean;
+  /** The steps of these files, which are in step order. Holds one step at a time. Throws a BatchFormatError. */
+  steps(files: readonly string[], options: DumpOptions): AsyncIterable<DumpStep>;
+  /** What the trainer can be configured to, its default first. Empty: anything. */
+  readonly estimators: readonly BatchEstimator[];
+  /** The run's configuration file near a dump, if there is one that can be read. */
+  find?(file: string): Promise<FoundConfiguration | undefined>;
+}
+
+/** An estimator as a trainer has it: parameters that are omitted have the recipe's values. */
+export interface EstimatorSketch {
+  readonly name: EstimatorName;
+  readonly params?: Readonly<Record<string, number | boolean | string>>;
+  readonly precision?: BatchEstimator['precision'];
+}

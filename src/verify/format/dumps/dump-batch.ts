@@ -1,0 +1,64 @@
+import type { AnyParameters } from '../../../kernel/estimators/parameters.ts';
+import { completeParameters } from '../../../kernel/estimators/parameters.ts';
+import { estimatorOf } from '../../../kernel/estimators/registry.ts';
+import { present } from '../../present.ts';
+import type { Batch, BatchEstimator } from '../batch.ts';
+import type { DumpStep, EstimatorSketch, Names } from './adapter.ts';
+
+/** The whole estimator of a sketch. */
+export function estimatorFrom({ name, params = {}, precision = 'float32' }: EstimatorSketch): BatchEstimator {
+  const complete = completeParameters(estimatorOf(name).parameters, params) as AnyParameters;
+  return {
+    name,
+    params: complete as BatchEstimator['params'],
+    gamma: 1,
+    invalidActionPenalty: 0,
+    precision,
+  };
+}
+
+/** A step as a batch of the estimator. A row is one response; rewards count as its score and its only step's reward. */
+export function batchOf(step: DumpStep, estimator: BatchEstimator): Batch {
+  const rows = step.reward.length;
+  const trajectory = step.trajectory ?? ownNames(rows);
+  const { trainingStep, groupSize } = step;
+  const perRow = step.trajectory === undefined;
+  return {
+    name: step.name,
+    rows,
+    estimator,
+    provenance: present({ trainingStep, groupSize }),
+    group: step.group.ids,
+    groupNames: step.group.names,
+    trajectory: trajectory.ids,
+    trajectoryNames: trajectory.names,
+    observationLabel: String,
+    tokenLevelRewardSum: step.reward,
+    ...(perRow ? { step: new Int32Array(rows), reward: step.reward } : {}),
+    ...present({
+      scoreError: step.rewardError,
+      reportedAdvantage: step.advantage?.map(Math.fround),
+    }),
+  };
+}
+
+/** Dense ids of texts, by first appearance. */
+export function namesOf(texts: readonly string[]): Names {
+  const idOf = new Map<string, number>();
+  const ids = Int32Array.from(texts, (text) => {
+    const id = idOf.get(text) ?? idOf.size;
+    idOf.set(text, id);
+    return id;
+  });
+  return { ids, names: [...idOf.keys()] };
+}
+
+function ownNames(rows: number): Names {
+  const ids = Int32Array.from({ length: rows }, (_, row) => row);
+  return { ids, names: Array.from(ids, (row) => `row ${row}`) };
+}
+
+/** The names of the ids that `ids` still holds, renumbered densely. */
+export function compact({ ids, names }: Names): Names {
+  return namesOf(Array.from(ids, (id) => names[id]!));
+}

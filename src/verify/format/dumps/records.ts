@@ -1,0 +1,98 @@
+/** Rows of a table, whatever kind of file it is: JSON lines, CSV or parquet. */
+
+import { Readable } from 'node:stream';
+import { parse } from 'csv-parse';
+import { BatchFormatError } from '../format-error.ts';
+import { linesOf } from './json-lines.ts';
+import { isParquet, parquetRows, readParquetHead } from './parquet.ts';
+import { PickJsonError, pickJson, type Selection } from './pick-json.ts';
+import type { DumpSource } from './source.ts';
+
+/** One row: the chosen columns by name. */
+export type TableRow = Readonly<Record<string, unknown>>;
+
+/** Bytes of one CSV record at most. */
+const MAX_RECORD_BYTES = 2 ** 24;
+const CHUNK_BYTES = 2 ** 20;
+
+/** The rows with the chosen columns. Holds one line, record or row group at a time. Throws a BatchFormatError. */
+export async function* recordsOf(source: DumpSource, columns: readonly string[]): AsyncGenerator<TableRow> {
+  const start = new Uint8Array(await source.slice(0, 4));
+  if (isParquet(start)) yield* parquetRecords(source, columns);
+  else if (start[0] === 0x7b) yield* jsonRecords(source, columns);
+  else yield* csvRecords(source, columns);
+}
+
+async function* parquetRecords(source: DumpSource, columns: readonly string[]): AsyncGenerator<TableRow> {
+  const head = await readParquetHead(source);
+  const known = columns.filter((name) => head.columns.some((column) => column.name === name));
+  for await (const rows of parquetRows(source, head, known)) yield* rows;
+}
+
+async function* jsonRecords(source: DumpSource, columns: readonly string[]): AsyncGenerator<TableRow> {
+  const selection = selectionOf(columns);
+  for await (const row of pickedLines(source, selection)) yield isRow(row) ? flat(row, columns) : {};
+}
+
+/** The chosen parts of each line of a file of JSON lines. Throws a BatchFormatError that names the line. */
+export async function* pickedLines(source: DumpSource, selection: Selection): AsyncGenerator<unknown> {
+  for await (const { bytes, number } of linesOf(source)) {
+    try {
+      yield pickJson(bytes, selection);
+    } catch (error) {
+      if (!(error instanceof PickJsonError)) throw error;
+      const where = { file: source.path, field: `line ${number}` };
+      throw new BatchFormatError({ code: 'unreadable', ...where, expected: 'JSON', found: error.message });
+    }
+  }
+}
+
+/** A column `a.b` is the key `b` of the object `a`. */
+function selectionOf(columns: readonly string[]): Selection {
+  const selection: Record<string, Selection> = {};
+  for (const column of columns) {
+    const [first, ...rest] = column.split('.');
+    selection[first!] = rest.length === 0 ? true : selectionOf([rest.join('.')]);
+  }
+  return selection;
+}
+
+function flat(row: TableRow, columns: readonly string[]): TableRow {
+  return Object.fromEntries(columns.map((column) => [column, column.split('.').reduce(inside, row)]));
+}
+
+function inside(value: unknown, key: string): unknown {
+  return isRow(value) ? value[key] : undefined;
+}
+
+function isRow(value: unknown): value is TableRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+async function* csvRecords(source: DumpSource, columns: readonly string[]): AsyncGenerator<TableRow> {
+  const bytes = async function* (): AsyncGenerator<Buffer> {
+    for (let from = 0; from < source.byteLength; from += CHUNK_BYTES)
+      yield Buffer.from(await source.slice(from, from + CHUNK_BYTES));
+  };
+  const parser = parse({
+    columns: true,
+    bom: true,
+    max_record_size: MAX_RECORD_BYTES,
+    skip_empty_lines: true,
+  });
+  const read = Readable.from(bytes()).on('error', (error) => parser.destroy(error));
+  try {
+    for await (const record of read.pipe(parser) as AsyncIterable<Record<string, string>>)
+      yield Object.fromEntries(columns.map((name) => [name, cellOf(record[name])]));
+  } catch (cause) {
+    const found = (cause as Error).message;
+    throw new BatchFormatError({ code: 'unreadable', file: source.path, expected: 'CSV', found }, { cause });
+  }
+}
+
+/** Numbers as numbers, an empty cell as absent. */
+function cellOf(text: string | undefined): unknown {
+  if (text === undefined || text === '') return undefined;
+  const number = Number(text);
+  return Number.isNaN(number) ? text : number;
+}

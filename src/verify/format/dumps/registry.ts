@@ -1,0 +1,81 @@
+import { nearestName } from '../../../core/nearest.ts';
+import { BatchFormatError } from '../format-error.ts';
+import { inflateStart, isGzip } from '../inflate.ts';
+import type { DumpAdapter, FileStart } from './adapter.ts';
+import { isParquet, readParquetHead } from './parquet.ts';
+import { keysOfJson } from './pick-json.ts';
+import { type DumpSource, withSource } from './source.ts';
+import { KNOWN_TABLES, TABLE } from './table.ts';
+import { isZip } from './torch-zip.ts';
+import { TRL } from './trl.ts';
+import { VERL } from './verl.ts';
+
+/** All adapters, the more particular before the general: the only list of them. */
+export const ADAPTERS: readonly DumpAdapter[] = [TRL, VERL, ...KNOWN_TABLES, TABLE];
+
+/** Bytes from which the format of a file is told. */
+const START_BYTES = 2 ** 16;
+const LINE_FEED = 0x0a;
+
+/** The adapter of a name. Throws a RangeError that names the adapters. */
+export function adapterOf(name: string): DumpAdapter {
+  const found = ADAPTERS.find((adapter) => adapter.name === name);
+  if (found !== undefined) return found;
+  const names = ADAPTERS.map((adapter) => adapter.name);
+  const near = nearestName(name, names);
+  throw new RangeError(
+    `there is no format ${JSON.stringify(name)}: ${near === undefined ? `the formats are ${names.join(', ')}` : `did you mean ${near}?`}`,
+  );
+}
+
+/** The adapter that reads a file, `native` for the project's own formats, undefined for any other file. */
+export async function adapterFor(path: string): Promise<DumpAdapter | 'native' | undefined> {
+  const start = await withSource(path, startOf);
+  if (isNative(start.bytes)) return 'native';
+  return ADAPTERS.find((adapter) => adapter.matches(start));
+}
+
+async function startOf(source: DumpSource): Promise<FileStart> {
+  const bytes = new Uint8Array(await source.slice(0, START_BYTES));
+  const { path } = source;
+  if (isParquet(bytes)) return { path, bytes, parquet: await readParquetHead(source), isZip: false };
+  const plain = { path, bytes, isZip: isZip(bytes) };
+  if (plain.isZip) return plain;
+  if (bytes[0] === 0x7b) return { ...plain, keys: keysOfJson(await firstLine(source, bytes)) };
+  const header = headerOf(bytes);
+  return header === undefined ? plain : { ...plain, header };
+}
+
+/** The first line; of a line that never ends as much as tells its keys. */
+async function firstLine(source: DumpSource, start: Uint8Array): Promise<Uint8Array> {
+  const end = start.indexOf(LINE_FEED);
+  if (end !== -1) return start.subarray(0, end);
+  const more = new Uint8Array(await source.slice(0, MAX_FIRST_LINE_BYTES));
+  const far = more.indexOf(LINE_FEED);
+  return far === -1 ? more : more.subarray(0, far);
+}
+
+const MAX_FIRST_LINE_BYTES = 2 ** 28;
+
+/** The names in the first line of a text, if it is a line of CSV. */
+function headerOf(bytes: Uint8Array): string[] | undefined {
+  const text = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/^\ufeff/, '');
+  const [line = ''] = text.split(/\r?\n/, 1);
+  if (!line.includes(',') || /[\p{Cc}\ufffd]/u.test(line)) return undefined;
+  return line.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+}
+
+/** `echelon-batch/1`: gzip, JSON with `batches`, or a protobuf batch, which begins with the format's name. */
+function isNative(bytes: Uint8Array): boolean {
+  if (isGzip(bytes)) return inflateStart(bytes).length >= 0;
+  const text = Buffer.from(bytes).toString('latin1');
+  return text.includes('echelon-batch/1') || /^\s*\{[^{[]*"batches"/.test(text);
+}
+
+/** The error for a file that no adapter reads. */
+export function unknownDump(path: string): BatchFormatError {
+  const expected = `echelon-batch/1 or a dump of ${ADAPTERS.map(({ name }) => name).join(', ')} (force one with --from NAME)`;
+  return new BatchFormatError({ code: 'unreadable', file: path, expected, found: 'another format' });
+}

@@ -1,0 +1,44 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { BatchFormatError } from '../format-error.ts';
+
+/** A file that is read in parts. */
+export interface DumpSource extends AsyncDisposable {
+  readonly path: string;
+  readonly byteLength: number;
+  /** The bytes from `start` to `end` (exclusive), or fewer at the end of the file. */
+  slice(start: number, end?: number): Promise<ArrayBuffer>;
+}
+
+/** Opens a file. Throws a BatchFormatError for a directory, a device or a pipe, a system error if there is no such file. */
+export async function openSource(path: string): Promise<DumpSource> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stat = await file.stat();
+  if (!stat.isFile()) {
+    await file.close();
+    const found = stat.isDirectory() ? 'a directory' : 'a pipe or a device';
+    throw new BatchFormatError({ code: 'unreadable', file: path, expected: 'a file', found });
+  }
+  return {
+    path,
+    byteLength: stat.size,
+    async slice(start, end = stat.size) {
+      const length = Math.max(0, Math.min(end, stat.size) - start);
+      const buffer = new ArrayBuffer(length);
+      let at = 0;
+      while (at < length) {
+        const { bytesRead } = await file.read(new Uint8Array(buffer, at), { position: start + at });
+        if (bytesRead === 0) break;
+        at += bytesRead;
+      }
+      return at === length ? buffer : buffer.slice(0, at);
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  };
+}
+
+/** Runs `use` on the opened file and closes it. */
+export async function withSource<T>(path: string, use: (source: DumpSource) => Promise<T>): Promise<T> {
+  await using source = await openSource(path);
+  return await use(source);
+}

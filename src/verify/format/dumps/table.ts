@@ -1,0 +1,202 @@
+/**
+ * Any table with one response a row: JSON lines, CSV or parquet. The columns are given by the caller or known for some
+ * trainers that write no advantages.
+ */
+
+import { basename, dirname } from 'node:path';
+import { count, finding } from '../../provenance/findings.ts';
+import type { Finding } from '../../report.ts';
+import { MAX_ROWS } from '../batch.ts';
+import { BatchFormatError } from '../format-error.ts';
+import type { DumpAdapter, DumpOptions, DumpStep, FileStart, Mapping } from './adapter.ts';
+import { blocksOf } from './blocks.ts';
+import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { recordsOf, type TableRow } from './records.ts';
+import { numberOf, promptKey } from './rewards.ts';
+import { openSource } from './source.ts';
+
+/** A trainer whose dump is a table with columns of known meaning. */
+interface KnownTable {
+  readonly name: string;
+  readonly title: string;
+  /** Columns that together only this trainer has. */
+  readonly columns: readonly string[];
+  readonly map: Mapping;
+  readonly estimator: ReturnType<typeof estimatorFrom>;
+  /** One file holds one group: files of one folder are one step. */
+  readonly groupPerFile?: true;
+  /** The column that groups rows if the group column is absent. */
+  readonly otherwise?: string;
+}
+
+const POPULATION = estimatorFrom({
+  name: 'grpo',
+  params: { deviation: 'population', singleton: 'zero' },
+  precision: 'float64',
+});
+const CENTRED = estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } });
+
+const KNOWN: readonly KnownTable[] = [
+  {
+    name: 'tinker-cookbook',
+    title: 'tinker-cookbook rollout summaries (JSON lines)',
+    columns: ['group_idx', 'traj_idx', 'total_reward', 'iteration'],
+    map: { group: 'group_idx', trajectory: 'traj_idx', reward: 'total_reward', step: 'iteration' },
+    estimator: CENTRED,
+  },
+  {
+    name: 'art',
+    title: 'ART trajectories (parquet)',
+    columns: ['group_index', 'reward', 'messages'],
+    map: { group: 'group_index', reward: 'reward' },
+    estimator: POPULATION,
+  },
+  {
+    name: 'areal',
+    title: 'AReaL rollouts (JSON lines)',
+    columns: ['task_id', 'sample_idx', 'head_version', 'reward'],
+    map: { group: 'task_id', trajectory: 'sample_idx', reward: 'reward' },
+    estimator: estimatorFrom({ name: 'grpo', params: { epsilon: 1e-5 } }),
+    groupPerFile: true,
+  },
+];
+
+/** Adapters of the known tables. */
+export const KNOWN_TABLES: readonly DumpAdapter[] = KNOWN.map((table) => ({
+  name: table.name,
+  title: table.title,
+  matches: (start) => hasColumns(start, table.columns),
+  estimators: [table.estimator],
+  steps: (files, options) => tableSteps(files, { ...options, map: { ...table.map, ...options.map } }, table),
+}));
+
+/** The adapter of a table whose columns the caller names. */
+export const TABLE: DumpAdapter = {
+  name: 'table',
+  title: 'table (CSV, JSON lines or parquet)',
+  matches: (start) => hasColumns(start, ['group', 'reward']),
+  estimators: [],
+  steps: (files, options) =>
+    tableSteps(files, {
+      ...options,
+      map: { group: 'group', reward: 'reward', advantage: 'advantage', ...options.map },
+    }),
+};
+
+/** True if the first row of a table has these columns, as single values. */
+export function hasColumns({ parquet, keys, header }: FileStart, columns: readonly string[]): boolean {
+  const names = new Set([
+    ...(parquet?.columns.map(({ name }) => name) ?? []),
+    ...[...(keys ?? [])]
+      .filter(([name, kind]) => kind !== 'array' || name === 'messages')
+      .map(([name]) => name),
+    ...(header ?? []),
+  ]);
+  return columns.every((name) => names.has(name));
+}
+
+/** The rows of one step, as far as they were read. */
+interface Pending {
+  readonly key: string;
+  readonly file: string;
+  readonly step: number | undefined;
+  readonly group: string[];
+  readonly trajectory: string[];
+  readonly reward: number[];
+  readonly advantage: number[];
+}
+
+/** Rows with one step value that follow one another are a step; without a step column, a file (or a folder) is. */
+export async function* tableSteps(
+  files: readonly string[],
+  options: DumpOptions,
+  { groupPerFile, otherwise }: Pick<KnownTable, 'groupPerFile' | 'otherwise'> = {},
+): AsyncGenerator<DumpStep> {
+  const map = options.map ?? {};
+  const columns = [...Object.values(map), ...(otherwise === undefined ? [] : [otherwise])];
+  let pending: Pending | undefined;
+  for (const file of files) {
+    const rows: AsyncIterable<TableRow> = fileRows(file, columns);
+    for await (const row of rows) {
+      const step = map.step === undefined ? undefined : row[map.step];
+      const key = JSON.stringify([groupPerFile ? dirname(file) : file, step ?? null]);
+      if (pending !== undefined && pending.key !== key) {
+        yield finished(pending, map, options);
+        pending = undefined;
+      }
+      pending ??= { key, file, step: stepNumber(step), group: [], trajectory: [], reward: [], advantage: [] };
+      addRow(pending, row, map);
+      pending.group.push(promptKey(row[map.group ?? ''] ?? row[otherwise ?? '']));
+    }
+  }
+  if (pending !== undefined) yield finished(pending, map, options);
+}
+
+async function* fileRows(file: string, columns: readonly string[]): AsyncGenerator<TableRow> {
+  await using source = await openSource(file);
+  yield* recordsOf(source, columns);
+}
+
+function stepNumber(value: unknown): number | undefined {
+  const step = numberOf(value);
+  return Number.isInteger(step) ? step : undefined;
+}
+
+function addRow(pending: Pending, row: TableRow, map: Mapping): void {
+  const at = pending.reward.length;
+  if (at === MAX_ROWS) {
+    const expected = `steps of at most ${MAX_ROWS} rows (name a step column)`;
+    throw new BatchFormatError({ code: 'too-large', file: pending.file, expected, found: 'more' });
+  }
+  const reward = map.reward === undefined ? undefined : row[map.reward];
+  const number = numberOf(reward);
+  if (Number.isNaN(number) && reward !== null && reward !== undefined && reward !== 'nan') {
+    const expected = 'a number';
+    throw new BatchFormatError({
+      code: 'invalid',
+      file: pending.file,
+      field: `row ${at}, ${map.reward}`,
+      expected,
+      found: JSON.stringify(reward)?.slice(0, 40),
+    });
+  }
+  pending.reward.push(number);
+  if (map.trajectory !== undefined) pending.trajectory.push(promptKey(row[map.trajectory]));
+  if (map.advantage !== undefined && row[map.advantage] !== undefined)
+    pending.advantage.push(numberOf(row[map.advantage]));
+}
+
+function finished(pending: Pending, map: Mapping, { groupSize }: DumpOptions): DumpStep {
+  const { step, file, reward, advantage, trajectory } = pending;
+  const rows = reward.length;
+  if (advantage.length !== 0 && advantage.length !== rows) {
+    const expected = `a value of ${map.advantage} in each row`;
+    throw new BatchFormatError({
+      code: 'missing',
+      file,
+      expected,
+      found: `${advantage.length} in ${count(rows, 'row')}`,
+    });
+  }
+  const grouped = pending.group.some((name) => name !== '');
+  const blocks = grouped ? undefined : blocksOf(pending.group, groupSize);
+  const group = blocks?.group ?? namesOf(pending.group);
+  const name = step === undefined ? basename(file) : `step ${step}`;
+  return {
+    name,
+    file,
+    ...(step === undefined ? {} : { trainingStep: step }),
+    group,
+    ...(trajectory.length === 0
+      ? {}
+      : { trajectory: namesOf(trajectory.map((own, row) => `${group.names[group.ids[row]!]}/${own}`)) }),
+    reward: Float64Array.from(reward),
+    ...(advantage.length === 0 ? {} : { advantage: Float64Array.from(advantage) }),
+    ...(groupSize === undefined ? {} : { groupSize }),
+    findings: grouped || groupSize !== undefined ? (blocks?.findings ?? []) : [groupUnknown(map)],
+  };
+}
+
+function groupUnknown({ group }: Mapping): Finding {
+  return finding('group-size-unknown', `There is no column ${JSON.stringify(group ?? 'group')}.`);
+}

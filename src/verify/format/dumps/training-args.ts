@@ -1,0 +1,58 @@
+import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PyDict, PyObject, PyReadTuple } from '../../../ray/pickle/values.ts';
+import { BatchFormatError } from '../format-error.ts';
+import { withSource } from './source.ts';
+import { openTorchFile } from './torch-zip.ts';
+
+/** The settings of a `training_args.bin`: plain values only. */
+export type TrainingArguments = Readonly<Record<string, unknown>>;
+
+/**
+ * The settings that transformers wrote near a file: in its folder, the one above, or the newest checkpoint beside it.
+ * Undefined if there is none that can be read.
+ */
+export async function findTrainingArguments(
+  file: string,
+): Promise<{ file: string; settings: TrainingArguments } | undefined> {
+  const own = dirname(file);
+  const places = [own, dirname(own)].flatMap((folder) => [
+    join(folder, 'training_args.bin'),
+    ...globSync('checkpoint-*/training_args.bin', { cwd: folder })
+      .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+      .map((found) => join(folder, found)),
+  ]);
+  for (const place of places) {
+    const settings = await readTrainingArguments(place);
+    if (settings !== undefined) return { file: place, settings };
+  }
+  return undefined;
+}
+
+async function readTrainingArguments(file: string): Promise<TrainingArguments | undefined> {
+  try {
+    return await withSource(file, async (source) => plainState((await openTorchFile(source)).value));
+  } catch (error) {
+    if (error instanceof BatchFormatError || (error as NodeJS.ErrnoException).code !== undefined)
+      return undefined;
+    throw error;
+  }
+}
+
+function plainState(value: unknown): TrainingArguments | undefined {
+  if (!(value instanceof PyObject && value.state instanceof PyDict)) return undefined;
+  return Object.fromEntries(
+    value.state.entries
+      .filter(([key]) => typeof key === 'string')
+      .map(([key, setting]) => [key as string, plain(setting)]),
+  );
+}
+
+/** An enumeration's member is the value that it is made from. */
+function plain(value: unknown): unknown {
+  if (value instanceof PyReadTuple) return value.items.map(plain);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value instanceof PyObject && value.args instanceof PyReadTuple && value.args.items.length === 1)
+    return plain(value.args.items[0]);
+  return typeof value === 'object' && value !== null ? undefined : value;
+}

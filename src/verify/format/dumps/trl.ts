@@ -1,0 +1,134 @@
+/**
+ * TRL's GRPOTrainer with `log_completions=True`, and Unsloth, which patches it: `completions/completions_00012.parquet`, one
+ * file a logged step. Groups are blocks of `num_generations` rows; the reward is the weighted sum over the reward functions.
+ */
+
+import { count, finding } from '../../provenance/findings.ts';
+import type { Finding } from '../../report.ts';
+import { BatchFormatError } from '../format-error.ts';
+import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
+import { blocksOf } from './blocks.ts';
+import { estimatorFrom } from './dump-batch.ts';
+import { type ParquetHead, parquetRows, readParquetHead } from './parquet.ts';
+import { numberOf, promptKey, weightedRewards } from './rewards.ts';
+import { scorableStep } from './scorable.ts';
+import { type DumpSource, withSource } from './source.ts';
+import { findTrainingArguments, type TrainingArguments } from './training-args.ts';
+
+const NOT_REWARDS = ['step', 'prompt', 'completion', 'advantage'];
+const GROUP = estimatorFrom({ name: 'grpo', params: { epsilon: 1e-4, singleton: 'zero' } });
+const NONE = estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } });
+
+/** See the head of this file. */
+export const TRL: DumpAdapter = {
+  name: 'trl',
+  title: 'TRL completions (parquet; also Unsloth)',
+  matches: ({ parquet }) =>
+    parquet !== undefined &&
+    ['prompt', 'completion', 'advantage'].every((name) =>
+      parquet.columns.some((column) => column.name === name),
+    ),
+  estimators: [GROUP, NONE],
+  async *steps(files, options) {
+    for (const file of files) yield await withSource(file, (source) => readStep(source, options));
+  },
+  find: async (file) => {
+    const found = await findTrainingArguments(file);
+    return found && fromSettings(found.file, found.settings);
+  },
+};
+
+async function readStep(source: DumpSource, options: DumpOptions): Promise<DumpStep> {
+  const head = await readParquetHead(source);
+  const rewards = rewardColumns(source, head, options);
+  const rows = await readRows(source, head, rewards);
+  const trainingStep = numberOf(rows[0]?.step);
+  const name = Number.isInteger(trainingStep) ? `step ${trainingStep}` : source.path;
+  const { group, size, findings } = blocksOf(
+    rows.map(({ prompt }) => promptKey(prompt)),
+    options.groupSize,
+  );
+  const values = rewards.map((column) => Float64Array.from(rows, (row) => numberOf(row[column])));
+  const { sum, error } = weightedRewards(values, options.weights, source.path);
+  return scorableStep(
+    {
+      name,
+      file: source.path,
+      ...(Number.isInteger(trainingStep) ? { trainingStep } : {}),
+      group,
+      reward: sum,
+      ...(error === undefined ? {} : { rewardError: error }),
+      advantage: Float64Array.from(rows, ({ advantage }) => numberOf(advantage)),
+      ...(size === undefined ? {} : { groupSize: size }),
+      findings: [...findings, ...sizeUnknown(size, rows.length), ...evaluated(trainingStep, options)],
+    },
+    Uint8Array.from(rows, (_, row) => (values.some((column) => !Number.isNaN(column[row]!)) ? 1 : 0)),
+  );
+}
+
+async function readRows(
+  source: DumpSource,
+  head: ParquetHead,
+  rewards: readonly string[],
+): Promise<Record<string, unknown>[]> {
+  const columns = ['step', 'prompt', ...rewards, 'advantage'];
+  const rows: Record<string, unknown>[] = [];
+  for await (const group of parquetRows(source, head, columns)) for (const row of group) rows.push(row);
+  return rows;
+}
+
+/** The numeric columns that are not TRL's own, or those that the caller names. */
+function rewardColumns(
+  { path }: DumpSource,
+  { columns }: ParquetHead,
+  { rewards }: DumpOptions,
+): readonly string[] {
+  const numeric = columns.filter(({ name, isNumber }) => isNumber && !NOT_REWARDS.includes(name));
+  const names = rewards ?? numeric.map(({ name }) => name);
+  const missing = names.find((name) => !columns.some((column) => column.name === name));
+  if (missing === undefined && names.length > 0) return names;
+  const expected =
+    missing === undefined
+      ? 'a numeric column for each reward function'
+      : `a column ${JSON.stringify(missing)}`;
+  const found = columns.map(({ name }) => name).join(', ');
+  throw new BatchFormatError({ code: 'missing', file: path, expected, found });
+}
+
+function sizeUnknown(size: number | undefined, rows: number): Finding[] {
+  if (size !== undefined || rows === 0) return [];
+  return [finding('group-size-unknown', `No prompt occurs twice in a row in ${count(rows, 'row')}.`)];
+}
+
+/** TRL keeps one buffer for training and evaluation and names the file by the step alone. */
+function evaluated(step: number, { evalSteps }: DumpOptions): Finding[] {
+  if (evalSteps === undefined || !(evalSteps > 0) || !(step > 0) || step % evalSteps !== 0) return [];
+  return [finding('evaluation-rows', `The trainer evaluated at step ${step}.`)];
+}
+
+function fromSettings(file: string, settings: TrainingArguments): FoundConfiguration {
+  const { num_generations: groupSize, reward_weights: weights, eval_strategy: evaluates } = settings;
+  const evalSteps = evaluates === 'steps' ? (settings.eval_steps ?? settings.logging_steps) : undefined;
+  return {
+    file,
+    options: {
+      ...(isCount(groupSize) ? { groupSize } : {}),
+      ...(Array.isArray(weights) ? { weights: weights.map(numberOf) } : {}),
+      ...(isCount(evalSteps) ? { evalSteps } : {}),
+    },
+    estimator: estimatorOfSettings(settings),
+  };
+}
+
+function estimatorOfSettings(settings: TrainingArguments): FoundConfiguration['estimator'] {
+  const { multi_objective_aggregation: aggregation = 'sum_then_normalize', scale_rewards: scale = 'group' } =
+    settings;
+  if (aggregation !== 'sum_then_normalize')
+    return { unsupported: `multi_objective_aggregation=${aggregation}` };
+  if (scale === 'group' || scale === true) return GROUP;
+  return scale === 'none' || scale === false ? NONE : { unsupported: `scale_rewards=${scale}` };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0;
+}

@@ -1,0 +1,51 @@
+/**
+ * verl with `trainer.rollout_data_dir`: `{step}.jsonl` with one output a line. V1 writes `uid` as `{prompt}_{session}_{index}`
+ * and takes the last output of each session; the trainer before it writes no group, so equal inputs are one. No advantages.
+ */
+
+import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
+import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { hasColumns, tableSteps } from './table.ts';
+
+/** See the head of this file. */
+export const VERL: DumpAdapter = {
+  name: 'verl',
+  title: 'verl rollouts (JSON lines)',
+  matches: (start) => hasColumns(start, ['input', 'output', 'score', 'step']),
+  estimators: [
+    estimatorFrom({ name: 'grpo' }),
+    estimatorFrom({ name: 'grpo', params: { normalizeByStd: false } }),
+  ],
+  async *steps(files, options) {
+    const columns: DumpOptions['map'] = { reward: 'score', step: 'step', ...options.map };
+    const byUid = tableSteps(
+      files,
+      { ...options, map: { group: 'uid', ...columns } },
+      { otherwise: 'input' },
+    );
+    for await (const step of byUid) yield lastOfSessions(step);
+  },
+};
+
+const UID = /^(.*)_(\d+)_(\d+)$/;
+
+/** The step with the last output of each session only. */
+function lastOfSessions(step: DumpStep): DumpStep {
+  const uids = Array.from(step.group.ids, (id) => step.group.names[id]!);
+  const parts = uids.map((uid) => UID.exec(uid));
+  if (parts.some((part) => part === null)) return step;
+  const last = new Map<string, number>();
+  parts.forEach((part, row) => {
+    const session = `${part![1]}_${part![2]}`;
+    const known = last.get(session);
+    if (known === undefined || Number(parts[known]![3]) < Number(part![3])) last.set(session, row);
+  });
+  const rows = [...last.values()].sort((a, b) => a - b);
+  const { advantage } = step;
+  return {
+    ...step,
+    group: namesOf(rows.map((row) => parts[row]![1]!)),
+    reward: Float64Array.from(rows, (row) => step.reward[row]!),
+    ...(advantage === undefined ? {} : { advantage: Float64Array.from(rows, (row) => advantage[row]!) }),
+  };
+}

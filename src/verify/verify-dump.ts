@@ -1,0 +1,239 @@
+/**
+ * Verifies another trainer's dump. Its estimator is stated by the caller, found in the run's configuration, or inferred; the
+ * report says which, and an inferred one is never ok.
+ */
+
+import type { ParameterValue } from '../kernel/estimators/parameters.ts';
+import { changeParameters } from '../kernel/estimators/parameters.ts';
+import type { EstimatorName } from '../kernel/estimators/registry.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
+import { type BatchEstimator, batchFingerprint } from './format/batch.ts';
+import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';
+import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
+import { type Fit, inferEstimator } from './format/dumps/infer.ts';
+import { present } from './present.ts';
+import { count, finding } from './provenance/findings.ts';
+import { type SignalHealth, signalOf, zeroFindings } from './provenance/signal.ts';
+import type { BatchReport, Finding } from './report.ts';
+import { unverifiedReport, verifyBatch } from './verify-batch.ts';
+
+/** What the caller states of a dump. */
+export interface StatedDump extends DumpOptions {
+  readonly estimator?: EstimatorName;
+  readonly params?: Readonly<Record<string, ParameterValue>>;
+}
+
+/** Where the estimator of a dump comes from. */
+export interface Configuration {
+  /** `default`: the dump has no advantages, so that nothing depends on it but what they should be. */
+  readonly origin: 'stated' | 'found' | 'inferred' | 'default' | 'unknown';
+  /** The estimator in one line; undefined if it is unknown. */
+  readonly fingerprint?: string;
+  /** The configuration file. */
+  readonly file?: string;
+  /** Estimators that explain the advantages as well, if it was inferred. */
+  readonly alternatives?: readonly string[];
+  /** Share of the rows tried that it explains, if it was inferred. */
+  readonly share?: number;
+  /** Why there is none. */
+  readonly reason?: string;
+}
+
+/** What was found of one step. */
+export interface DumpReport extends BatchReport {
+  readonly file: string;
+  readonly format: string;
+  readonly configuration: Configuration;
+  readonly signal: SignalHealth;
+  /** Rows of the dump; `rows` are those that count. */
+  readonly rowsInDump: number;
+  /** Nothing is wrong, and yet the step is not verified: its estimator was inferred, or it has no advantages. */
+  readonly consistent: boolean;
+  /** What the advantages of the first group with signal should be. */
+  readonly example?: { readonly group: string; readonly rewards: number[]; readonly advantages: number[] };
+}
+
+interface Chosen {
+  readonly configuration: Configuration;
+  readonly estimator?: BatchEstimator;
+  readonly options: DumpOptions;
+}
+
+/** Verifies files of one trainer, which are in step order. Holds one step at a time. Throws a BatchFormatError. */
+export async function* verifyDump(
+  adapter: DumpAdapter,
+  files: readonly string[],
+  stated: StatedDump = {},
+): AsyncGenerator<DumpReport> {
+  const chosen = await choose(adapter, files, stated);
+  for await (const step of adapter.steps(files, chosen.options)) yield reportOn(step, adapter, chosen);
+}
+
+async function choose(adapter: DumpAdapter, files: readonly string[], stated: StatedDump): Promise<Chosen> {
+  const found = files[0] === undefined ? undefined : await adapter.find?.(files[0]);
+  const { estimator: name, params, ...own } = stated;
+  const options: DumpOptions = { ...found?.options, ...own };
+  if (name !== undefined || params !== undefined) {
+    const estimator = statedEstimator(adapter, name, params);
+    return {
+      configuration: { origin: 'stated', fingerprint: batchFingerprint(estimator) },
+      estimator,
+      options,
+    };
+  }
+  if (found !== undefined && 'name' in found.estimator) {
+    const { estimator, file } = found;
+    return {
+      configuration: { origin: 'found', fingerprint: batchFingerprint(estimator), file },
+      estimator,
+      options,
+    };
+  }
+  if (found !== undefined) {
+    const reason = `${found.file} states ${'unsupported' in found.estimator ? found.estimator.unsupported : 'nothing'}, which is not supported yet`;
+    return { configuration: { origin: 'unknown', file: found.file, reason }, options };
+  }
+  return await inferred(adapter, files, options);
+}
+
+/** The trainer's own estimator of that name with the stated parameters; of an unknown trainer the recipe's. */
+function statedEstimator(
+  adapter: DumpAdapter,
+  name: EstimatorName | undefined,
+  params: StatedDump['params'] = {},
+): BatchEstimator {
+  const usual = adapter.estimators.find((one) => name === undefined || one.name === name);
+  const base = usual ?? estimatorFrom({ name: name ?? 'grpo' });
+  const { parameters } = estimatorOf(base.name);
+  for (const key of Object.keys(params)) {
+    if (!(key in parameters)) {
+      const known = Object.keys(parameters).join(', ');
+      throw new RangeError(`${base.name} has no parameter ${JSON.stringify(key)}; it has ${known}`);
+    }
+  }
+  const changed = changeParameters(parameters, base.params, params) as BatchEstimator['params'];
+  return { ...base, params: changed };
+}
+
+/** Steps on which estimators are tried at most, and rows. */
+const MAX_TRIED_STEPS = 8;
+const MAX_TRIED_ROWS = 20_000;
+
+async function inferred(
+  adapter: DumpAdapter,
+  files: readonly string[],
+  options: DumpOptions,
+): Promise<Chosen> {
+  const steps: DumpStep[] = [];
+  let rows = 0;
+  for await (const step of adapter.steps(files, options)) {
+    steps.push(step);
+    rows += step.reward.length;
+    if (steps.length === MAX_TRIED_STEPS || rows > MAX_TRIED_ROWS) break;
+  }
+  const [usual] = adapter.estimators;
+  if (usual !== undefined && steps.every(({ advantage }) => advantage === undefined)) {
+    const configuration: Configuration = { origin: 'default', fingerprint: batchFingerprint(usual) };
+    return { configuration, estimator: usual, options };
+  }
+  const { best, others } = inferEstimator(steps, adapter.estimators);
+  if (best === undefined) return { configuration: { origin: 'unknown', reason: NONE_FITS }, options };
+  return { configuration: inferredFrom(best, others), estimator: best.estimator, options };
+}
+
+const NONE_FITS = 'no known estimator explains the advantages';
+
+function inferredFrom(best: Fit, others: readonly Fit[]): Configuration {
+  return {
+    origin: 'inferred',
+    fingerprint: batchFingerprint(best.estimator),
+    alternatives: others.map(({ estimator }) => batchFingerprint(estimator)),
+    share: best.share,
+  };
+}
+
+function reportOn(step: DumpStep, adapter: DumpAdapter, { configuration, estimator }: Chosen): DumpReport {
+  const own = [...step.findings, ...zeroFindings(step)];
+  const batch = batchOf(step, estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' }));
+  const rowsInDump = step.rowsInDump ?? step.reward.length;
+  const base = { file: step.file, format: adapter.name, configuration, signal: signalOf(step), rowsInDump };
+  const ungrouped = own.some(({ code }) => code === 'group-size-unknown');
+  if (estimator === undefined || ungrouped) {
+    const about = { name: step.name, rows: batch.rows, fingerprint: configuration.fingerprint ?? '' };
+    const findings = sorted([...own, ...(estimator === undefined ? [unknownFinding(configuration)] : [])]);
+    return { ...unverifiedReport(about, ''), findings, ...base, consistent: false };
+  }
+  const report = verifyBatch(batch);
+  const findings = sorted([...own, ...report.findings]);
+  const sound = report.wrong === 0 && findings.every(({ severity }) => severity !== 'error');
+  const isProof = configuration.origin === 'stated' || configuration.origin === 'found';
+  const verified = sound && isProof && report.unverifiable === 0;
+  const nothingToVerify = step.advantage === undefined;
+  return {
+    ...report,
+    findings,
+    ok: verified,
+    ...base,
+    consistent: sound && !verified && (nothingToVerify || report.unverifiable === 0),
+    ...present({ example: nothingToVerify ? exampleOf(step, estimator) : undefined }),
+  };
+}
+
+function unknownFinding({ reason = NONE_FITS }: Configuration): Finding {
+  return finding('configuration-unknown', `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`);
+}
+
+function sorted(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function rank({ severity }: Finding): number {
+  return severity === 'error' ? 0 : 1;
+}
+
+/** The first group whose rewards differ, with the advantages that the estimator gives it. */
+function exampleOf(step: DumpStep, estimator: BatchEstimator): DumpReport['example'] {
+  const { group, reward } = step;
+  const first = group.names.map(() => -1);
+  const differs = group.ids.findIndex((id, row) => {
+    if (first[id] === -1) first[id] = row;
+    return reward[first[id]!] !== reward[row];
+  });
+  if (differs === -1) return undefined;
+  const g = group.ids[differs]!;
+  const rows = Array.from(group.ids.keys()).filter((row) => group.ids[row] === g);
+  const batch = batchOf(step, estimator);
+  const { rows: all, group: ids, trajectory } = batch;
+  const advantage = estimatorOf(estimator.name).evaluate(
+    {
+      steps: { rows: all, group: ids, trajectory, observation: new Int32Array(all) },
+      stepReturn: () => reward,
+      score: () => reward,
+    },
+    estimator.params,
+  );
+  return {
+    group: group.names[g]!,
+    rewards: rows.map((row) => reward[row]!),
+    advantages: rows.map((row) => advantage[row]!),
+  };
+}
+
+/** Steps below which no number of rows is usual. */
+const MIN_STEPS = 3;
+
+/** The reports with a warning at each step that has not as many rows as most steps of the run have. */
+export function withRowsCompared<R extends BatchReport & { readonly rowsInDump?: number }>(
+  reports: readonly R[],
+): R[] {
+  const frequency = new Map<number, number>();
+  const rowsOf = ({ rowsInDump, rows }: R): number => rowsInDump ?? rows;
+  for (const report of reports) frequency.set(rowsOf(report), (frequency.get(rowsOf(report)) ?? 0) + 1);
+  const [usual, times] = [...frequency].sort(([, a], [, b]) => b - a)[0] ?? [0, 0];
+  if (reports.length < MIN_STEPS || 2 * times <= reports.length) return [...reports];
+  return reports.map((report) => {
+    if (rowsOf(report) === usual) return report;
+    const text = `The step has ${count(rowsOf(report), 'row')}, most steps have ${usual.toLocaleString('en-US')}.`;
+    return { ...report, findings: [...report.findings, finding('rows-differ', text)] };
+  });
+}
