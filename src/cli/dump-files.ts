@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
 import { adapterFor } from '../verify/format/dumps/registry.ts';
+import { BatchFormatError } from '../verify/format/format-error.ts';
 
 /** Files that are read together: one of the project's own format, or the dumps of one trainer in step order. */
 export type Source =
@@ -12,6 +13,8 @@ export type Source =
 export interface Sources {
   readonly sources: readonly Source[];
   readonly skipped: readonly string[];
+  /** What is wrong with the files that cannot be read far enough to tell their format. */
+  readonly broken: readonly BatchFormatError[];
 }
 
 /** Names of files that can be a dump: folders of a run hold much else. */
@@ -24,24 +27,34 @@ const DUMP = /\.(?:parquet|jsonl|ndjson|json|csv|pt|json\.gz|pb)$/;
 export async function sourcesOf(paths: readonly string[], forced?: DumpAdapter): Promise<Sources> {
   const sources: Source[] = [];
   const skipped: string[] = [];
+  const broken: BatchFormatError[] = [];
   for (const path of paths) {
     const isFolder = await isOfKind(path, 'isDirectory');
     const files = isFolder ? await filesIn(path) : [path];
     const read = new Map<DumpAdapter, string[]>();
     for (const file of files) {
       const found = await kindOf(file, forced);
-      if (found === 'native' || (found === undefined && !isFolder)) sources.push({ file });
+      if (found instanceof BatchFormatError) broken.push(found);
+      else if (found === 'native' || (found === undefined && !isFolder)) sources.push({ file });
       else if (found === undefined) skipped.push(file);
       else read.set(found, [...(read.get(found) ?? []), file]);
     }
     for (const [adapter, own] of read) sources.push({ adapter, files: own });
   }
-  return { sources: joined(sources), skipped };
+  return { sources: joined(sources), skipped, broken };
 }
 
-async function kindOf(file: string, forced?: DumpAdapter): Promise<DumpAdapter | 'native' | undefined> {
+async function kindOf(
+  file: string,
+  forced?: DumpAdapter,
+): Promise<DumpAdapter | 'native' | BatchFormatError | undefined> {
   if (forced !== undefined) return forced;
-  return (await isOfKind(file, 'isFile')) ? await adapterFor(file) : undefined;
+  try {
+    return (await isOfKind(file, 'isFile')) ? await adapterFor(file) : undefined;
+  } catch (error) {
+    if (error instanceof BatchFormatError) return error;
+    throw error;
+  }
 }
 
 async function isOfKind(path: string, kind: 'isFile' | 'isDirectory'): Promise<boolean> {

@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import type { BundleHead } from '../verify/format/bundle.ts';
 import { reportDigest } from '../verify/format/bundle.ts';
+import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
 import { ADAPTERS, adapterOf } from '../verify/format/dumps/registry.ts';
 import { BatchFormatError } from '../verify/format/format-error.ts';
 import type { BatchReport, Finding } from '../verify/report.ts';
@@ -40,26 +41,23 @@ export async function verifyFiles(
   io: TextStreams,
 ): Promise<number> {
   const { json: asJson, from, ...stated } = options;
-  const { sources, skipped } = await sourcesOf(paths, from === undefined ? undefined : adapterOf(from));
+  const { sources, skipped, broken } = await sourcesOf(
+    paths,
+    from === undefined ? undefined : adapterOf(from),
+  );
+  const errors: Error[] = [...broken];
   const runs: AnyReport[][] = [];
-  let unreadable = false;
   for (const source of sources) {
-    const reports: AnyReport[] = [];
-    try {
-      if ('file' in source) reports.push(...(await verifyNative(source.file)));
-      else for await (const report of verifyDump(source.adapter, source.files, stated)) reports.push(report);
-    } catch (error) {
-      if (!(error instanceof BatchFileError || error instanceof BatchFormatError)) throw error;
-      unreadable = true;
-      io.stderr.write(`${inert(error.message)}\n`);
-    }
-    runs.push('adapter' in source ? withRowsCompared(reports) : reports);
+    const failed = (error: Error): void => void errors.push(error);
+    if ('file' in source) runs.push(await verifyNative(source.file, failed));
+    else runs.push(withRowsCompared(await verifyRun(source.adapter, source.files, stated, failed)));
   }
+  for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
   if (skipped.length > 0) io.stderr.write(`${inert(skippedText(skipped))}\n`);
   const all = runs.flat();
   if (asJson === true) io.stdout.write(`${json({ batches: all })}\n`);
   else if (all.length > 0) io.stdout.write(describe(runs));
-  return exitOf(all, unreadable || all.length === 0);
+  return exitOf(all, errors.length > 0 || all.length === 0);
 }
 
 type AnyReport = FileReport | DumpReport;
@@ -74,12 +72,40 @@ function isConsistent(report: AnyReport): boolean {
   return 'consistent' in report && report.consistent;
 }
 
-async function verifyNative(file: string): Promise<FileReport[]> {
-  const { batches, bundle } = await readBundleOf(file);
-  return batches.map((batch) => {
-    const report = verifyBatch(batch);
-    return { file, ...report, ...(bundle && { bundle: originOf(bundle, report) }) };
-  });
+async function verifyNative(file: string, failed: (error: Error) => void): Promise<FileReport[]> {
+  try {
+    const { batches, bundle } = await readBundleOf(file);
+    return batches.map((batch) => {
+      const report = verifyBatch(batch);
+      return { file, ...report, ...(bundle && { bundle: originOf(bundle, report) }) };
+    });
+  } catch (error) {
+    if (!(error instanceof BatchFileError)) throw error;
+    failed(error);
+    return [];
+  }
+}
+
+/** The reports of a run; a file that cannot be read is told to `failed`, and the files after it are read all the same. */
+async function verifyRun(
+  adapter: DumpAdapter,
+  files: readonly string[],
+  stated: StatedDump,
+  failed: (error: Error) => void,
+): Promise<DumpReport[]> {
+  const reports: DumpReport[] = [];
+  let left = files;
+  while (left.length > 0) {
+    try {
+      for await (const report of verifyDump(adapter, left, stated)) reports.push(report);
+      left = [];
+    } catch (error) {
+      if (!(error instanceof BatchFormatError)) throw error;
+      failed(error);
+      left = files.includes(error.file) ? files.slice(files.indexOf(error.file) + 1) : [];
+    }
+  }
+  return reports;
 }
 
 function skippedText(skipped: readonly string[]): string {

@@ -9,6 +9,8 @@ export type { Batch, BatchEstimator, BatchProvenance, ObservationDictionary } fr
 export { batchFingerprint } from './format/batch.ts';
 export type { BundleHead, BundleOrigin } from './format/bundle.ts';
 export { reportDigest, writeBundle } from './format/bundle.ts';
+export type { DumpAdapter, DumpOptions, DumpStep, Mapping } from './format/dumps/adapter.ts';
+export { ADAPTERS, adapterFor, adapterOf } from './format/dumps/registry.ts';
 export type { BatchFormatCode } from './format/format-error.ts';
 export { BatchFormatError } from './format/format-error.ts';
 export { readBatchFile } from './format/read.ts';
@@ -18,6 +20,7 @@ export type { VerifierPool, VerifierPoolOptions } from './pool/pool.ts';
 export { createVerifierPool } from './pool/pool.ts';
 export type { FindingCode, FindingKind } from './provenance/findings.ts';
 export { FINDINGS } from './provenance/findings.ts';
+export type { SignalHealth } from './provenance/signal.ts';
 export type {
   BatchReport,
   Diagnosis,
@@ -29,3 +32,5 @@ export type {
 } from './report.ts';
 export { DISPLAY_FLOOR, DISPLAY_TOLERANCE, MAX_LISTED_ROWS } from './report.ts';
 export { unverifiedReport, verifyBatch } from './verify-batch.ts';
+export type { Configuration, DumpReport, StatedDump } from './verify-dump.ts';
+export { verifyDump } from './verify-dump.ts';

@@ -119,7 +119,7 @@ export async function* tableSteps(
     const rows: AsyncIterable<TableRow> = fileRows(file, columns);
     for await (const row of rows) {
       const step = map.step === undefined ? undefined : row[map.step];
-      const key = JSON.stringify([groupPerFile ? dirname(file) : file, step ?? null]);
+      const key = promptKey([groupPerFile ? dirname(file) : file, step ?? null]);
       if (pending !== undefined && pending.key !== key) {
         yield finished(pending, map, options);
         pending = undefined;
@@ -193,7 +193,10 @@ function finished(pending: Pending, map: Mapping, { groupSize }: DumpOptions): D
     reward: Float64Array.from(reward),
     ...(advantage.length === 0 ? {} : { advantage: Float64Array.from(advantage) }),
     ...(groupSize === undefined ? {} : { groupSize }),
-    findings: grouped || groupSize !== undefined ? (blocks?.findings ?? []) : [groupUnknown(map)],
+    findings:
+      grouped || groupSize !== undefined
+        ? (blocks?.findings.filter(({ code }) => code === 'block-partial') ?? [])
+        : [groupUnknown(map)],
   };
 }
 

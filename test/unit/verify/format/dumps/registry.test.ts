@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  ADAPTERS,
+  adapterFor,
+  adapterOf,
+  unknownDump,
+} from '../../../../../src/verify/format/dumps/registry.ts';
+import { DUMPS, folder } from '../../../../support/dump-files.ts';
+
+async function nameFor(name: string, content: string): Promise<string | undefined> {
+  await using dir = await folder();
+  const found = await adapterFor(await dir.write(name, content));
+  return typeof found === 'object' ? found.name : found;
+}
+
+test('formats are told from the content, whatever the file is called', async () => {
+  assert.equal(
+    await nameFor('x', '{"input": "a", "output": "b", "gts": null, "score": 1, "step": 1, "uid": "a_0_0"}'),
+    'verl',
+  );
+  assert.equal(await nameFor('x', 'group,reward\n1,2\n'), 'table');
+  assert.equal(await nameFor('x', '"group", "reward"\r\n1,2\n'), 'table');
+  assert.equal(await nameFor('x', '{"group": 1, "reward": 2}'), 'table');
+  assert.equal(await nameFor('x', '{\n "format": "echelon-batch/1"'), 'native');
+  assert.equal(await nameFor('x.json', '{"batches": []}'), 'native');
+  for (const other of ['', 'text', '{', '{"a": 1}', '[1]', 'a,b\n1,2\n', '\u0000,group,reward'])
+    assert.equal(await nameFor('x', other), undefined, other);
+  const trl = await adapterFor(`${DUMPS}/trl/group/completions/completions_00001.parquet`);
+  assert.equal(typeof trl === 'object' && trl.name, 'trl');
+  assert.equal(await adapterFor('test/golden/hgpo.json'), 'native');
+  assert.equal(await adapterFor('test/golden/real-alfworld.json.gz'), 'native');
+});
+
+test('names are unique, and a near miss is answered with the name', () => {
+  const names = ADAPTERS.map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length);
+  assert.equal(adapterOf('trl').name, 'trl');
+  assert.throws(() => adapterOf('verll'), /did you mean verl\?/);
+  assert.throws(() => adapterOf('something'), /the formats are trl, verl/);
+  assert.match(unknownDump('x').message, /a dump of trl, verl, .*--from NAME/);
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
+import { KNOWN_TABLES, TABLE } from '../../../../../src/verify/format/dumps/table.ts';
+import { folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+
+const CSV = 'it,prompt,score,adv\n1,a,0,-1\n1,a,1,1\n2,a,0,0\n2,b,0,0\n';
+const MAP = { group: 'prompt', reward: 'score', advantage: 'adv', step: 'it' };
+
+test('a mapped table has a step for each value of its step column', async () => {
+  await using dir = await folder();
+  const steps = await stepsOf(TABLE, [await dir.write('a.csv', CSV)], { map: MAP });
+  assert.deepEqual(
+    steps.map(({ name, group, reward, advantage }) => [name, group.names, [...reward], [...advantage!]]),
+    [
+      ['step 1', ['a'], [0, 1], [-1, 1]],
+      ['step 2', ['a', 'b'], [0, 0], [0, 0]],
+    ],
+  );
+});
+
+test('without a step column a file is a step, without a group column blocks are groups', async () => {
+  await using dir = await folder();
+  const files = [await dir.write('a.csv', 'reward\n1\n0\n1\n0\n'), await dir.write('b.csv', 'reward\n1\n')];
+  const steps = await stepsOf(TABLE, files, { groupSize: 2 });
+  assert.deepEqual(
+    steps.map(({ name, group, advantage, findings }) => [
+      name,
+      [...group.ids],
+      advantage,
+      findings.map(({ code }) => code),
+    ]),
+    [
+      ['a.csv', [0, 0, 1, 1], undefined, []],
+      ['b.csv', [0], undefined, ['block-partial']],
+    ],
+  );
+  const [unknown] = await stepsOf(TABLE, files);
+  assert.deepEqual(
+    unknown!.findings.map(({ code }) => code),
+    ['group-size-unknown'],
+  );
+});
+
+test('a reward that is no number is refused with its row, NaN is a reward', async () => {
+  await using dir = await folder();
+  const bad = await dir.write('bad.csv', 'group,reward\na,1\na,high\n');
+  await assert.rejects(stepsOf(TABLE, [bad]), /row 1, reward: expected a number, found "high"/);
+  const nan = await dir.write('nan.jsonl', jsonLines([{ group: 1, reward: Number.NaN }]));
+  assert.deepEqual([...(await stepsOf(TABLE, [nan]))[0]!.reward], [Number.NaN]);
+});
+
+test('an advantage in some rows only is refused', async () => {
+  await using dir = await folder();
+  const path = await dir.write('a.csv', 'group,reward,advantage\na,1,1\na,0,\n');
+  await assert.rejects(stepsOf(TABLE, [path]), /a value of advantage in each row, found 1 in 2 rows/);
+});
+
+test('the tables of tinker-cookbook and AReaL (synthetic) are recognised and read', async () => {
+  await using dir = await folder();
+  const tinker = [0, 1].map((traj_idx) => ({
+    ...{ schema_version: 1, split: 'train', iteration: 4, group_idx: 0, traj_idx },
+    ...{ total_reward: traj_idx, steps: [{ reward: 1 }] },
+  }));
+  const path = await dir.write('train_rollout_summaries.jsonl', jsonLines(tinker));
+  const adapter = await adapterFor(path);
+  assert.equal(adapter !== 'native' && adapter?.name, 'tinker-cookbook');
+  const [step] = await stepsOf(KNOWN_TABLES[0]!, [path]);
+  assert.deepEqual([step!.name, [...step!.reward], step!.trajectory!.names.length], ['step 4', [0, 1], 2]);
+  const areal = (task_id: number) =>
+    jsonLines(
+      [0, 1].map((sample_idx) => ({
+        task_id,
+        sample_idx,
+        head_version: 3,
+        tail_version: 3,
+        reward: sample_idx,
+      })),
+    );
+  const files = [await dir.write('7.jsonl', areal(7)), await dir.write('8.jsonl', areal(8))];
+  const found = await adapterFor(files[0]!);
+  assert.equal(found !== 'native' && found?.name, 'areal');
+  const steps = await stepsOf(KNOWN_TABLES.find(({ name }) => name === 'areal')!, files);
+  assert.deepEqual(
+    steps.map(({ group }) => group.names),
+    [['7', '8']],
+  );
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { TRL } from '../../../../../src/verify/format/dumps/trl.ts';
+import { type StatedDump, verifyDump } from '../../../../../src/verify/verify-dump.ts';
+import { DUMPS, stepsOf } from '../../../../support/dump-files.ts';
+
+const filesOf = (run: string): string[] =>
+  [1, 2, 3].map((step) => `${DUMPS}/trl/${run}/completions/completions_0000${step}.parquet`);
+const verified = (run: string, stated: StatedDump = {}) =>
+  Array.fromAsync(verifyDump(TRL, filesOf(run), stated));
+
+describe('what GRPOTrainer of TRL 1.16 wrote', () => {
+  test('no row of any run is wrong, and every supported run is verified by its training_args.bin', async () => {
+    const unsupported = ['batch', 'gdpo'];
+    for (const run of readdirSync(`${DUMPS}/trl`)) {
+      for (const report of await verified(run)) {
+        assert.equal(report.wrong, 0, `${run} ${report.name}`);
+        assert.equal(report.ok, !unsupported.includes(run), `${run} ${report.name}`);
+        assert.equal(report.configuration.origin, unsupported.includes(run) ? 'unknown' : 'found');
+      }
+    }
+  });
+
+  test('rewards are weighted sums, and groups are blocks of num_generations', async () => {
+    const [step] = await stepsOf(TRL, filesOf('weights'), { weights: [1, 0.3, 0.25] });
+    assert.deepEqual([step!.name, step!.trainingStep, step!.groupSize], ['step 1', 1, 4]);
+    assert.deepEqual([...step!.group.ids], [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
+  });
+
+  test('other weights than the trainer had make rows wrong', async () => {
+    const reports = await verified('weights', { weights: [1, 1, 1] });
+    assert.ok(reports.every(({ wrong }) => wrong > 0));
+  });
+
+  test('the caller names the reward columns', async () => {
+    const [step] = await stepsOf(TRL, filesOf('weights'), { rewards: ['constant'] });
+    assert.ok(step!.reward.every((reward) => reward === Math.fround(0.7)));
+    await assert.rejects(stepsOf(TRL, filesOf('weights'), { rewards: ['nope'] }), /expected a column "nope"/);
+  });
+
+  test('rows that no function scored are reported and do not count', async () => {
+    const [report] = await verified('unscorable');
+    assert.deepEqual([report!.rows, report!.rowsInDump], [5, 16]);
+    assert.ok(report!.findings.some(({ code }) => code === 'rows-unscorable'));
+  });
+
+  test('the step at which the trainer evaluated has a warning', async () => {
+    const reports = await verified('evaluated');
+    const warned = reports.filter(({ findings }) => findings.some(({ code }) => code === 'evaluation-rows'));
+    assert.deepEqual(
+      warned.map(({ name }) => name),
+      ['step 2'],
+    );
+  });
+
+  test('a block size that the prompts contradict is an error', async () => {
+    const [report] = await verified('group', { groupSize: 8 });
+    assert.equal(report!.ok, false);
+    assert.ok(report!.findings.some(({ code }) => code === 'block-mixed'));
+  });
+});
