@@ -1,268 +1,266 @@
 import type { Waiting } from '../store/queue/contract.ts';
-import { couldFitOn, EPSILON, type FreeNode, type Held, type RoundCluster, type Span } from './nodes.ts';
-import type { ProjectPolicy } from './quotas.ts';
-import { beginRound, type Round, type Schedule, type ScheduleInput } from './schedule.ts';
+import { createHeap, type Heap } from './heap.ts';
+import { type Amount, couldFitOn, type FreeNode, type RoundCluster, type Span, take } from './nodes.ts';
+import {
+  beginRound,
+  findRoom,
+  hold,
+  type Places,
+  type Room,
+  type Round,
+  type Schedule,
+  type ScheduleInput,
+} from './schedule.ts';
+import { instant, latest, plus } from './spans.ts';
+import { silent } from './wait-reasons.ts';
 
 /*
- * When those that wait are expected to start: the line is played forward, in the order of the schedule, over the expected
- * ends of those that run and the expected lengths of those that wait. Nobody overtakes in it: with backfill some start
- * sooner. Bounds travel along: the earliest start supposes every early end, the latest every late one.
+ * Estimated starts. The schedule is replayed into the future: at each likely end of an attempt, its GPUs and CPUs become
+ * free, and queued experiments start by the rules of a scheduling round. The replay keeps the order of the schedule and
+ * starts no experiment out of turn: with backfill, some experiments start earlier than estimated.
+ *
+ * The replay decides by likely times. The bounds of a start follow from the bounds of everything that it waited for: the
+ * ends on its node, the starts before it on its clusters, and the ends in its project if it waited for a quota.
  */
 
 /** When an experiment is expected to start; `at` null: `why` says what is not known. */
 export type Estimate = { at: Span; why: null } | { at: null; why: string };
 
-/** Looks at nodes in one estimate of the line: its time is bounded, whatever the line and the clusters are. */
-const MAX_LOOKS = 500_000;
+/** Nodes and experiments that one replay examines: this bounds its time for every queue and every set of clusters. */
+const MAX_STEPS = 1_000_000;
 
-const NEVER = Number.MAX_VALUE;
-const TOO_FAR = 'it is too far back in the line to be estimated';
+const TOO_FAR = 'it is too far back in the queue to be estimated';
 
-interface Front {
-  at: Span;
-  /** Set: nobody behind is known to start. */
-  unknown: string | null;
+/** Queued experiments of one project that ask for the same: none of them starts before the first. */
+interface Group {
+  items: Waiting[];
+  /** Positions of the items in the order of the schedule. */
+  turns: number[];
+  /** Index of the first item that has not started. */
+  next: number;
+  places: Places;
+  /** Number of nodes on which they may start. */
+  nodes: number;
+  /** The instant before which none of them starts. */
+  from: number;
+  waitedForQuota: boolean;
 }
 
-interface Account {
-  quota: number;
-  used: number;
-  held: { gpus: number; experiment: string; ends: Span | null }[];
-  front: Front;
-}
+/** What happens at a likely time: an attempt ends, or experiments may start again after a lost attempt. */
+type Event = { at: number } & (
+  | { ends: Span; item: Amount & { experiment: string; project: string }; node: FreeNode }
+  | { group: Group; node: null }
+);
 
-interface Play {
+interface Replay {
   round: Round;
-  fronts: Map<RoundCluster, Front>;
-  accounts: Map<string, Account | null>;
-  policies: ReadonlyMap<string, ProjectPolicy>;
-  now: number;
-  looks: number;
+  events: Heap<Event>;
+  /** Groups whose next experiment may start, by their turns. */
+  groups: Heap<Group>;
+  /** GPUs and CPUs that each project holds. */
+  held: Map<string, Amount>;
+  /** No start on this node, on this cluster or within the quota of this project is earlier. */
+  bounds: Map<FreeNode | RoundCluster | string, Span>;
+  found: Map<string, Estimate>;
+  steps: number;
 }
 
-/** Estimates of all that `choice`, made from the same input, looked at and did not start. */
+/** Estimates for all experiments that `schedule`, made from the same input, considered and did not start. */
 export function estimate(input: ScheduleInput, schedule: Schedule): Map<string, Estimate> {
-  const { round } = beginRound({ ...input, waiting: [] });
-  const now = input.now ?? 0;
-  const policies = input.projects ?? new Map();
-  const play: Play = { round, fronts: new Map(), accounts: new Map(), policies, now, looks: 0 };
-  for (const { nodes } of round.clusters)
-    for (const { held } of nodes) held.sort((a, b) => (a.ends?.likely ?? NEVER) - (b.ends?.likely ?? NEVER));
+  const replay = beginReplay(input);
   const starts = new Map(schedule.start.map((start) => [start.experiment, start]));
-  for (const item of schedule.order) {
+  const groups = createGroups(replay);
+  for (const [turn, item] of schedule.order.entries()) {
     const start = starts.get(item.experiment);
-    const node = start && nodeOf(round, start);
-    if (node) settle(item, node, { play, at: instant(now) });
+    if (start === undefined) groups.add(item, turn);
+    else allocate(item, roomOf(start, replay.round), instant(replay.round.now), replay);
   }
-  const found = new Map<string, Estimate>();
-  for (const item of schedule.order) {
-    if (starts.has(item.experiment)) continue;
-    found.set(item.experiment, play.looks > MAX_LOOKS ? unknown(TOO_FAR) : next(item, play));
+  for (const group of groups.all) {
+    if (group.from > replay.round.now) replay.events.push({ at: group.from, group, node: null });
+    else replay.groups.push(group);
   }
-  return found;
-}
-
-function nodeOf(
-  { clusters }: Round,
-  { cluster, node }: { cluster: string; node: string },
-): FreeNode | undefined {
-  return clusters.find(({ name }) => name === cluster)?.nodes.find(({ id }) => id === node);
-}
-
-function next(item: Waiting, play: Play): Estimate {
-  const { refusal, taking } = play.round.placesOf(item);
-  const closed = refusal ?? play.round.pausedFor(item);
-  if (closed !== null) return unknown(closed);
-  const answering = taking.filter((cluster) => cluster.answering);
-  if (answering.length === 0)
-    return unknown(`the ray-worker of ${taking.map(({ name }) => name).join(', ')} does not answer`);
-  const quota = quotaFront(item, play);
-  if (quota?.unknown) return unknown(quota.unknown);
-  let best: { at: Span; node: FreeNode } | undefined;
-  let why = 'no node is known yet';
-  for (const cluster of answering) {
-    const front = frontOf(cluster, play);
-    if (front.unknown !== null) {
-      why = front.unknown;
-      continue;
-    }
-    const from = quota ? latest(front.at, quota.at) : front.at;
-    const room = firstRoom(item, cluster, { from, play });
-    if (typeof room === 'string') why = room;
-    else if (best === undefined || room.at.likely < best.at.likely) best = room;
+  let at = replay.events.peek()?.at;
+  for (; at !== undefined && replay.steps < MAX_STEPS; at = replay.events.peek()?.at) {
+    replay.round.now = at;
+    for (; replay.events.peek()?.at === at; release(replay.events.pop()!, replay));
+    startDue(replay);
   }
-  // One that waits for its quota alone holds up nobody but its own project.
-  if (!quota) holdUp(item, answering, { play, at: best?.at ?? null });
-  if (best === undefined) return unknown(why);
-  if (quota) noteInAccount(item, play, best.at);
-  else settle(item, best.node, { play, at: best.at });
-  return { at: best.at, why: null };
+  explainRest(groups.all, replay);
+  return replay.found;
 }
 
-function frontOf(cluster: RoundCluster, { fronts, now }: Play): Front {
-  return fronts.get(cluster) ?? { at: instant(now), unknown: null };
+function beginReplay(input: ScheduleInput): Replay {
+  const clusters = input.clusters.map((cluster) => ({ ...cluster, backfill: false }));
+  const { round } = beginRound({ ...input, clusters, waiting: [] });
+  const replay: Replay = {
+    round,
+    events: createHeap((a, b) => a.at < b.at),
+    groups: createHeap((a, b) => a.turns[a.next]! < b.turns[b.next]!),
+    held: new Map([...round.held].map(([project, amount]) => [project, { ...amount }])),
+    ...{ bounds: new Map(), found: new Map(), steps: 0 },
+  };
+  for (const node of round.clusters.flatMap(({ nodes }) => nodes))
+    for (const item of node.held)
+      if (item.ends !== null)
+        replay.events.push({ at: Math.max(item.ends.likely, round.now), ends: item.ends, item, node });
+  return replay;
 }
 
-/** Nobody behind starts on those clusters before it does. */
-function holdUp(
-  { experiment }: Waiting,
-  clusters: readonly RoundCluster[],
-  { play, at }: { play: Play; at: Span | null },
-): void {
-  for (const cluster of clusters) {
-    const front = frontOf(cluster, play);
-    if (front.unknown !== null) continue;
-    play.fronts.set(
-      cluster,
-      at === null
-        ? { ...front, unknown: `it waits behind ${experiment}, of which nobody knows when it starts` }
-        : { at: latest(front.at, at), unknown: null },
-    );
+function roomOf(start: { cluster: string; node: string }, { clusters }: Round): Room {
+  const cluster = clusters.find(({ name }) => name === start.cluster)!;
+  return { cluster, node: cluster.nodes.find(({ id }) => id === start.node)! };
+}
+
+/** Sorts experiments into groups; records at once for which ones no start can be expected. */
+function createGroups({ round, found }: Replay): { all: Group[]; add(item: Waiting, turn: number): void } {
+  const known = new Map<Places, Map<string, Group>>();
+  const all: Group[] = [];
+
+  function groupOf({ project, notBefore }: Waiting, places: Places): Group {
+    const from = notBefore ?? round.now;
+    const ofPlaces = known.get(places) ?? new Map<string, Group>();
+    known.set(places, ofPlaces);
+    const same = from > round.now ? undefined : ofPlaces.get(project);
+    if (same !== undefined) return same;
+    const nodes = places.taking.reduce((sum, cluster) => sum + cluster.nodes.length, 0);
+    const group = { ...{ items: [], turns: [], next: 0, places, nodes, from }, waitedForQuota: false };
+    all.push(group);
+    if (from <= round.now) ofPlaces.set(project, group);
+    return group;
   }
-}
 
-/** The node that has room first, not before `from`; or who is in the way. */
-function firstRoom(
-  item: Waiting,
-  { nodes }: RoundCluster,
-  { from, play }: { from: Span; play: Play },
-): { at: Span; node: FreeNode } | string {
-  let best: FreeNode | undefined;
-  let bestAt = Number.POSITIVE_INFINITY;
-  let inTheWay: Held | undefined;
-  for (const node of nodes) {
-    play.looks += 1;
-    if (!couldFitOn(item, node)) continue;
-    const at = roomAt(item, node);
-    if (at === null) {
-      inTheWay ??= node.held.find(({ ends }) => ends === null);
-      continue;
-    }
-    if (Math.max(at, from.likely) >= bestAt) continue;
-    [best, bestAt] = [node, Math.max(at, from.likely)];
-    if (at <= from.likely) break;
-  }
-  if (best !== undefined) return { node: best, at: latest(from, spanUntil(best, bestAt)) };
-  return inTheWay === undefined
-    ? 'what is in use there is none of ours, and nobody knows when it ends'
-    : `nobody knows yet how long ${inTheWay.experiment} runs, which is in the way`;
-}
-
-/** When it has room, most likely; its `held` are in the order of their likely ends. Null: nobody knows. */
-function roomAt(need: Waiting, { gpus, cpus, held }: FreeNode): number | null {
-  let [freeGpus, freeCpus] = [gpus, cpus];
-  let at = Number.NEGATIVE_INFINITY;
-  for (let next = 0; ; next += 1) {
-    if (need.gpus <= freeGpus + EPSILON && need.cpus <= freeCpus + EPSILON) return at;
-    const item = held[next];
-    if (item === undefined || item.ends === null) return null;
-    freeGpus += item.gpus;
-    freeCpus += item.cpus;
-    at = Math.max(at, item.ends.likely);
-  }
-}
-
-/** The bounds of the time at which all that most likely end by `at` have ended. */
-function spanUntil({ held }: FreeNode, at: number): Span {
-  let span = instant(Number.NEGATIVE_INFINITY);
-  for (const { ends } of held) {
-    if (ends === null || ends.likely > at) break;
-    span = latest(span, ends);
-  }
-  return span;
-}
-
-/** It starts on that node: what has ended by then is free, and it holds its own until its expected end. */
-function settle(item: Waiting, node: FreeNode, { play, at }: { play: Play; at: Span }): void {
-  noteInAccount(item, play, at);
-  while (node.held[0]?.ends && node.held[0].ends.likely <= at.likely) {
-    const over = node.held.shift()!;
-    node.gpus += over.gpus;
-    node.cpus += over.cpus;
-  }
-  node.gpus -= item.gpus;
-  node.cpus -= item.cpus;
-  const { experiment, project, gpus, cpus } = item;
-  insert(node.held, { experiment, project, gpus, cpus, ends: endOf(item, play, at) });
-}
-
-function endOf({ experiment }: Waiting, { round }: Play, at: Span): Span | null {
-  const length = round.lengths.get(experiment);
-  if (length === undefined) return null;
-  return { early: at.early + length.early, likely: at.likely + length.likely, late: at.late + length.late };
-}
-
-/** Keeps the order of likely ends; those without one are last. */
-function insert<T extends { ends: Span | null }>(held: T[], item: T): void {
-  const end = item.ends?.likely ?? NEVER;
-  let at = held.length;
-  while (at > 0 && (held[at - 1]!.ends?.likely ?? NEVER) > end) at -= 1;
-  held.splice(at, 0, item);
-}
-
-function accountOf(project: string, { accounts, policies, round, now }: Play): Account | null {
-  const known = accounts.get(project);
-  if (known !== undefined) return known;
-  const quota = policies.get(project)?.gpuQuota ?? null;
-  let account: Account | null = null;
-  if (quota !== null) {
-    account = {
-      quota,
-      used: round.held.get(project)?.gpus ?? 0,
-      held: [],
-      front: { at: instant(now), unknown: null },
-    };
-    for (const { held } of round.clusters.flatMap(({ nodes }) => nodes))
-      for (const item of held) if (item.project === project && item.gpus > 0) insert(account.held, item);
-  }
-  accounts.set(project, account);
-  return account;
-}
-
-/** When its project's quota has room for it; null: it has now. */
-function quotaFront(item: Waiting, play: Play): Front | null {
-  const account = item.gpus > 0 ? accountOf(item.project, play) : null;
-  if (account === null) return null;
-  if (item.gpus > account.quota)
-    return { at: account.front.at, unknown: `it needs more GPUs than the quota of ${item.project}` };
-  if (account.front.unknown !== null) return account.front;
-  if (account.used + item.gpus <= account.quota && account.front.at.likely <= play.now) return null;
-  let { used } = account;
-  let { at } = account.front;
-  for (const holder of account.held) {
-    if (used + item.gpus <= account.quota) break;
-    if (holder.ends === null) {
-      const unknown = `nobody knows yet how long ${holder.experiment} runs, which holds GPUs of the quota`;
-      account.front = { at, unknown };
-      return account.front;
-    }
-    at = latest(at, holder.ends);
-    used -= holder.gpus;
-  }
-  const isFree = used + item.gpus <= account.quota;
-  account.front = { at, unknown: isFree ? null : 'nobody knows when GPUs of its quota are given back' };
-  return account.front;
-}
-
-function noteInAccount(item: Waiting, play: Play, at: Span): void {
-  const account = item.gpus > 0 ? accountOf(item.project, play) : null;
-  if (account === null) return;
-  while (account.held[0]?.ends && account.held[0].ends.likely <= at.likely && at.likely > play.now)
-    account.used -= account.held.shift()!.gpus;
-  account.used += item.gpus;
-  insert(account.held, { gpus: item.gpus, experiment: item.experiment, ends: endOf(item, play, at) });
-}
-
-function latest(a: Span, b: Span): Span {
   return {
-    early: Math.max(a.early, b.early),
-    likely: Math.max(a.likely, b.likely),
-    late: Math.max(a.late, b.late),
+    all,
+    add(item, turn) {
+      const places = round.placesOf(item);
+      const answers = places.taking.some((cluster) => cluster.answering);
+      const why = places.refusal ?? round.pausedFor(item) ?? (answers ? null : silent(places.taking));
+      if (why !== null) return void found.set(item.experiment, unknown(why));
+      const group = groupOf(item, places);
+      group.items.push(item);
+      group.turns.push(turn);
+    },
   };
 }
 
-function instant(at: number): Span {
-  return { early: at, likely: at, late: at };
+/** Starts every experiment that has its turn and room now. */
+function startDue(replay: Replay): void {
+  const { round, groups } = replay;
+  beginTurns(replay);
+  const { quotas } = round;
+  const blocked: Group[] = [];
+  for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
+    const item = group.items[group.next]!;
+    replay.steps += 1 + group.nodes;
+    const refused = quotas.refusal(item) !== null;
+    const room = refused ? undefined : findRoom(item, group.places.taking, null, round);
+    if (room !== undefined) {
+      quotas.take(item);
+      start(item, group, room, replay);
+      if (group.next < group.items.length) groups.push(group);
+      continue;
+    }
+    blocked.push(group);
+    if (refused) group.waitedForQuota = true;
+    else hold(item, group.places.taking, round);
+    if (round.clusters.every(isBlocked)) break;
+  }
+  for (const group of blocked) groups.push(group);
+}
+
+function beginTurns({ round, held }: Replay): void {
+  for (const cluster of round.clusters) cluster.blocker = null;
+  round.quotas = round.quotasFor(held);
+}
+
+function isBlocked({ blocker, answering, draining, paused }: RoundCluster): boolean {
+  return blocker !== null || !answering || draining || paused !== null;
+}
+
+function start(item: Waiting, group: Group, room: Room, replay: Replay): void {
+  const { round, bounds } = replay;
+  const { now } = round;
+  const at = { early: group.from, likely: now, late: now };
+  for (const key of [room.node, room.cluster, group.waitedForQuota ? item.project : room.node]) {
+    const bound = bounds.get(key);
+    if (bound === undefined) continue;
+    at.early = Math.max(at.early, bound.early);
+    at.late = Math.max(at.late, bound.late);
+  }
+  // An experiment that waits for its quota delays its own project only.
+  if (group.waitedForQuota) setBound(item.project, at, replay);
+  else for (const cluster of group.places.taking) setBound(cluster, at, replay);
+  group.next += 1;
+  group.waitedForQuota = false;
+  replay.found.set(item.experiment, { at, why: null });
+  allocate(item, room, at, replay);
+}
+
+function setBound(key: FreeNode | RoundCluster | string, at: Span, { bounds }: Replay): void {
+  const known = bounds.get(key);
+  bounds.set(key, known === undefined ? at : latest(known, at));
+}
+
+function allocate(item: Waiting, { node }: Room, at: Span, { round, events, held }: Replay): void {
+  const length = round.lengths.get(item.experiment);
+  const ends = length === undefined ? null : plus(at, length);
+  take(node, item, ends);
+  const all = held.get(item.project) ?? { gpus: 0, cpus: 0 };
+  held.set(item.project, { gpus: all.gpus + item.gpus, cpus: all.cpus + item.cpus });
+  if (ends !== null) events.push({ at: ends.likely, ends, item, node });
+}
+
+function release(event: Event, replay: Replay): void {
+  if (event.node === null) {
+    replay.groups.push(event.group);
+    return;
+  }
+  const { node, item, ends } = event;
+  node.gpus += item.gpus;
+  node.cpus += item.cpus;
+  node.held.splice(
+    node.held.findIndex(({ experiment }) => experiment === item.experiment),
+    1,
+  );
+  setBound(node, ends, replay);
+  const all = replay.held.get(item.project)!;
+  replay.held.set(item.project, { gpus: all.gpus - item.gpus, cpus: all.cpus - item.cpus });
+  if (item.gpus > 0) setBound(item.project, ends, replay);
+}
+
+/** Says of the experiments that the replay did not start why their start is not known. */
+function explainRest(groups: readonly Group[], replay: Replay): void {
+  const { round, found } = replay;
+  const rest = groups.flatMap(({ items, turns, next, places }) =>
+    items.slice(next).map((item, at) => ({ item, turn: turns[next + at]!, places })),
+  );
+  beginTurns(replay);
+  const { quotas } = round;
+  for (const { item, places } of rest.sort((a, b) => a.turn - b.turn)) {
+    const refusal = quotas.refusal(item);
+    const why = refusal === null ? whyUnknown(item, places) : whyQuotaUnknown(item, refusal, round);
+    found.set(item.experiment, unknown(replay.steps < MAX_STEPS ? why : TOO_FAR));
+    if (refusal === null) hold(item, places.taking, round);
+  }
+}
+
+function whyQuotaUnknown({ project }: Waiting, refusal: string, { clusters }: Round): string {
+  const held = clusters.flatMap(({ nodes }) => nodes).flatMap((node) => node.held);
+  const holder = held.find((item) => item.project === project && item.gpus > 0 && item.ends === null);
+  return holder === undefined
+    ? refusal
+    : `the run time of ${holder.experiment}, which holds GPUs of the quota, is not known yet`;
+}
+
+function whyUnknown(item: Waiting, { taking }: Places): string {
+  const blocker = taking.find((cluster) => cluster.blocker !== null)?.blocker;
+  if (blocker) return `it waits for ${blocker.experiment}, whose start is not known`;
+  const possible = taking.flatMap(({ nodes }) => nodes).filter((node) => couldFitOn(item, node));
+  if (possible.length === 0) return 'no node is known yet';
+  const inTheWay = possible.flatMap(({ held }) => held).find(({ ends }) => ends === null);
+  return inTheWay === undefined
+    ? 'GPUs or CPUs in use there were not allocated by Echelon, and it is not known when they become free'
+    : `the run time of ${inTheWay.experiment}, which is in the way, is not known yet`;
 }
 
 function unknown(why: string): Estimate {

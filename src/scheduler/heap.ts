@@ -20,9 +20,10 @@ export function createHeap<T>(before: (a: T, b: T) => boolean): Heap<T> {
 
   function down(start: number): void {
     for (let at = start; ; ) {
+      const [left, right] = [2 * at + 1, 2 * at + 2];
       let first = at;
-      for (const child of [2 * at + 1, 2 * at + 2])
-        if (child < items.length && before(items[child]!, items[first]!)) first = child;
+      if (left < items.length && before(items[left]!, items[first]!)) first = left;
+      if (right < items.length && before(items[right]!, items[first]!)) first = right;
       if (first === at) return;
       [items[at], items[first]] = [items[first]!, items[at]!];
       at = first;

@@ -64,9 +64,6 @@ export interface RoundCluster {
 /** Resources are sums of decimal fractions: differences below this are rounding. */
 export const EPSILON = 1e-6;
 
-/** Records of reservations that name no project were made before there were any others. */
-export const OLD_PROJECT = 'default';
-
 /**
  * What is free on a node: total − max(used in Ray, handed out by us). Ray's figure contains what we placed, ours
  * also what is not placed yet.
@@ -140,7 +137,7 @@ export function toRoundClusters({
       blocker: null,
       nodes: cluster.nodes.map((node) => {
         const here = items.filter((item) => item.node === node.id);
-        const held = here.map(({ experiment, project = OLD_PROJECT, gpus, cpus }) => ({
+        const held = here.map(({ experiment, project, gpus, cpus }) => ({
           ...{ experiment, project, gpus, cpus },
           ends: ends.get(experiment) ?? null,
         }));

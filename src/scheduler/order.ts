@@ -1,6 +1,7 @@
 import type { Reservation } from '../store/clusters/contract.ts';
 import type { Waiting } from '../store/queue/contract.ts';
-import { type Amount, OLD_PROJECT, type RoundCluster } from './nodes.ts';
+import { createHeap } from './heap.ts';
+import type { Amount, RoundCluster } from './nodes.ts';
 
 /*
  * Whose turn it is. Priority comes first. Among experiments of equal priority the next is of the project with the
@@ -45,7 +46,7 @@ export function capacityOf(clusters: readonly RoundCluster[]): Amount {
 export function holdings(reservations: Iterable<readonly Reservation[]>): Map<string, Amount> {
   const all = new Map<string, Amount>();
   for (const items of reservations)
-    for (const { project = OLD_PROJECT, gpus, cpus } of items) {
+    for (const { project, gpus, cpus } of items) {
       const sum = all.get(project) ?? { gpus: 0, cpus: 0 };
       all.set(project, { gpus: sum.gpus + gpus, cpus: sum.cpus + cpus });
     }
@@ -88,7 +89,7 @@ export function createOrder({
     queue.share = shareOf(queue);
     queues.set(project, queue);
   }
-  const heap = createHeap();
+  const heap = createHeap(before);
   for (const queue of queues.values()) heap.push(queue);
   let dry: string | null = [...truncated].find((project) => !queues.has(project)) ?? null;
   /** The one whose experiment has its turn; it goes back with the share that it has then. */
@@ -125,45 +126,4 @@ export function createOrder({
 function before(a: Queue, b: Queue): boolean {
   if (a.priority !== b.priority) return a.priority > b.priority;
   return a.share !== b.share ? a.share < b.share : a.places[a.at]! < b.places[b.at]!;
-}
-
-/** A binary heap of queues, the one whose first is next on top. */
-function createHeap() {
-  const items: Queue[] = [];
-
-  function up(start: number): void {
-    for (let at = start; at > 0; ) {
-      const parent = (at - 1) >> 1;
-      if (!before(items[at]!, items[parent]!)) return;
-      [items[at], items[parent]] = [items[parent]!, items[at]!];
-      at = parent;
-    }
-  }
-
-  function down(start: number): void {
-    for (let at = start; ; ) {
-      let first = at;
-      for (const child of [2 * at + 1, 2 * at + 2])
-        if (child < items.length && before(items[child]!, items[first]!)) first = child;
-      if (first === at) return;
-      [items[at], items[first]] = [items[first]!, items[at]!];
-      at = first;
-    }
-  }
-
-  return {
-    push(queue: Queue): void {
-      items.push(queue);
-      up(items.length - 1);
-    },
-    pop(): Queue | undefined {
-      const first = items[0];
-      const last = items.pop();
-      if (last !== undefined && last !== first) {
-        items[0] = last;
-        down(0);
-      }
-      return first;
-    },
-  };
 }

@@ -1,5 +1,4 @@
 import type { ClusterNode, Reservation } from '../store/clusters/contract.ts';
-import { OLD_PROJECT } from './nodes.ts';
 import { dominantShare } from './order.ts';
 
 /** What each project holds and may hold. `held`: the reservations on all `clusters`. */
@@ -20,7 +19,7 @@ export function projectFigures({
     cpus: nodes.reduce((sum, node) => sum + node.cpusTotal, 0),
   };
   return projects.map(({ name, weight, gpuQuota }) => {
-    const own = held.filter(({ project = OLD_PROJECT }) => project === name);
+    const own = held.filter(({ project }) => project === name);
     const gpus = own.reduce((sum, item) => sum + item.gpus, 0);
     const cpus = own.reduce((sum, item) => sum + item.cpus, 0);
     const share = dominantShare({ gpus, cpus }, all);

@@ -16,7 +16,8 @@ import {
 } from './nodes.ts';
 import { capacityOf, createOrder, holdings } from './order.ts';
 import { createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './quotas.ts';
-import { closed, frees, freest, needInWords, nowhere, tooLarge } from './wait-reasons.ts';
+import { instant, plus } from './spans.ts';
+import { closed, frees, freest, needInWords, nowhere, silent, tooLarge } from './wait-reasons.ts';
 
 /*
  * What always holds: on no node is more handed out than it has, and to no project more GPUs than its quota; on a
@@ -48,6 +49,7 @@ export interface ScheduleInput {
 /** One experiment that can start now, and where. */
 export interface Start {
   experiment: string;
+  project: string;
   cluster: string;
   node: string;
   gpus: number;
@@ -94,6 +96,8 @@ export interface Round {
   /** By cluster, from when somebody holds its place. */
   guards: Map<RoundCluster, Backfill>;
   quotas: Quotas;
+  /** Quotas as they are for what projects hold. */
+  quotasFor(held: ReadonlyMap<string, Amount>): Quotas;
   lengths: ReadonlyMap<string, Span>;
   now: number;
   placesOf(item: Waiting): Places;
@@ -134,12 +138,13 @@ export function beginRound(input: ScheduleInput) {
   const somePaused = [...projects.values()].some((policy) => policy.paused != null);
   const someQuota = [...projects.values()].some((policy) => policy.gpuQuota !== null);
   const weightOf = (project: string) => policyOf(project).weight;
-  const quotas = someQuota ? createQuotas(held, policyOf) : NO_QUOTAS;
+  const quotasFor: Round['quotasFor'] = (all) => (someQuota ? createQuotas(all, policyOf) : NO_QUOTAS);
+  const quotas = quotasFor(held);
   const isClosed = (project: string) => quotas.isFull(project) || policyOf(project).paused != null;
   const capacity = capacityOf(clusters);
   const order = createOrder({ waiting, held, capacity, weightOf, truncated, isClosed });
   const round: Round = {
-    ...{ clusters, held, now, guards: new Map(), quotas },
+    ...{ clusters, held, now, guards: new Map(), quotas, quotasFor },
     lengths: input.lengths ?? new Map(),
     placesOf: createPlaces(clusters),
     pausedFor({ project }) {
@@ -202,14 +207,13 @@ function place(item: Waiting, round: Round): Placed {
   const takes = round.lengths.get(item.experiment) ?? null;
   if (places.refused !== null && lengthMs(takes) >= places.refused.fromMs)
     return { reason: inWords(places.refused, takes), counts: true };
-  for (const cluster of places.taking) {
-    const node = nodeFor(item, cluster, takes, round);
-    if (node === undefined) continue;
+  const room = findRoom(item, places.taking, takes, round);
+  if (room !== undefined) {
+    const { cluster, node } = room;
     if (cluster.blocker !== null) round.guards.get(cluster)!.take(item, node, takes);
-    take(node, item, takes && plus(round.now, takes));
+    take(node, item, takes && plus(instant(round.now), takes));
     round.quotas.take(item);
-    const { experiment, gpus, cpus } = item;
-    return { start: { experiment, cluster: cluster.name, node: node.id, gpus, cpus }, counts: true };
+    return { start: startOn(item, room), counts: true };
   }
   const refused = whyNot(item, places.taking, { round, takes });
   // The first that a cluster has no room for is told when there will be room; it blocks those after it.
@@ -225,11 +229,35 @@ function pauseAfterLoss({ notBefore }: Waiting): string | null {
   return `its last attempt was lost: the next one starts after ${new Date(notBefore).toISOString()}`;
 }
 
+function startOn({ experiment, project, gpus, cpus }: Waiting, { cluster, node }: Room): Start {
+  return { experiment, project, cluster: cluster.name, node: node.id, gpus, cpus };
+}
+
+/** A node with room for an experiment. */
+export interface Room {
+  cluster: RoundCluster;
+  node: FreeNode;
+}
+
+/** The first of the clusters on which it is the experiment's turn and that has room for it. */
+export function findRoom(
+  item: Waiting,
+  taking: readonly RoundCluster[],
+  takes: Span | null,
+  round: Pick<Round, 'guards'>,
+): Room | undefined {
+  for (const cluster of taking) {
+    const node = nodeFor(item, cluster, takes, round);
+    if (node !== undefined) return { cluster, node };
+  }
+  return undefined;
+}
+
 function nodeFor(
   item: Waiting,
   cluster: RoundCluster,
   takes: Span | null,
-  { guards }: Round,
+  { guards }: Pick<Round, 'guards'>,
 ): FreeNode | undefined {
   if (!cluster.answering) return undefined;
   if (cluster.blocker === null) return bestNode(item, cluster.nodes);
@@ -239,12 +267,16 @@ function nodeFor(
 }
 
 /** It holds its place wherever it could one day run and nobody ahead of it does. */
-function hold(item: Waiting, taking: readonly RoundCluster[], { guards, quotas, now }: Round): void {
+export function hold(
+  item: Waiting,
+  taking: readonly RoundCluster[],
+  { guards, quotas, now }: Pick<Round, 'guards' | 'quotas' | 'now'>,
+): void {
   let isFirst = false;
   for (const cluster of taking) {
     if (cluster.blocker !== null) continue;
     cluster.blocker = item;
-    guards.set(cluster, createBackfill(item, cluster.nodes, now));
+    if (cluster.backfill) guards.set(cluster, createBackfill(item, cluster.nodes, now));
     isFirst = true;
   }
   if (isFirst) quotas.keep(item);
@@ -257,8 +289,7 @@ function whyNot(
 ): Refused {
   const always = (reason: string): Refused => ({ reason, fromMs: 0 });
   const answering = taking.filter((cluster) => cluster.answering);
-  if (answering.length === 0)
-    return always(`the ray-worker of ${taking.map(({ name }) => name).join(', ')} does not answer`);
+  if (answering.length === 0) return always(silent(taking));
   // A shorter experiment of the same shape may still start there.
   const filled = answering.find(
     ({ backfill, blocker, nodes }) => backfill && blocker !== null && nodes.some((node) => fits(item, node)),
@@ -286,9 +317,4 @@ function lengthMs(takes: Span | null): number {
 
 function inWords({ reason, fromMs }: Refused, takes: Span | null): string {
   return fromMs > 0 && takes === null ? `${reason}: nobody knows yet how long this one runs` : reason;
-}
-
-/** A length from `now` on, as instants. */
-export function plus(now: number, { early, likely, late }: Span): Span {
-  return { early: now + early, likely: now + likely, late: now + late };
 }

@@ -75,3 +75,26 @@ function lengthOf({ meanMs, deviationMs, count: measured }: Measured, count: num
 function oneOf(measured: Measured): Span {
   return lengthOf(measured, 1);
 }
+
+/** An instant that is known exactly. */
+export function instant(at: number): Span {
+  return { early: at, likely: at, late: at };
+}
+
+/** The later of both, bound by bound. */
+export function latest(a: Span, b: Span): Span {
+  return {
+    early: Math.max(a.early, b.early),
+    likely: Math.max(a.likely, b.likely),
+    late: Math.max(a.late, b.late),
+  };
+}
+
+/** The end of something of that length that starts then. */
+export function plus(start: Span, length: Span): Span {
+  return {
+    early: start.early + length.early,
+    likely: start.likely + length.likely,
+    late: start.late + length.late,
+  };
+}

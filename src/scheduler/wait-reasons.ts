@@ -51,6 +51,11 @@ export function closed(clusters: readonly RoundCluster[]): string {
   return [...(draining.length > 0 ? [`${drained}: nothing new starts there`] : []), ...paused].join('; ');
 }
 
+/** No ray-worker of those clusters answers. */
+export function silent(clusters: readonly Pick<RoundCluster, 'name'>[]): string {
+  return `the ray-worker of ${clusters.map(({ name }) => name).join(', ')} does not answer`;
+}
+
 /** What is free where most is free, of what it is short of. */
 export function freest(clusters: readonly RoundCluster[], need: Amount): string {
   const nodes = clusters.flatMap((cluster) => cluster.nodes);

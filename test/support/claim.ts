@@ -5,8 +5,13 @@ import type { StorePart } from '../../src/store/store.ts';
 /** Allocates to a queued experiment and acquires its attempt, as a scheduling round and a dispatcher do in turn. */
 export async function claim(
   store: StorePart<'attempts.allocate' | 'attempts.acquire'>,
-  { dispatcher, leaseMs, ...input }: AllocationInput & { dispatcher: string; leaseMs: number },
+  {
+    dispatcher,
+    leaseMs,
+    ...rest
+  }: Omit<AllocationInput, 'project'> & { project?: string; dispatcher: string; leaseMs: number },
 ): Promise<{ outcome: 'claimed'; lease: Lease } | { outcome: 'not-queued' | 'changed' | 'busy' }> {
+  const input = { project: 'default', ...rest };
   const [allocated] = await store.attempts.allocate([input]);
   if (allocated === 'changed') return { outcome: 'changed' };
   const { experiment } = input;

@@ -1,6 +1,7 @@
 import type { ClusterView, Span } from '../../src/scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../src/scheduler/quotas.ts';
-import { plus, type Schedule, type ScheduleInput, scheduleRound } from '../../src/scheduler/schedule.ts';
+import { type Schedule, type ScheduleInput, scheduleRound } from '../../src/scheduler/schedule.ts';
+import { plus } from '../../src/scheduler/spans.ts';
 import type { ClusterNode, Reservation } from '../../src/store/clusters/contract.ts';
 import type { Waiting } from '../../src/store/queue/contract.ts';
 
@@ -138,14 +139,12 @@ export function play({
     };
     const schedule = scheduleRound(input);
     const before = running;
-    const projectOf = new Map(waiting.map(({ experiment, project }) => [experiment, project]));
     const starts = schedule.start.map((start) => {
       started.set(start.experiment, now);
       const length = lengthOf(start.experiment);
-      const expected = plus(now, spanOf(start.experiment, length));
+      const expected = plus(exactly(now), spanOf(start.experiment, length));
       return {
         ...start,
-        project: projectOf.get(start.experiment)!,
         ends: now + length,
         startedAt: now,
         expected,

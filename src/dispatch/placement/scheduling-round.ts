@@ -63,11 +63,10 @@ async function allocateAll(decision: RoundDecision, deps: RoundDeps): Promise<bo
   return start.length > MAX_STARTS && !outcomes.includes('changed');
 }
 
-function toAllocation(start: Start, { waiting, versions, projectVersions }: RoundDecision): AllocationInput {
-  const project = waiting.find(({ experiment }) => experiment === start.experiment)!.project;
-  const projectVersion = projectVersions.get(project);
+function toAllocation(start: Start, { versions, projectVersions }: RoundDecision): AllocationInput {
+  const projectVersion = projectVersions.get(start.project);
   return {
-    ...{ ...start, reservationVersion: versions.get(start.cluster) ?? 0, project },
+    ...{ ...start, reservationVersion: versions.get(start.cluster) ?? 0 },
     ...(projectVersion !== undefined && { projectVersion }),
   };
 }

@@ -66,7 +66,7 @@ export interface AllocationInput {
   cpus: number;
   reservationVersion: number;
   /** Its quota counts the allocation. */
-  project?: string;
+  project: string;
   /** Of `projectVersions`, if the project has a quota. */
   projectVersion?: number;
 }

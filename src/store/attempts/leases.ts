@@ -106,7 +106,7 @@ async function allocate(
   const args = starts.flatMap(({ experiment, cluster, node, gpus, cpus, project, ...versions }) => [
     experiment,
     cluster,
-    JSON.stringify({ node, gpus, cpus, ...(project !== undefined && { project }) }),
+    JSON.stringify({ node, gpus, cpus, project }),
     `placed on ${cluster}, node ${shortNode(node)}`,
     versions.reservationVersion,
     versions.projectVersion ?? '',

@@ -65,8 +65,8 @@ export interface Reservation {
   node: string;
   gpus: number;
   cpus: number;
-  /** Whose quota it counts against; absent in reservations that were made before there were projects. */
-  project?: string;
+  /** The project whose quota it counts against. */
+  project: string;
 }
 
 /** Clusters, and what is reserved on them. */

@@ -104,7 +104,7 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   const idempotency = { name: key, digest: DIGEST };
   const { id } = await store.experiments.submit(submitInput({ project: PROJECT, resolved, idempotency }));
   await look();
-  const start = { experiment: id, cluster: 'local', node: 'node-1', gpus: 0, cpus: 1 };
+  const start = { experiment: id, cluster: 'local', node: 'node-1', gpus: 0, cpus: 1, project: 'default' };
   const { version: reservationVersion } = await store.clusters.allocations('local');
   await store.attempts.allocate([{ ...start, reservationVersion }]);
   await look();

@@ -5,6 +5,7 @@ import { toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const held = (experiment: string, at: string, gpus: number, cpus = 1) => ({
+  project: 'default',
   experiment,
   node: at,
   gpus,

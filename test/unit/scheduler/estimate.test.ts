@@ -7,6 +7,7 @@ import { type Arrival, cluster, exactly, node, play, waits } from '../../support
 const NODE = [node('n', 8, 64)];
 const held = (experiment: string, gpus: number, more = {}) => ({
   experiment,
+  project: 'default',
   node: 'n',
   gpus,
   cpus: 1,
@@ -36,11 +37,14 @@ test('says of whom it is not known when it ends', () => {
     clusters: [cluster('a', NODE)],
     reservations: new Map([['a', [held('o', 8)]]]),
   };
-  assert.match(estimates(input).get('x')?.why ?? '', /nobody knows yet how long o runs, which is in the way/);
-  assert.match(estimates(input).get('y')?.why ?? '', /waits behind x, of which nobody knows when it starts/);
+  assert.match(
+    estimates(input).get('x')?.why ?? '',
+    /the run time of o, which is in the way, is not known yet/,
+  );
+  assert.match(estimates(input).get('y')?.why ?? '', /waits for x, whose start is not known/);
   const known = estimates({ ...input, ends: new Map([['o', exactly(9)]]) });
   assert.equal(known.get('x')?.at?.likely, 9);
-  assert.match(known.get('y')?.why ?? '', /nobody knows yet how long x runs/);
+  assert.match(known.get('y')?.why ?? '', /the run time of x, .* is not known yet/);
   const closed = estimates({ ...input, paused: ' by ann' });
   assert.equal(closed.get('x')?.why, 'the line is paused by ann');
 });
@@ -109,7 +113,9 @@ test('of two clusters the one counts that most likely has room first', () => {
 test('where all lengths are known, experiments start when it was said', () => {
   const random = createRandom(7);
   for (let run = 0; run < 50; run += 1) {
-    const clusters = [cluster('a', NODE)];
+    const more = [node('m', 8, 64), node('o', 4, 64)];
+    const clusters =
+      run % 2 === 0 ? [cluster('a', NODE)] : [cluster('a', [...NODE, ...more]), cluster('b', NODE)];
     const arrivals: Arrival[] = Array.from({ length: 30 }, (_, at) => ({
       at: 0,
       item: waits(`e${at}`, 1 + Math.floor(random() * 8)),
@@ -126,6 +132,18 @@ test('where all lengths are known, experiments start when it was said', () => {
     for (const [experiment, { at }] of found!)
       assert.equal(at?.likely, started.get(experiment), `${experiment} in run ${run}`);
   }
+});
+
+test('an experiment whose last attempt was lost is not expected before it may start again', () => {
+  const found = estimates({
+    waiting: [waits('x', 8, 1, { notBefore: 200 }), waits('y', 8)],
+    clusters: [cluster('a', NODE)],
+    reservations: new Map([['a', [held('o', 8)]]]),
+    ends: new Map([['o', exactly(100)]]),
+    lengths: new Map([['y', exactly(50)]]),
+    now: 7,
+  });
+  assert.deepEqual([found.get('y')?.at, found.get('x')?.at], [exactly(100), exactly(200)]);
 });
 
 function createRandom(seed: number): () => number {

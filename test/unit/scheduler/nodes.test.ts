@@ -4,7 +4,13 @@ import fc from 'fast-check';
 import { bestNode, fits, releaseOf, take, toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
-const held = (experiment: string, gpus: number) => ({ experiment, node: 'n', gpus, cpus: 1 });
+const held = (experiment: string, gpus: number) => ({
+  experiment,
+  project: 'default',
+  node: 'n',
+  gpus,
+  cpus: 1,
+});
 
 function open(ends: [string, number][], gpus: number[]) {
   const items = gpus.map((count, at) => held(`o${at}`, count));

@@ -14,7 +14,7 @@ test('adds up what each project holds over all clusters', () => {
     held: [
       { ...held, experiment: 'x', gpus: 2, project: 'q' },
       { ...held, experiment: 'y', gpus: 1, project: 'q' },
-      { ...held, experiment: 'z', gpus: 12 },
+      { ...held, experiment: 'z', gpus: 12, project: 'default' },
     ],
     paused: new Map([['q', {}]]),
   });

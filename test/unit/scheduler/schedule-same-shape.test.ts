@@ -12,7 +12,9 @@ const started = (schedule: Schedule) => schedule.start.map((start) => start.expe
 
 test('a short experiment is backfilled although one of the same shape and unknown or longer length was refused', () => {
   const clusters = [cluster('a', [node('n', 4, 16, { gpusUsed: 2 })], { backfill: true })];
-  const reservations = new Map([['a', [{ experiment: 'o', node: 'n', gpus: 2, cpus: 1 }]]]);
+  const reservations = new Map([
+    ['a', [{ experiment: 'o', project: 'default', node: 'n', gpus: 2, cpus: 1 }]],
+  ]);
   const schedule = scheduleRound({
     waiting: [waits('large', 4), waits('unknown', 1), waits('long', 1), waits('short', 1)],
     ...{ clusters, reservations, ends: new Map([['o', exactly(100)]]) },
@@ -32,7 +34,7 @@ test('a short experiment is backfilled although one of the same shape and unknow
 test('a short experiment is backfilled on one cluster although a strict one is blocked', () => {
   const used = node('n', 4, 16, { gpusUsed: 2 });
   const clusters = [cluster('strict', [used]), cluster('filling', [used], { backfill: true })];
-  const held = { experiment: 'o', node: 'n', gpus: 2, cpus: 1 };
+  const held = { experiment: 'o', project: 'default', node: 'n', gpus: 2, cpus: 1 };
   const schedule = scheduleRound({
     waiting: [waits('large', 4), waits('long', 1), waits('short', 1)],
     ...{ clusters, ends: new Map([['o', exactly(100)]]) },
@@ -86,6 +88,7 @@ function inputOf(
             {
               ...{
                 experiment: `o${at}${index}`,
+                project: 'default',
                 node: `n${index}`,
                 gpus: Math.min(held.gpus, gpus),
                 cpus: 1,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type ClusterView, freeOn } from '../../../src/scheduler/nodes.ts';
-import { plus, scheduleRound } from '../../../src/scheduler/schedule.ts';
+import { scheduleRound } from '../../../src/scheduler/schedule.ts';
 import type { Reservation } from '../../../src/store/clusters/contract.ts';
 import type { Waiting } from '../../../src/store/queue/contract.ts';
 import { cluster, exactly, node, waits } from '../../support/queue.ts';
@@ -20,8 +20,8 @@ describe('scheduleRound', () => {
       reservations: none,
     });
     assert.deepEqual(schedule.start, [
-      { experiment: 'x', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
-      { experiment: 'y', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
+      { experiment: 'x', project: 'p', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
+      { experiment: 'y', project: 'p', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
     ]);
     assert.match(schedule.reasons.get('z') ?? '', /needs 1 GPU and 1 CPU on one node; .* 0 GPUs/);
     assert.deepEqual(schedule.open, []);
@@ -29,7 +29,9 @@ describe('scheduleRound', () => {
 
   test('never adds up the room of two nodes', () => {
     const clusters = [cluster('a', [node('m', 4, 8), node('n', 8, 8)])];
-    const reservations = new Map([['a', [{ experiment: 'o', node: 'n', gpus: 4, cpus: 1 }]]]);
+    const reservations = new Map([
+      ['a', [{ experiment: 'o', project: 'default', node: 'n', gpus: 4, cpus: 1 }]],
+    ]);
     const schedule = scheduleRound({ waiting: [waits('x', 8)], clusters, reservations });
     assert.deepEqual(schedule.start, []);
   });
@@ -50,7 +52,7 @@ describe('scheduleRound', () => {
     assert.deepEqual(started(strict), []);
     assert.match(strict.reasons.get('small') ?? '', /waits behind large/);
     const clusters = [cluster('a', nodes, { backfill: true })];
-    const held = { experiment: 'o', node: 'n', gpus: 2, cpus: 1 };
+    const held = { experiment: 'o', project: 'default', node: 'n', gpus: 2, cpus: 1 };
     const ends = new Map([['o', exactly(100)]]);
     const filled = (length: number) =>
       scheduleRound({
@@ -228,7 +230,13 @@ describe('scheduleRound', () => {
   test('says where there will be room first, and of those behind what stands in their way', () => {
     const minutes = (count: number) => exactly(count * 60_000);
     const nodes = (...ids: string[]) => ids.map((id) => node(id, 4, 16, { gpusUsed: 4 }));
-    const held = (experiment: string, at: string) => ({ experiment, node: at, gpus: 4, cpus: 1 });
+    const held = (experiment: string, at: string) => ({
+      experiment,
+      project: 'default',
+      node: at,
+      gpus: 4,
+      cpus: 1,
+    });
     const input = {
       reservations: new Map([
         ['a', [held('o', 'n')]],
@@ -255,10 +263,6 @@ describe('scheduleRound', () => {
       start.map(({ experiment }) => experiment),
       ['late'],
     );
-  });
-
-  test('a length from now on is early, likely and late from now on', () => {
-    assert.deepEqual(plus(100, { early: 1, likely: 2, late: 4 }), { early: 101, likely: 102, late: 104 });
   });
 
   test('lets nobody be held up by an experiment for another cluster', () => {
@@ -306,7 +310,7 @@ describe('scheduleRound', () => {
   });
 
   test('counts what Ray uses and what was handed out once, by the larger', () => {
-    const held = [{ experiment: 'o', node: 'n', gpus: 3, cpus: 2 }];
+    const held = [{ experiment: 'o', project: 'default', node: 'n', gpus: 3, cpus: 2 }];
     assert.deepEqual(freeOn(node('n', 8, 16, { gpusUsed: 2, cpusUsed: 5 }), held), { gpus: 5, cpus: 11 });
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectedEnd, expectedLength } from '../../../src/scheduler/spans.ts';
+import { expectedEnd, expectedLength, latest, plus } from '../../../src/scheduler/spans.ts';
 import type { Pace } from '../../../src/store/queue/contract.ts';
 
 const PACE: Pace = {
@@ -49,4 +49,15 @@ test('a timeout bounds both, and is what is known where nothing was measured', (
   assert.deepEqual(expectedEnd(unknown, 1_010), { early: 1_010, likely: 1_200, late: 1_200 });
   assert.deepEqual(expectedLength(unknown), { early: 0, likely: 400, late: 400 });
   assert.equal(expectedEnd({ ...unknown, timeoutAt: null }, 0), null);
+});
+
+test('the end of a span is its start plus its length, bound by bound', () => {
+  const start = { early: 100, likely: 110, late: 150 };
+  assert.deepEqual(plus(start, { early: 1, likely: 2, late: 4 }), { early: 101, likely: 112, late: 154 });
+});
+
+test('the later of two spans takes the later of each bound', () => {
+  const one = { early: 1, likely: 5, late: 6 };
+  const other = { early: 2, likely: 4, late: 9 };
+  assert.deepEqual(latest(one, other), { early: 2, likely: 5, late: 9 });
 });

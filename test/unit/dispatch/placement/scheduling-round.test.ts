@@ -88,7 +88,8 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
           state.projectVersion += 1;
           state.version += 1;
           state.waiting = state.waiting.filter((item) => item.experiment !== input.experiment);
-          state.held.push({ experiment: input.experiment, node: input.node, gpus: 0, cpus: 1 });
+          const { experiment, project, node } = input;
+          state.held.push({ experiment, project, node, gpus: 0, cpus: 1 });
           return 'allocated';
         });
       },
@@ -171,8 +172,8 @@ describe('a scheduling round', () => {
       state.beforeAllocation = () => {};
       state.version += 1;
       state.held.push(
-        { experiment: 'x', node: 'n', gpus: 0, cpus: 1 },
-        { experiment: 'y', node: 'n', gpus: 0, cpus: 1 },
+        { experiment: 'x', node: 'n', gpus: 0, cpus: 1, project: 'default' },
+        { experiment: 'y', node: 'n', gpus: 0, cpus: 1, project: 'default' },
       );
     };
     await until(() => state.allocations.length === 2, 'it tried to allocate');

@@ -29,7 +29,7 @@ function bench() {
     const input: ScheduleInput = {
       waiting: state.waiting,
       clusters: [cluster('a', [node('n', 8, 64)])],
-      reservations: new Map([['a', [{ experiment: 'o', node: 'n', gpus: 8, cpus: 1 }]]]),
+      reservations: new Map([['a', [{ experiment: 'o', project: 'default', node: 'n', gpus: 8, cpus: 1 }]]]),
       ends: new Map([['o', exactly(state.end)]]),
       now: state.now,
     };
@@ -46,7 +46,7 @@ test('notes reason, place and estimate, or why there is none', async () => {
   assert.deepEqual(first?.[1].estimate, { startAt: 100_000, earliest: 100_000, latest: 100_000 });
   assert.match(first?.[1].reason ?? '', /^needs 8 GPUs .*; node n has 8 GPUs free in about 2 min$/);
   assert.deepEqual([first?.[1].rank, second?.[1].rank], [1, 2]);
-  assert.match(second?.[1].unknown ?? '', /nobody knows yet how long x runs/);
+  assert.match(second?.[1].unknown ?? '', /the run time of x, .* is not known yet/);
 });
 
 test('writes only what is news', async () => {

@@ -11,7 +11,7 @@ const keys = createKeys('echelon');
 
 /** A start of an experiment on the cluster `local`, decided on version `reservationVersion`. */
 const startOf = (experiment: string, reservationVersion = 0) => ({
-  ...{ experiment, cluster: 'local', node: 'n', gpus: 1, cpus: 1, reservationVersion },
+  ...{ experiment, cluster: 'local', node: 'n', gpus: 1, cpus: 1, project: 'default', reservationVersion },
 });
 
 describe('an allocation', () => {

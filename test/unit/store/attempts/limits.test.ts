@@ -62,7 +62,15 @@ describe('a deadline', () => {
     const { id } = await store.experiments.submit(
       submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))),
     );
-    const start = { experiment: id, cluster: 'local', node: 'n', gpus: 1, cpus: 1, reservationVersion: 0 };
+    const start = {
+      experiment: id,
+      cluster: 'local',
+      node: 'n',
+      gpus: 1,
+      cpus: 1,
+      project: 'default',
+      reservationVersion: 0,
+    };
     assert.deepEqual(await store.attempts.allocate([start]), ['allocated']);
     await redis.zadd('{echelon}:deadlines', 1, id);
     assert.deepEqual(await store.experiments.failOverdue(1), { failed: [id], more: true });

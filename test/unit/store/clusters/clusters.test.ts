@@ -58,7 +58,7 @@ test('the version of the reservations rises with each new one, and with the remo
   const lease = await claimed(store, id);
   assert.deepEqual(await store.clusters.allocations('local'), {
     version: 1,
-    items: [{ experiment: id, node: 'node-1', gpus: 0, cpus: 1 }],
+    items: [{ experiment: id, project: 'default', node: 'node-1', gpus: 0, cpus: 1 }],
   });
   await store.attempts.end(lease, { to: 'queued', reason: '' });
   assert.deepEqual(await store.clusters.allocations('local'), { version: 1, items: [] });
