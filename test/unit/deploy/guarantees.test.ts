@@ -7,8 +7,8 @@ const rows = readFileSync('docs/evidence/guarantees.md', 'utf8')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| ---'))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
-test('docs/evidence/guarantees.md names tests that exist, one at least for each promise and mechanism', () => {
-  const named = rows.filter(([, first]) => first !== 'promise' && first !== 'mechanism');
+test('docs/evidence/guarantees.md names tests that exist, one at least for each guarantee and mechanism', () => {
+  const named = rows.filter(([, first]) => first !== 'guarantee' && first !== 'mechanism');
   assert.ok(named.length > 50);
   for (const row of named) {
     const files = [...(row.at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, file]) => file!);
@@ -17,7 +17,7 @@ test('docs/evidence/guarantees.md names tests that exist, one at least for each 
   }
 });
 
-test('docs/evidence/guarantees.md has each of the eight promises', () => {
+test('docs/evidence/guarantees.md has each of the eight guarantees', () => {
   const numbers = new Set(rows.map(([, first]) => /^(\d)\. /.exec(first ?? '')?.[1]));
-  for (const number of '12345678') assert.ok(numbers.has(number), `promise ${number}`);
+  for (const number of '12345678') assert.ok(numbers.has(number), `guarantee ${number}`);
 });
