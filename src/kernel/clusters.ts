@@ -1,6 +1,6 @@
 import type { ContextLevels } from './context.ts';
 import { createLevels, loadGroup, refineGroup } from './context.ts';
-import { orderRows } from './order.ts';
+import { orderRows, type RowOrder } from './order.ts';
 import type { StepColumns } from './steps.ts';
 import { checkHistoryLength, checkLength, idCount } from './steps.ts';
 
@@ -29,7 +29,9 @@ export const MAX_LEVEL_ENTRIES = 2 ** 28;
 export function clusterLevels(steps: StepColumns, historyLength: number): ClusterLevel[] {
   checkHistoryLength(historyLength);
   checkLength('observation', steps.observation, steps.rows);
-  const { order, starts, largest } = orderRows(steps);
+  const rowOrder = orderRows(steps);
+  const { order, starts, largest } = rowOrder;
+  checkEntries(steps, rowOrder, historyLength);
   const keep = { keepSingles: true, keepEqual: true };
   const present = createLevels(largest, idCount('observation', steps.observation), keep);
   const { trajectory, observation } = steps;
@@ -55,10 +57,28 @@ interface WritableLevel {
 }
 
 function openLevel(level: number, rows: number): WritableLevel {
-  if ((level + 1) * rows > MAX_LEVEL_ENTRIES) {
-    throw new RangeError(`more than ${MAX_LEVEL_ENTRIES} cluster ids: take fewer rows or levels`);
-  }
   return { level, cluster: new Int32Array(rows).fill(-1), count: 0 };
+}
+
+/** Throws before anything is allocated. A trajectory of n steps has levels 0 to n - 1. */
+function checkEntries(
+  { rows, trajectory }: StepColumns,
+  { order, starts }: RowOrder,
+  historyLength: number,
+): void {
+  let longest = 0;
+  for (let g = 0; g + 1 < starts.length; g++) {
+    let length = 0;
+    let open = -1;
+    for (let position = starts[g]!; position < starts[g + 1]!; position++) {
+      const at = trajectory[order === undefined ? position : order[position]!]!;
+      length = at === open ? length + 1 : 1;
+      open = at;
+      if (length > longest) longest = length;
+    }
+  }
+  if (Math.min(historyLength + 1, longest) * rows > MAX_LEVEL_ENTRIES)
+    throw new RangeError(`more than ${MAX_LEVEL_ENTRIES} cluster ids: take fewer rows or levels`);
 }
 
 function writeIds(

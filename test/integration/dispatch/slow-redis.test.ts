@@ -25,10 +25,10 @@ async function settingsFor(scope: Scope, redisUrl: string, environment: Record<s
   });
 }
 
-/* Fails with a timeout of 800 ms: each submission gets 503, and the processes end as they start. */
-test('with a Redis whose every answer takes a second, submissions are accepted and experiments run', async (t) => {
+/* Fails with a timeout of 400 ms: each submission gets 503, and the processes end as they start. */
+test('with a Redis whose every answer takes half a second, submissions are accepted and experiments run', async (t) => {
   const { server, store } = await storeFor(t);
-  const proxy = await startTcpProxy(`127.0.0.1:${server.port}`, { delayMs: 1_000 });
+  const proxy = await startTcpProxy(`127.0.0.1:${server.port}`, { delayMs: 500 });
   t.after(() => proxy.stop());
   const directory = await mkdtemp(join(tmpdir(), 'echelon-slow-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ test('with a Redis whose every answer takes a second, submissions are accepted a
   const services = await startServices({ roles: ['api', 'dispatcher'], settings, redis: null, clusters });
   try {
     const client = createClient({ url: services.url!, token: TOKEN });
-    const submissions = Array.from({ length: 10 }, () => client.post<Accepted>('/v1/experiments', REPLAY));
+    const submissions = Array.from({ length: 5 }, () => client.post<Accepted>('/v1/experiments', REPLAY));
     const ids = (await Promise.all(submissions)).map(({ id }) => id);
     await until(
       async () => {
