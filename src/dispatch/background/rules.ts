@@ -105,7 +105,7 @@ export function createRulesRound({
           await advance(id, now).catch((error: Error) => {
             log.warn(
               { err: error, experiment: id },
-              'the rules of an experiment do not go on; it is tried again',
+              'the rules of an experiment do not advance; they are tried again',
             );
           });
         }
