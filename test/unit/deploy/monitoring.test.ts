@@ -44,7 +44,7 @@ test('rules and board ask only for what is measured', async () => {
   }
 });
 
-test('every alert has a severity and a runbook that says what it means, what to look at and what to do', () => {
+test('every alert has a severity and a runbook that says what it means, what to check and what to do', () => {
   const operating = readFileSync('docs/guides/operating.md', 'utf8');
   const alerts = rules.filter((rule) => rule.alert);
   assert.ok(alerts.length >= 10);
@@ -54,7 +54,7 @@ test('every alert has a severity and a runbook that says what it means, what to 
     const start = operating.indexOf(`### ${alert}\n`);
     assert.ok(start >= 0, `no runbook for ${alert}`);
     const text = operating.slice(start + 5).split('\n### ')[0]!;
-    for (const part of ['**Means:**', '**Look:**', '**Do:**'])
+    for (const part of ['**Means:**', '**Check:**', '**Do:**'])
       assert.ok(text.includes(part), `${alert}: ${part}`);
   }
 });
