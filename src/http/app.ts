@@ -45,17 +45,11 @@ import { addIdempotency } from './server/idempotency.ts';
 import { addLimits } from './server/limits.ts';
 import { createOnDemand } from './server/on-demand.ts';
 import { addOpenApi } from './server/openapi.ts';
+import { addPolicies, READ } from './server/policy.ts';
 import { addSecurity } from './server/security.ts';
 import { withDeadline } from './server/store-deadline.ts';
 import { createStreams } from './server/streams.ts';
 import { addValidation } from './server/validation.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** It does nothing but a few calls of the store, each of which has its own limit. */
-    quick?: true;
-  }
-}
 
 /**
  * The whole API over a store: it writes intent, reads state and never waits on a cluster. The caller listens and
@@ -76,7 +70,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   });
 
   const app = createServer(deps);
-  addHandlerTimeout(app, limits.handlerTimeoutMs);
+  addPolicies(app, limits.handlerTimeoutMs);
   // Files for the store and the archive are left, however many connections come.
   app.server.maxConnections = limits.connections;
   addBoundedClose(app);
@@ -163,16 +157,6 @@ function createServer({ limits, log }: RouteDeps): App {
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
 }
 
-/**
- * Gives every request up after `ms`, but those of routes that are `quick`: the limit makes and aborts a signal for each
- * request, which is a fifth of what a submission costs.
- */
-function addHandlerTimeout(app: App, ms: number): void {
-  app.addHook('onRoute', (route) => {
-    if (!route.config?.quick) route.handlerTimeout = ms;
-  });
-}
-
 /** Closing waits this long for requests in hand; then every connection that is left is cut. */
 const CLOSE_MS = 1500;
 
@@ -215,8 +199,8 @@ function addAccessLog(app: App, { onAnswered }: RouteDeps): void {
 }
 
 function addDocument(app: App): void {
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-  app.get('/', { config: { page: true }, schema: { hide: true } }, async (_request, reply) =>
+  app.get('/openapi.json', { config: { policy: READ }, schema: { hide: true } }, async () => app.swagger());
+  app.get('/', { config: { policy: READ, page: true }, schema: { hide: true } }, async (_request, reply) =>
     reply.redirect('/docs', 303),
   );
 }

@@ -14,12 +14,8 @@ declare module 'fastify' {
     credential: string;
   }
   interface FastifyContextConfig {
-    /** Answered without a token. */
-    public?: boolean;
-    /** A page: without a token, a browser is led to the sign-in instead of an error. */
+    /** The route is a page: a browser without credentials is redirected to the sign-in. */
     page?: boolean;
-    /** What the caller must be allowed; left out: `read` for GET and HEAD, `submit` for others. */
-    scope?: Scope;
   }
 }
 
@@ -42,7 +38,7 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
   app.addHook('onRequest', async (request, reply) => {
     request.caller = NOBODY;
     const { config } = request.routeOptions;
-    if (config?.public) return;
+    if (config?.policy?.scope === 'public') return;
     const token = tokenOf(request);
     const found = await identify(request, deps, { ...tools, token });
     if (found === undefined) {
@@ -90,14 +86,13 @@ async function identify(
 export function addScopes(app: App): void {
   app.addHook('onRoute', (route) => {
     const schema = route.schema as { security?: object[] } | undefined;
-    if (schema === undefined || schema.security !== undefined || route.config?.public) return;
-    const needed = scopeOf(route.config, [route.method].flat()[0] ?? '');
-    schema.security = [{ token: [needed] }, { session: [needed] }];
+    const scope = route.config?.policy?.scope;
+    if (schema === undefined || schema.security !== undefined || scope === undefined) return;
+    if (scope !== 'public') schema.security = [{ token: [scope] }, { session: [scope] }];
   });
   app.addHook('onRequest', async (request) => {
-    const { config } = request.routeOptions;
-    if (config?.public || request.is404) return;
-    requireScope(request.caller, scopeOf(config, request.method));
+    const scope = request.routeOptions.config?.policy?.scope;
+    if (scope !== undefined && scope !== 'public' && !request.is404) requireScope(request.caller, scope);
   });
 }
 
@@ -106,10 +101,6 @@ export function requireScope(caller: Caller, needed: Scope): void {
   if (hasScope(caller, needed)) return;
   const has = caller.scopes.join(', ') || 'none';
   throw new EchelonError('forbidden', `This needs the scope ${needed}; the scopes of this key: ${has}.`);
-}
-
-function scopeOf(config: { scope?: Scope } | undefined, method: string): Scope {
-  return config?.scope ?? (SAFE_METHODS.has(method) ? 'read' : 'submit');
 }
 
 /** Throws EchelonError `forbidden` where the page behind the request is not ours. */

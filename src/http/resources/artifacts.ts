@@ -3,6 +3,7 @@ import type { ArtifactPage } from '../../schemas/records.ts';
 import { strict } from '../../schemas/strict.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { ExperimentParams, experimentOf, PageQuery } from './common.ts';
 
@@ -12,6 +13,7 @@ export function addArtifacts(app: App, { store, settings }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/artifacts',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listArtifacts',
         summary: 'What an experiment left on its cluster: its checkpoints, in the order of their making',

@@ -1,4 +1,5 @@
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { ExperimentParams, experimentOf } from './common.ts';
 
@@ -7,6 +8,7 @@ export function addAttempts(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/attempts',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listAttempts',
         summary: 'Attempts of an experiment, from the first',

@@ -4,11 +4,12 @@ import { strict } from '../../schemas/strict.ts';
 import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../store/access/audit.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { PageQuery } from './common.ts';
 
 /** Entries read from the store in one call, and looked at for one answer at most. */
-const READ = 500;
+const CHUNK = 500;
 const MAX_READ = 5000;
 
 const text = (description: string) =>
@@ -30,7 +31,7 @@ export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
   app.get(
     '/v1/audit',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...READ, scope: 'admin' } },
       schema: {
         operationId: 'listAudit',
         summary: 'Who changed what, and who was refused; the newest first',
@@ -49,14 +50,14 @@ export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
       const scope = `audit ${JSON.stringify([caller, action, target])}`;
       let before = cursor === undefined ? undefined : cursors.open(scope, cursor);
       const items: AuditEntry[] = [];
-      for (let read = 0; read < MAX_READ; read += READ) {
-        const page = await store.audit.page(READ, before);
+      for (let read = 0; read < MAX_READ; read += CHUNK) {
+        const page = await store.audit.page(CHUNK, before);
         for (const entry of page) {
           if (items.length === limit) return { items, next: cursors.seal(scope, before!) };
           before = entry.id;
           if (wanted(entry)) items.push(entry);
         }
-        if (page.length < READ) return { items, next: null };
+        if (page.length < CHUNK) return { items, next: null };
       }
       return { items, next: cursors.seal(scope, before!) };
     },

@@ -6,6 +6,7 @@ import type { BatchRecord } from '../../store/batches/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { ExperimentParams, experimentOf, PageQuery } from './common.ts';
 
@@ -32,6 +33,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/batches',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listBatches',
         summary: 'Recorded advantage batches, by attempt and number, with what was found of them in short',
@@ -55,7 +57,7 @@ function addRead(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/batches/:attempt/:batch',
     {
-      config: { etag: true },
+      config: { policy: { ...READ, concurrency: 'digest' } },
       schema: {
         operationId: 'getBatch',
         summary: 'One recorded batch, with its report',

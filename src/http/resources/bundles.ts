@@ -1,6 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
 import { BatchFormatError } from '../../verify/format/format-error.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { BatchParams, batchOf } from './batches.ts';
 import { experimentOf } from './common.ts';
@@ -10,6 +11,7 @@ export function addBundles(app: App, { store, verifier, settings, onDemand }: Ro
   app.get(
     '/v1/experiments/:id/batches/:attempt/:batch/bundle',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getBundle',
         summary: 'A recorded batch as a file that can be verified anywhere',

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { SCOPES } from '../../core/scopes.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { App } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 /** GET /v1/caller: who asks, for pages and scripts that show only what can be done. */
@@ -9,6 +10,7 @@ export function addCaller(app: App): void {
   app.get(
     '/v1/caller',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getCaller',
         summary: 'Who your key or cookie makes you, and what you may do',

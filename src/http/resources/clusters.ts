@@ -6,6 +6,7 @@ import { seenClusters } from '../access/caller-projects.ts';
 import { accepted, beginCommand, clusterOf, commandOf } from '../begin-command.ts';
 import { clusterView, clusterViews } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { CHANGE, CREATE, READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
@@ -23,6 +24,7 @@ function addReads(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/clusters',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listClusters',
         summary: 'Clusters and their capacity',
@@ -38,7 +40,7 @@ function addReads(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/clusters/:name',
     {
-      config: { etag: 'cluster' },
+      config: { policy: { ...READ, concurrency: 'cluster' } },
       schema: {
         operationId: 'getCluster',
         summary: 'One cluster',
@@ -57,7 +59,7 @@ function addReads(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/commands/:id',
     {
-      config: { etag: true, scope: 'admin' },
+      config: { policy: { ...READ, concurrency: 'digest', scope: 'admin' } },
       schema: {
         operationId: 'getCommand',
         summary: 'A command on a cluster: what was done so far, and what was found',
@@ -75,7 +77,7 @@ function addAdd(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/clusters',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'addCluster',
         summary: 'Add a Ray cluster, or bring one up to date',
@@ -113,7 +115,7 @@ function addDrain(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/clusters/:name/drain',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'drainCluster',
         summary: 'Let nothing new start on a cluster',
@@ -138,7 +140,7 @@ function addRemove(app: App, deps: RouteDeps): void {
   app.delete(
     '/v1/clusters/:name',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
       schema: {
         operationId: 'removeCluster',
         summary: 'Remove a cluster on which nothing runs, and end its ray-worker',

@@ -4,13 +4,14 @@ import { strict } from '../../schemas/strict.ts';
 import type { App } from '../server/deps.ts';
 import { ADVICE } from '../server/error-docs.ts';
 import { escapeHtml, htmlPage } from '../server/pages.ts';
+import { READ } from '../server/policy.ts';
 
 /** GET /errors/:code: the documentation that a problem document's `type` points to. */
 export function addErrorPages(app: App): void {
   app.get(
     '/errors/:code',
     {
-      config: { page: true },
+      config: { policy: READ, page: true },
       schema: { hide: true, params: Type.Object({ code: Type.String() }, strict) },
     },
     async (request, reply) => {

@@ -4,6 +4,7 @@ import { strict } from '../../schemas/strict.ts';
 import { compareIds } from '../../store/archive/archive-segments.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { createFanOut, type Source } from '../server/fan-out.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { formatEntry } from '../server/sse.ts';
 import type { Streams } from '../server/streams.ts';
@@ -16,15 +17,10 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
     encode: formatEntry,
     bufferBytes: limits.streamBufferBytes,
   });
-  const sourceOf = (id: string): Source<StreamEntry> => ({
-    newest: async () => (await store.events.tail(id, 1))[0]?.id,
-    read: (after, limit) => store.events.read(id, after, limit),
-    follow: (after, signal) => store.events.follow(id, after, signal),
-  });
-
   app.get(
     '/v1/experiments/:id/events',
     {
+      config: { policy: READ },
       exposeHeadRoute: false,
       schema: {
         operationId: 'streamEvents',
@@ -59,9 +55,18 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
         if (rest.length === 0) return reply.code(204).send(null);
       }
       return streams.send(request, reply, {
-        frames: (signal) => fanOut.frames(experiment.id, { source: sourceOf(experiment.id), after, signal }),
+        frames: (signal) =>
+          fanOut.frames(experiment.id, { source: sourceOf(store, experiment.id), after, signal }),
         what: { experiment: experiment.id },
       });
     },
   );
+}
+
+function sourceOf(store: RouteDeps['store'], id: string): Source<StreamEntry> {
+  return {
+    newest: async () => (await store.events.tail(id, 1))[0]?.id,
+    read: (after, limit) => store.events.read(id, after, limit),
+    follow: (after, signal) => store.events.follow(id, after, signal),
+  };
 }

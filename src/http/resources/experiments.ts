@@ -18,6 +18,7 @@ import { auditEntry } from '../server/audit.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { idempotencyOf } from '../server/idempotency.ts';
+import { CHANGE, CREATE, READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import {
   cancelBody,
@@ -99,7 +100,7 @@ function addSubmit(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/experiments',
     {
-      config: { idempotency: 'own', quick: true },
+      config: { policy: { ...CREATE, idempotency: 'own', timeout: 'store' } },
       schema: {
         operationId: 'submitExperiment',
         summary: 'Submit an experiment',
@@ -124,7 +125,7 @@ function addRerun(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/experiments/:id/rerun',
     {
-      config: { idempotency: 'own' },
+      config: { policy: { ...CREATE, idempotency: 'own' } },
       schema: {
         operationId: 'rerunExperiment',
         summary: 'Run an experiment again, as a new one',
@@ -156,6 +157,7 @@ function addDelete(app: App, { store }: RouteDeps): void {
   app.delete(
     '/v1/experiments/:id',
     {
+      config: { policy: { ...CHANGE, concurrency: 'experiment' } },
       schema: {
         operationId: 'deleteExperiment',
         summary: 'Delete an experiment that has ended',
@@ -185,7 +187,7 @@ function addRead(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/experiments/:id',
     {
-      config: { etag: 'experiment' },
+      config: { policy: { ...READ, concurrency: 'experiment' } },
       schema: {
         operationId: 'getExperiment',
         summary: 'One experiment',
@@ -207,6 +209,7 @@ function addList(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/experiments',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listExperiments',
         summary: 'Experiments, newest first',
@@ -240,6 +243,7 @@ function addCancel(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/experiments/:id/cancel',
     {
+      config: { policy: CREATE },
       schema: {
         operationId: 'cancelExperiment',
         summary: 'Cancel an experiment',

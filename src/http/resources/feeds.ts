@@ -7,6 +7,7 @@ import { strict } from '../../schemas/strict.ts';
 import { projectNotFound } from '../access/caller-projects.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { createFanOut, type Frame, type Source } from '../server/fan-out.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { formatEntry } from '../server/sse.ts';
 import type { Streams } from '../server/streams.ts';
@@ -89,6 +90,7 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
   app.get(
     '/v1/projects/:name/events',
     {
+      config: { policy: READ },
       exposeHeadRoute: false,
       schema: PROJECT_SCHEMA,
     },
@@ -104,6 +106,7 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
   app.get(
     '/v1/events',
     {
+      config: { policy: READ },
       exposeHeadRoute: false,
       schema: ALL_SCHEMA,
     },

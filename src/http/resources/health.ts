@@ -2,17 +2,17 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') }, strict);
-const isPublic = { public: true, rateLimit: false } as const;
 
 /** GET /healthz: this process runs. GET /readyz: it can serve, since its store answers. Neither needs a token. */
 export function addHealth(app: App, { store }: RouteDeps): void {
   app.get(
     '/healthz',
     {
-      config: isPublic,
+      config: { policy: { ...READ, scope: 'public' }, rateLimit: false },
       schema: {
         operationId: 'health',
         summary: 'The process runs',
@@ -27,7 +27,7 @@ export function addHealth(app: App, { store }: RouteDeps): void {
   app.get(
     '/readyz',
     {
-      config: isPublic,
+      config: { policy: { ...READ, scope: 'public' }, rateLimit: false },
       schema: {
         operationId: 'readiness',
         summary: 'The process can serve: the store answers',

@@ -16,6 +16,7 @@ import { projectProblem } from '../access/caller-projects.ts';
 import { newKeyId, newKeyToken } from '../access/callers.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { CHANGE, CREATE, READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { PageQuery } from './common.ts';
 
@@ -61,7 +62,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
   app.get(
     '/v1/keys',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...READ, scope: 'admin' } },
       schema: {
         operationId: 'listKeys',
         summary: 'API keys, the newest first, without their secrets',
@@ -91,7 +92,7 @@ function addRead(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/keys/:id',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...READ, scope: 'admin' } },
       schema: {
         operationId: 'getKey',
         summary: 'One API key, without its secret',
@@ -113,7 +114,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/v1/keys',
     {
-      config: { scope: 'admin', idempotency: 'secret' },
+      config: { policy: { ...CREATE, scope: 'admin', idempotency: 'secret' } },
       schema: {
         operationId: 'createKey',
         summary: 'Make an API key',
@@ -165,7 +166,7 @@ function addRotate(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/v1/keys/:id/rotate',
     {
-      config: { scope: 'admin', idempotency: 'secret' },
+      config: { policy: { ...CREATE, scope: 'admin', idempotency: 'secret' } },
       schema: {
         operationId: 'rotateKey',
         summary: 'Give an API key a new secret',
@@ -204,7 +205,7 @@ function addRevoke(app: App, { store, clock }: RouteDeps): void {
   app.delete(
     '/v1/keys/:id',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CHANGE, scope: 'admin' } },
       schema: {
         operationId: 'revokeKey',
         summary: 'Revoke an API key',

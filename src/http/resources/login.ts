@@ -8,6 +8,7 @@ import { SESSION_COOKIE, SESSION_MS, type Sessions } from '../access/sessions.ts
 import type { App, RouteDeps } from '../server/deps.ts';
 import { answerProblem, noteFailure } from '../server/errors.ts';
 import { loginPage } from '../server/pages.ts';
+import { CHANGE, READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 /** Sets the cookie of a caller who is known. */
@@ -39,7 +40,7 @@ function addLoginPage(
   app.get(
     '/login',
     {
-      config: { public: true, audit: true },
+      config: { policy: { ...READ, scope: 'public', audit: true } },
       errorHandler: answerPerson,
       // A look at the head must not use a code up.
       exposeHeadRoute: false,
@@ -78,7 +79,7 @@ function addLoginPost(
   app.post(
     '/login',
     {
-      config: { public: true, form: true },
+      config: { policy: { ...CHANGE, scope: 'public' }, form: true },
       errorHandler: answerPerson,
       bodyLimit: 8192,
       schema: {
@@ -113,7 +114,7 @@ function addLogout(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/logout',
     {
-      config: { form: true, scope: 'read' },
+      config: { policy: { ...CHANGE, scope: 'read' }, form: true },
       errorHandler: answerPerson,
       schema: {
         operationId: 'signOut',

@@ -6,6 +6,7 @@ import { EchelonError } from '../../core/errors.ts';
 import { strict } from '../../schemas/strict.ts';
 import { type LogFilter, logText, readLastLines, readLines } from '../log-lines.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { createSlots } from '../server/slots.ts';
 import type { Streams } from '../server/streams.ts';
@@ -57,6 +58,7 @@ function addLines(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/logs',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getLogs',
         summary: "Lines of the driver's output",
@@ -106,10 +108,26 @@ function oneOfThree(): EchelonError {
   });
 }
 
+const DOWNLOADED = {
+  description: 'The log',
+  headers: {
+    'X-Log-Lines': {
+      type: 'integer',
+      description: 'Number of lines of the complete log at the time of the request',
+    },
+    'X-Log-Bytes': {
+      type: 'integer',
+      description: 'Number of bytes of the complete log at the time of the request',
+    },
+  },
+  content: { 'text/plain': { schema: { type: 'string' } } },
+};
+
 function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): void {
   app.get(
     '/v1/experiments/:id/logs/download',
     {
+      config: { policy: READ },
       exposeHeadRoute: false,
       schema: {
         operationId: 'downloadLogs',
@@ -120,14 +138,7 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
         params: ExperimentParams,
         querystring: Type.Object({ since: Since, ...FilterQuery }, strict),
         response: {
-          200: {
-            description: 'The log',
-            headers: {
-              'X-Log-Lines': { type: 'integer', description: 'Lines of the whole log when it was asked for' },
-              'X-Log-Bytes': { type: 'integer', description: 'Bytes of the whole log when it was asked for' },
-            },
-            content: { 'text/plain': { schema: { type: 'string' } } },
-          },
+          200: DOWNLOADED,
           ...problems('not-found'),
         },
       },

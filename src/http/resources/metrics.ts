@@ -6,6 +6,7 @@ import { strict } from '../../schemas/strict.ts';
 import type { Store } from '../../store/store.ts';
 import { readOn } from '../read-on.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { AfterParam, ExperimentParams, experimentOf, namesQuery, streamPlace } from './common.ts';
 
@@ -58,6 +59,7 @@ function addChart(app: App, store: Store): void {
   app.get(
     '/v1/experiments/:id/metrics',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getMetrics',
         summary: 'Metrics over the steps, as a chart',
@@ -81,6 +83,7 @@ function addComparison(app: App, store: Store): void {
   app.get(
     '/v1/metrics',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'compareMetrics',
         summary: 'The same metrics of several experiments',
@@ -116,6 +119,7 @@ function addNames(app: App, store: Store): void {
   app.get(
     '/v1/experiments/:id/metrics/names',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getMetricNames',
         summary: 'Names of all metrics, with their last values',
@@ -136,6 +140,7 @@ function addPoints(app: App, store: Store): void {
   app.get(
     '/v1/experiments/:id/metrics/points',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getMetricPoints',
         summary: 'Every recorded value of metrics, page by page',

@@ -7,6 +7,7 @@ import type { Pause, QueueTarget } from '../../store/queue/contract.ts';
 import { clusterOf } from '../begin-command.ts';
 import { clusterView } from '../cluster-views.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { CHANGE, CREATE } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 /** Stands for all projects. No project's name begins with an underscore. */
@@ -44,7 +45,7 @@ function addQueuePause(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/v1/queues/:name/pause',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'pauseQueue',
         summary: 'Pause the queue of a project or of all projects',
@@ -69,7 +70,7 @@ function addQueueClose(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/v1/queues/:name/close',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'closeQueue',
         summary: 'Close the queue of a project or of all projects',
@@ -92,7 +93,7 @@ function addQueueResume(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/queues/:name/resume',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'resumeQueue',
         summary: 'Resume a queue that was paused or closed',
@@ -117,7 +118,7 @@ function addClusterPause(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/clusters/:name/pause',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'pauseCluster',
         summary: 'Pause a cluster',
@@ -142,7 +143,7 @@ function addClusterResume(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/clusters/:name/resume',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'resumeCluster',
         summary: 'Resume a cluster that was paused or drained',
@@ -167,7 +168,7 @@ function addClusterChange(app: App, deps: RouteDeps): void {
   app.patch(
     '/v1/clusters/:name',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
       schema: {
         operationId: 'changeCluster',
         summary: 'Change the labels of a cluster, whether it backfills, or from where specs may load code',

@@ -4,6 +4,7 @@ import { previewPlan } from '../../plan/preview.ts';
 import { resolveFor } from '../access/caller-projects.ts';
 import { requirePlace } from '../require-place.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { CREATE } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 /** POST /v1/plans: a dry run, which stores nothing. */
@@ -11,7 +12,7 @@ export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
   app.post(
     '/v1/plans',
     {
-      config: { scope: 'read', idempotency: 'none' },
+      config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
       schema: {
         operationId: 'planExperiment',
         summary: 'What a spec would run, without running it',

@@ -11,6 +11,7 @@ import { accepted, beginCommand, clusterOf, commandOf } from '../begin-command.t
 import { labelProblem } from '../label-problem.ts';
 import { requirePlace } from '../require-place.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { CREATE, READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 const Params = Type.Object({ id: Type.String({ description: "The preflight's id" }) }, strict);
@@ -27,6 +28,7 @@ function addBegin(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/preflight',
     {
+      config: { policy: CREATE },
       schema: {
         operationId: 'preflight',
         summary: 'Say what of a spec would fail, hang or be ignored, before a GPU is taken',
@@ -83,6 +85,7 @@ function addRead(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/preflight/:id',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getPreflight',
         summary: 'What a preflight has found',
@@ -106,7 +109,7 @@ function addOfCluster(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/clusters/:name/preflight',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'preflightCluster',
         summary: 'Look at a cluster: its nodes, what they see, and what is installed there',

@@ -15,6 +15,7 @@ import { createFitCheck } from '../never-fits.ts';
 import { requireCluster } from '../require-place.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { idempotencyOf } from '../server/idempotency.ts';
+import { CREATE } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from './common.ts';
 import { presetNamed } from './presets.ts';
@@ -26,7 +27,7 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/presets/:name/submit',
     {
-      config: { idempotency: 'own' },
+      config: { policy: { ...CREATE, idempotency: 'own' } },
       schema: {
         operationId: 'submitPreset',
         summary: "Reproduce one of the paper's tables by one sweep",

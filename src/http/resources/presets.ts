@@ -4,6 +4,7 @@ import { nearestName } from '../../core/nearest.ts';
 import { PRESETS, type Preset } from '../../engines/verl-agent/presets.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { App } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 const PresetParams = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
@@ -13,6 +14,7 @@ export function addPresets(app: App): void {
   app.get(
     '/v1/presets',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listPresets',
         summary: "Sweeps that reproduce the paper's tables",
@@ -26,7 +28,7 @@ export function addPresets(app: App): void {
   app.get(
     '/v1/presets/:name',
     {
-      config: { etag: true },
+      config: { policy: { ...READ, concurrency: 'digest' } },
       schema: {
         operationId: 'getPreset',
         summary: "A preset: the spec of every run, and the paper's figures for it",

@@ -4,6 +4,7 @@ import { Priority } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
 import { experimentDetail } from '../experiment-detail.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { CHANGE } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { ExperimentParams, experimentOf, notFound } from './common.ts';
 
@@ -15,6 +16,7 @@ export function addPriority(app: App, deps: RouteDeps): void {
   app.patch(
     '/v1/experiments/:id',
     {
+      config: { policy: { ...CHANGE, concurrency: 'experiment' } },
       schema: {
         operationId: 'changeExperiment',
         summary: 'Change the priority of an experiment that waits',

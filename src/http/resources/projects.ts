@@ -6,6 +6,7 @@ import { strict } from '../../schemas/strict.ts';
 import type { ProjectRemoval } from '../../store/access/contract.ts';
 import { projectNotFound } from '../access/caller-projects.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { CHANGE, CREATE, READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 const ProjectParams = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
@@ -25,6 +26,7 @@ function addReads(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/projects',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listProjects',
         summary: 'Projects, by name',
@@ -39,7 +41,7 @@ function addReads(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/projects/:name',
     {
-      config: { etag: 'project' },
+      config: { policy: { ...READ, concurrency: 'project' } },
       schema: {
         operationId: 'getProject',
         summary: 'One project',
@@ -60,7 +62,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/v1/projects',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'createProject',
         summary: 'Make a project',
@@ -98,7 +100,7 @@ function addChange(app: App, { store }: RouteDeps): void {
   app.patch(
     '/v1/projects/:name',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'project' } },
       schema: {
         operationId: 'changeProject',
         summary: 'Change the weight, GPU quota or retention of a project',
@@ -132,7 +134,7 @@ function addRemove(app: App, { store, clock }: RouteDeps): void {
   app.delete(
     '/v1/projects/:name',
     {
-      config: { scope: 'admin' },
+      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'project' } },
       schema: {
         operationId: 'removeProject',
         summary: 'Remove a project that has no experiments, sweeps and valid keys',

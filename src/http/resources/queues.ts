@@ -7,6 +7,7 @@ import { clusterViews } from '../cluster-views.ts';
 import { seenWords } from '../seen-words.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { waitingFields } from '../waiting.ts';
 
@@ -28,6 +29,7 @@ export function addQueues(app: App, deps: RouteDeps): void {
   app.get(
     '/v1/queues',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getQueue',
         summary: 'The queue: counts, queued experiments with their wait reasons, capacity of the clusters',

@@ -11,6 +11,7 @@ import type { RecipeName } from '../../engines/verl-agent/spec.ts';
 import { commandLine } from '../../plan/command-line.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { App } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 
 const RecipeParams = Type.Object({ name: Type.String({ description: "The recipe's name" }) }, strict);
@@ -20,6 +21,7 @@ export function addRecipes(app: App): void {
   app.get(
     '/v1/recipes',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listRecipes',
         summary: "The scripts of verl-agent's recipe/hgpo that can be run",
@@ -33,7 +35,7 @@ export function addRecipes(app: App): void {
   app.get(
     '/v1/recipes/:name',
     {
-      config: { etag: true },
+      config: { policy: { ...READ, concurrency: 'digest' } },
       schema: {
         operationId: 'getRecipe',
         summary: 'A recipe: what its script runs, what is run here, and the fields of its spec',

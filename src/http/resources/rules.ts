@@ -8,6 +8,7 @@ import {
   type RulePresets,
 } from '../../schemas/rules.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { ExperimentParams, experimentOf } from './common.ts';
 
@@ -16,6 +17,7 @@ export function addRules(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/rules',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getRules',
         summary: 'What an experiment is watched for, and what was found',
@@ -45,6 +47,7 @@ export function addRules(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/rules/presets',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listRulePresets',
         summary: 'Conditions that have a name',

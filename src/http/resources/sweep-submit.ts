@@ -22,6 +22,7 @@ import { labelProblem } from '../label-problem.ts';
 import { createFitCheck } from '../never-fits.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import { idempotencyOf } from '../server/idempotency.ts';
+import { CREATE } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { createSlots } from '../server/slots.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from './common.ts';
@@ -41,7 +42,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/sweeps',
     {
-      config: { idempotency: 'own' },
+      config: { policy: { ...CREATE, idempotency: 'own' } },
       schema: {
         operationId: 'submitSweep',
         summary: 'Run one spec with many values',
@@ -79,7 +80,7 @@ function addPreview(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/sweeps/preview',
     {
-      config: { scope: 'read', idempotency: 'none' },
+      config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
       schema: {
         operationId: 'previewSweep',
         summary: 'What a sweep would run, without running it',

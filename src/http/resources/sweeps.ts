@@ -15,6 +15,7 @@ import { listedProject, permissionsOf } from '../access/caller-projects.ts';
 import { enqueue, removeJobs } from '../enqueue.ts';
 import { createCursors } from '../server/cursor.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
+import { CREATE, READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { combinationsOf, compareCombination, seedAxes } from '../sweep-comparison.ts';
 import { cancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery } from './common.ts';
@@ -65,6 +66,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
   app.get(
     '/v1/sweeps',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'listSweeps',
         summary: 'Sweeps, newest first',
@@ -94,7 +96,7 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
   app.get(
     '/v1/sweeps/:id',
     {
-      config: { etag: true },
+      config: { policy: { ...READ, concurrency: 'digest' } },
       schema: {
         operationId: 'getSweep',
         summary: 'One sweep, with a page of its children',
@@ -131,6 +133,7 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
   app.get(
     '/v1/sweeps/:id/comparison',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'compareSweep',
         summary: 'One row for each combination of values, aggregated over seeds',
@@ -214,6 +217,7 @@ function addCancel(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/sweeps/:id/cancel',
     {
+      config: { policy: CREATE },
       schema: {
         operationId: 'cancelSweep',
         summary: 'Cancel a sweep with all its children',
@@ -273,6 +277,7 @@ function addRerun(app: App, deps: RouteDeps): void {
   app.post(
     '/v1/sweeps/:id/rerun-failed',
     {
+      config: { policy: CREATE },
       schema: {
         operationId: 'rerunFailed',
         summary: 'Run the failed children of a sweep again',

@@ -3,6 +3,7 @@ import { EchelonError } from '../../core/errors.ts';
 import { strict } from '../../schemas/strict.ts';
 import { BatchFormatError } from '../../verify/format/format-error.ts';
 import type { App, RouteDeps, Verifier } from '../server/deps.ts';
+import { READ } from '../server/policy.ts';
 import { problems } from '../server/responses.ts';
 import { batchOf, createBatchPages } from './batches.ts';
 import { ExperimentParams, experimentOf, PageQuery } from './common.ts';
@@ -30,6 +31,7 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/verification',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'getVerification',
         summary: 'Counts over all batches, and a page of reports',
@@ -60,6 +62,7 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/explain',
     {
+      config: { policy: READ },
       schema: {
         operationId: 'explainRow',
         summary: 'How the advantage of one row comes about',

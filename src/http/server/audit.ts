@@ -5,10 +5,6 @@ import type { AuditInput } from '../../store/access/contract.ts';
 import type { App, RouteDeps } from './deps.ts';
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** It is recorded though it is a GET. */
-    audit?: true;
-  }
   interface FastifyRequest {
     /** Its entry was written already, in one step with what it did; or it repeats a request that has one. */
     audited: boolean;
@@ -17,7 +13,6 @@ declare module 'fastify' {
   }
 }
 
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Refusals of one caller, or of all who are none, recorded in a minute at most: guesses must not push out the rest. */
 const REFUSALS_A_MINUTE = 60;
 
@@ -78,13 +73,12 @@ function createAdmission(): (caller: string, now: number) => number | undefined 
 
 /** Whether an administrator did what only administrators may; what one merely asks for in vain is like that of others. */
 function isAdministrative({ caller, routeOptions }: FastifyRequest): boolean {
-  return routeOptions.config.scope === 'admin' && caller !== null && hasScope(caller, 'admin');
+  return routeOptions.config.policy?.scope === 'admin' && caller !== null && hasScope(caller, 'admin');
 }
 
 function isChange(request: FastifyRequest, reply: FastifyReply): boolean {
   if (request.is404 || reply.statusCode === 429) return false;
-  const { audit, idempotency } = request.routeOptions.config;
-  if (idempotency === 'none' || (SAFE_METHODS.has(request.method) && !audit)) return false;
+  if (!request.routeOptions.config.policy?.audit) return false;
   return request.caller !== null && request.caller.id !== '';
 }
 

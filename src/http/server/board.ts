@@ -4,6 +4,7 @@ import { FastifyAdapter } from '@bull-board/fastify';
 import type { Queue } from 'bullmq';
 import { EchelonError } from '../../core/errors.ts';
 import type { App } from './deps.ts';
+import { READ } from './policy.ts';
 
 const PREFIX = '/queues';
 
@@ -21,7 +22,7 @@ export async function addBoard(app: App, queues: readonly Queue[]): Promise<void
     async (scope) => {
       scope.addHook('onRoute', (route) => {
         // Its jobs are those of all projects.
-        route.config = { ...route.config, page: true, scope: 'admin' };
+        route.config = { ...route.config, policy: { ...READ, scope: 'admin' }, page: true };
       });
       scope.addHook('onRequest', async (request, reply) => {
         if (request.method === 'GET' || request.method === 'HEAD') return;

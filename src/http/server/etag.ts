@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { RevisedKind } from '../../store/experiments/contract.ts';
 import { changedSince } from '../../store/redis/revisions.ts';
 import type { App, RouteDeps } from './deps.ts';
+import type { RoutePolicy } from './policy.ts';
 import { withHeaders, withProblems } from './responses.ts';
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /**
-     * On the GET of one record whose handler returns it: its answer carries an ETag. Where PATCH and DELETE of the same
-     * path know `If-Match`, the kind of the record, whose id or name is the path's one parameter.
-     */
-    etag?: boolean | RevisedKind;
-  }
   interface FastifyRequest {
     /** The ETag of the answer, if it is the revision of the record. */
     revisionTag: string | undefined;
@@ -28,9 +22,12 @@ const CHANGING = ['PATCH', 'DELETE'];
  * seconds, so that hardly a change of a person would meet the ETag that it was decided on. For the same reason nobody is
  * told that the answer is the one that is known.
  */
-function isByRevision(etag: boolean | RevisedKind | undefined): etag is RevisedKind {
-  return typeof etag === 'string';
+function isByRevision(concurrency: RoutePolicy['concurrency']): concurrency is RevisedKind {
+  return concurrency !== 'none' && concurrency !== 'digest';
 }
+
+const concurrencyOf = ({ config }: { config?: FastifyContextConfig }) =>
+  config?.policy?.concurrency ?? 'none';
 
 const IF_NONE_MATCH = {
   'if-none-match': {
@@ -74,9 +71,11 @@ export function addEtags(app: App, { store }: Pick<RouteDeps, 'store'>): void {
   const reads = documentTagged(app);
 
   app.addHook('preHandler', async (request, reply) => {
-    const tagged = request.routeOptions.config?.etag;
+    const concurrency = concurrencyOf(request.routeOptions);
+    if (!isByRevision(concurrency)) return;
     // Before the record: a change between the two reads then has another ETag than the answer.
-    if (isByRevision(tagged)) request.revisionTag = tagOf(await revisionOf(store, request, tagged));
+    if (!CHANGING.includes(request.method))
+      request.revisionTag = tagOf(await revisionOf(store, request, concurrency));
     const wanted = request.headers['if-match'];
     if (wanted === undefined || !CHANGING.includes(request.method)) return;
     const read = reads.get(request.routeOptions.url ?? '');
@@ -84,14 +83,14 @@ export function addEtags(app: App, { store }: Pick<RouteDeps, 'store'>): void {
     // First of all: whether there is such a record for this caller, which is all that others learn.
     await (read.handler as Handler).call(app, request, reply);
     if (wanted.trim() === '*') return;
-    const revision = await revisionOf(store, request, read.config?.etag as RevisedKind);
+    const revision = await revisionOf(store, request, concurrency);
     if (!tagsOf(wanted).includes(tagOf(revision))) throw changedSince();
     request.readRevision = revision;
   });
 
   app.addHook('onSend', async (request, reply, payload) => {
-    if (!request.routeOptions.config?.etag || reply.statusCode !== 200 || typeof payload !== 'string')
-      return payload;
+    const isRead = !CHANGING.includes(request.method) && concurrencyOf(request.routeOptions) !== 'none';
+    if (!isRead || reply.statusCode !== 200 || typeof payload !== 'string') return payload;
     const etag = request.revisionTag ?? etagOf(payload);
     reply.header('etag', etag);
     const known = request.headers['if-none-match'];
@@ -104,20 +103,27 @@ export function addEtags(app: App, { store }: Pick<RouteDeps, 'store'>): void {
   });
 }
 
-/** The routes that read a record with an ETag, by path, as they come; they and the changes of it are documented so. */
+/** The GETs of records, by path. They, and PATCH and DELETE of the same paths, are documented as conditional. */
 function documentTagged(app: App): ReadonlyMap<string, RouteOptions> {
   const reads = new Map<string, RouteOptions>();
-  const changes = new Map<string, RouteOptions[]>();
+  const changes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => {
     const methods = [route.method].flat();
-    if (route.config?.etag && methods.includes('GET')) {
+    const concurrency = concurrencyOf(route);
+    if (concurrency === 'none') return;
+    if (methods.includes('GET')) {
       reads.set(route.url, route);
       documentRead(route);
-      for (const change of changes.get(route.url) ?? []) documentChange(change, route);
-    } else if (methods.some((method) => CHANGING.includes(method))) {
-      changes.set(route.url, [...(changes.get(route.url) ?? []), route]);
+    } else if (isByRevision(concurrency) && methods.some((method) => CHANGING.includes(method))) {
+      changes.push(route);
+      documentChange(route);
+    }
+  });
+  app.addHook('onReady', async () => {
+    for (const route of changes) {
       const read = reads.get(route.url);
-      if (read !== undefined) documentChange(route, read);
+      if (read === undefined || concurrencyOf(read) !== concurrencyOf(route))
+        throw new TypeError(`${route.method} ${route.url}: GET of the path has another kind of record`);
     }
   });
   return reads;
@@ -156,7 +162,7 @@ interface Documented {
 function documentRead(route: RouteOptions): void {
   route.schema ??= {};
   const schema = route.schema as Documented;
-  const byRevision = isByRevision(route.config?.etag);
+  const byRevision = isByRevision(concurrencyOf(route));
   const ifNoneMatch = byRevision ? IF_NONE_MATCH_PASSED_OVER : IF_NONE_MATCH;
   schema.headers = {
     type: 'object',
@@ -167,9 +173,7 @@ function documentRead(route: RouteOptions): void {
     schema.response[304] = { description: 'It is the answer that is known', headers: ETAG, type: 'null' };
 }
 
-function documentChange(route: RouteOptions, read: RouteOptions): void {
-  if (typeof read.config?.etag !== 'string')
-    throw new TypeError(`${route.url}: etag must name the kind of the record`);
+function documentChange(route: RouteOptions): void {
   route.schema ??= {};
   const schema = route.schema as Documented;
   schema.headers = { type: 'object', properties: { ...schema.headers?.properties, ...IF_MATCH } } as object;

@@ -7,15 +7,6 @@ import type { App, RouteDeps } from './deps.ts';
 import { withHeaders, withProblems } from './responses.ts';
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /**
-     * What an Idempotency-Key means on a POST. Left out: its answer is kept. `own`: the handler passes
-     * {@link idempotencyOf} to its step in the store, which keeps the answer together with what it stores, so that
-     * nothing happens twice even after a crash. `none`: the route stores
-     * nothing, and may as well be repeated. `secret`: the answer carries a secret, so only that there was one is kept.
-     */
-    idempotency?: 'own' | 'none' | 'secret';
-  }
   interface FastifyRequest {
     /** The claim under which this request is answered; null: it has no key that is kept here. */
     answerClaim: { name: string; token: string } | null;
@@ -36,9 +27,10 @@ const PASSING = new Set([401, 403, 408, 413, 429]);
 const TOLD = ['content-type', 'location'];
 
 const EFFECT = {
-  kept: 'A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.',
+  stored:
+    'A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.',
   own: 'A request that is repeated with its key and body, by the same caller, makes nothing again and is answered as the first one was',
-  none: 'Taken, and without effect: this request stores nothing and may be repeated',
+  ignored: 'Taken, and without effect: this request stores nothing and may be repeated',
   secret:
     'A request that is repeated with its key within 24 hours, by the same caller, is not carried out again: it is answered 409 `idempotency-conflict`, since the first answer carried a secret, which is not kept',
 } as const;
@@ -56,13 +48,12 @@ const KEY = '^[\\x21-\\x7e]{1,255}$';
 export function addIdempotency(app: App, { store, log }: RouteDeps): void {
   app.decorateRequest('answerClaim', null);
   app.addHook('onRoute', (route) => {
-    if (takesKey(route)) document(route);
+    document(route);
   });
 
   app.addHook('preHandler', async (request, reply) => {
-    const { method, url, config } = request.routeOptions;
-    if (!takesKey({ method: method ?? '', url: url ?? '' })) return;
-    if (config.idempotency === 'own' || config.idempotency === 'none') return;
+    const effect = request.routeOptions.config?.policy?.idempotency;
+    if (effect !== 'stored' && effect !== 'secret') return;
     const known = idempotencyOf(request);
     if (known === undefined) return;
     const claim = await store.answers.claim({ ...known, leaseMs: CLAIM_MS });
@@ -107,21 +98,18 @@ export function idempotencyOf({
   return { name, digest };
 }
 
-function takesKey({ method, url }: Pick<RouteOptions, 'method' | 'url'>): boolean {
-  return [method].flat().includes('POST') && url.startsWith('/v1/');
-}
-
 function document(route: RouteOptions): void {
+  const effect = route.config?.policy?.idempotency ?? 'unsupported';
+  if (effect === 'unsupported') return;
   route.schema ??= {};
   const schema = route.schema as { headers?: unknown; response?: object };
-  const effect = route.config?.idempotency ?? 'kept';
   schema.headers ??= {
     type: 'object',
     properties: { 'idempotency-key': { type: 'string', pattern: KEY, description: EFFECT[effect] } },
   };
-  if (effect === 'none') return;
+  if (effect === 'ignored') return;
   schema.response = withProblems(schema.response ?? {}, effect === 'own' ? OWN_CONFLICTS : CONFLICTS);
-  if (effect !== 'kept') return;
+  if (effect !== 'stored') return;
   const replayed = { type: 'string', description: 'true: the answer to an earlier request with this key' };
   schema.response = withHeaders(schema.response, { 'Idempotency-Replayed': replayed });
 }
@@ -162,7 +150,7 @@ function answerToKeep(
   const text = payload === undefined || payload === null ? '' : payload;
   if (typeof text !== 'string' || Buffer.byteLength(text) > MAX_BYTES) return undefined;
   if (status >= 400 && (text.length > MAX_REFUSAL_BYTES || !isFinal(status, text))) return undefined;
-  if (status < 400 && request.routeOptions.config.idempotency === 'secret') {
+  if (status < 400 && request.routeOptions.config.policy?.idempotency === 'secret') {
     return { status, headers: {}, body: '', withheld: true };
   }
   const headers = TOLD.flatMap((name) => {

@@ -18,6 +18,7 @@ import * as streams from '../../schemas/streams.ts';
 import * as sweep from '../../schemas/sweep.ts';
 import type { App, Limits, RouteDeps } from './deps.ts';
 import { finishDocument, type OpenApi } from './openapi-document.ts';
+import { READ } from './policy.ts';
 
 const SHARED: readonly TSchema[] = [
   Experiment,
@@ -139,7 +140,7 @@ function documentHead(version: string, limits: Limits) {
 async function addPage(app: App): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, page: true };
+      route.config = { ...route.config, policy: READ, page: true };
     });
     await scope.register(swaggerUi, {
       routePrefix: '/docs',

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { appFor, LOCAL } from '../../../support/http-app.ts';
+import Fastify from 'fastify';
+import type { App } from '../../../../src/http/server/deps.ts';
+import { addValidation } from '../../../../src/http/server/validation.ts';
+import { appFor, LOCAL, NO_STORE } from '../../../support/http-app.ts';
 
 const { call } = await appFor({ after });
 
@@ -29,4 +32,22 @@ test('parameters are read by their schema; unknown ones are refused by name', as
     response.json().problems.map(({ field }: { field: string }) => field),
     ['offset', 'constructor', 'limit'],
   );
+});
+
+test('the input schemas of all routes compile', async (t) => {
+  const { app } = await appFor(t, { store: NO_STORE });
+  await app.ready();
+  app.compileSchemas();
+});
+
+test('a broken input schema of a route fails when it is compiled', async () => {
+  const app = Fastify() as unknown as App;
+  addValidation(app);
+  app.get(
+    '/a',
+    { schema: { querystring: { type: 'object', properties: { a: { type: 'nonsense' } } } } },
+    async () => ({}),
+  );
+  await app.ready();
+  assert.throws(() => app.compileSchemas(), /nonsense|type/);
 });
