@@ -96,10 +96,10 @@ class Run:
         """What the verifier says of all its batches; raises where a row is wrong or unverifiable."""
         from verl_agent_support import verify
 
-        verdicts = verify(self.reports.batches, place / "batches.json.gz")["batches"]
-        total = {key: sum(one[key] for one in verdicts) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
-        assert verdicts and all(one["ok"] for one in verdicts) and total["wrong"] == total["unverifiable"] == 0, verdicts
-        return f"{len(verdicts)} batches: " + ", ".join(f"{value} {key}" for key, value in total.items())
+        reports = verify(self.reports.batches, place / "batches.json.gz")["batches"]
+        total = {key: sum(one[key] for one in reports) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
+        assert reports and all(one["ok"] for one in reports) and total["wrong"] == total["unverifiable"] == 0, reports
+        return f"{len(reports)} batches: " + ", ".join(f"{value} {key}" for key, value in total.items())
 
 
 class Checks:
@@ -166,7 +166,7 @@ class Checks:
         hook = max(values["echelon/capture_s"] for values in reports.metrics.values())
         return f"{run.verified(place)}; the capture hook took {hook * 1000:.0f} ms of a step at most"
 
-    def going_on(self) -> str:
+    def resumed(self) -> str:
         """Before it, `training` has left two checkpoints."""
         spec = {**TRAINING, "training": {**TRAINING["training"], "steps": 3}}
         run, place = self.run(spec)
@@ -225,7 +225,7 @@ def main() -> int:
         with ray_with_a_gpu(checks.environment) as address:
             checks.environment["RAY_ADDRESS"] = address
             check("a training of two steps", checks.training)
-            check("a third step from the checkpoint", checks.going_on)
+            check("a third step from the checkpoint", checks.resumed)
             check("an evaluation of a checkpoint", checks.evaluation)
             check("a training with exact advantages", checks.exact)
             check("trainings with other estimators", checks.other_estimators)

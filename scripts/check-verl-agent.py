@@ -31,7 +31,7 @@ RECIPES = [
     f"qwen2.5_{size}_{environment}_{phase}"
     for size in ("1.5b", "7b") for environment in ("alfworld", "webshop") for phase in ("train", "eval")
 ]  # fmt: skip
-# Heavy packages that no check needs; where one is missing, an empty module stands in its place.
+# Heavy packages that no check needs; an empty module replaces a missing one.
 STUBBED = ("vllm", "flash_attn", "sglang", "wandb", "fastapi", "uvicorn", "starlette", "aiohttp", "openai", "peft",
            "accelerate", "cachetools", "liger_kernel", "PIL", "gymnasium", "torchvision")  # fmt: skip
 COUNTS = {"passed": 0, "failed": 0, "skipped": 0}
@@ -46,7 +46,7 @@ def check(name: str, action: Callable[[], str]) -> None:
         outcome, text = "passed", action()
     except Skipped as reason:
         outcome, text = "skipped", str(reason)
-    except Exception as error:  # noqa: BLE001 - the other checks go on
+    except Exception as error:  # noqa: BLE001 - the other checks continue
         outcome, text = "failed", f"{type(error).__name__}: {error}"
     COUNTS[outcome] += 1
     print(f"{outcome:7} {name}: {text}", flush=True)
@@ -274,12 +274,12 @@ class Checks:
         after = Reports(self.spool)
         batches, gaps = after.batches[len(before.batches) :], after.of("gap")[len(before.of("gap")) :]
         assert len(batches) == len(SETTINGS) and not gaps, f"{len(batches)} batches of {len(SETTINGS)}, {gaps}"
-        verdicts = verify(batches, self.directory / "batches.json.gz")["batches"]
-        total = {key: sum(one[key] for one in verdicts) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
-        bad = [(SETTINGS[place], one["wrong"], one["findings"]) for place, one in enumerate(verdicts) if not one["ok"]]
+        reports = verify(batches, self.directory / "batches.json.gz")["batches"]
+        total = {key: sum(one[key] for one in reports) for key in ("rows", "exact", "rounding", "wrong", "unverifiable")}
+        bad = [(SETTINGS[place], one["wrong"], one["findings"]) for place, one in enumerate(reports) if not one["ok"]]
         assert total["wrong"] == total["unverifiable"] == 0 and not bad, f"{total}, {bad}"
         if exact:
-            assert all(one["rounding"] == 0 for one, (name, *_) in zip(verdicts, SETTINGS) if name == "hgpo"), total
+            assert all(one["rounding"] == 0 for one, (name, *_) in zip(reports, SETTINGS) if name == "hgpo"), total
         return f"{len(batches)} batches on {device}: " + ", ".join(f"{value} {key}" for key, value in total.items())
 
     def others(self) -> str:
@@ -317,14 +317,14 @@ class Checks:
         config = merged(self.home, [f"algorithm.adv_estimator={name}", "data.train_batch_size=16", "env.rollout.n=8"])
         rollout = Rollout(torch, np, 16, 8, 50, 512, 1)
         rows = int(sum(rollout.lengths))
-        behind, serialize = [], hook.capture.serialize
+        after, serialize = [], hook.capture.serialize
 
         def timed(*arguments: Any, **keywords: Any) -> bytes:
             begin = time.thread_time()
             try:
                 return serialize(*arguments, **keywords)
             finally:
-                behind.append(time.thread_time() - begin)
+                after.append(time.thread_time() - begin)
 
         with mock.patch.object(hook.capture, "serialize", timed):
             # The least of three: what else the machine does is not the capture hook's.
@@ -339,7 +339,7 @@ class Checks:
         assert waited < 0.01 * 120, f"{waited:.2f} s in the trainer's thread"
         return (
             f"{rows} rows of 512 tokens: {waited * 1000:.0f} ms in the trainer's thread ({waited / 270:.3%} of a step "
-            f"of 270 s), {behind[0] * 1000:.0f} ms of processor time behind it; the recipe's part took {took - waited:.1f} s"
+            f"of 270 s), {after[0] * 1000:.0f} ms of processor time after it; the recipe's part took {took - waited:.1f} s"
         )
 
 

@@ -15,8 +15,8 @@ for (const [what, command, args] of STEPS) {
     stdio: 'inherit',
     env: { ...process.env, PATH: `node_modules/.bin:${process.env.PATH}` },
   });
-  const verdict = status === 0 ? 'ok' : 'FAILED';
-  console.log(`check: ${what} ${verdict} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+  const outcome = status === 0 ? 'ok' : 'FAILED';
+  console.log(`check: ${what} ${outcome} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
   failed ||= status !== 0;
 }
 process.exit(failed ? 1 : 0);

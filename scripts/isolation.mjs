@@ -14,7 +14,7 @@ os.execvp(sys.argv[1], sys.argv[1:])
 
 /**
  * What to put before a command so that it runs in a network namespace with nothing but loopback (`python`: an
- * interpreter), or undefined where none can be made.
+ * interpreter), or undefined if none can be made.
  */
 export function isolation(python) {
   const own = process.getuid?.() === 0 ? ['--net'] : ['--user', '--map-root-user', '--net'];

@@ -37,7 +37,7 @@ function commandFor(task, args, { node, python }) {
   return command;
 }
 
-/** Files on the command line are the caller's: npm runs its scripts in the checkout, and says where it was called. */
+/** Files on the command line are the caller's: npm runs its scripts in the checkout and passes on the directory of the call. */
 function directoryOf({ program }) {
   const called = process.env.INIT_CWD;
   return program === CLI && called && existsSync(called) ? called : root;

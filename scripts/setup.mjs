@@ -13,7 +13,7 @@ const requirements = join(root, 'deploy/ray-worker/requirements.lock');
 const testRequirements = join(root, 'test/requirements.lock');
 const say = (text) => process.stderr.write(`setup: ${text}\n`);
 
-/** A set-up step that cannot go on: the message says what to do, and needs no stack. */
+/** A set-up step that failed: the message says what to do, and needs no stack. */
 export class SetupError extends Error {}
 
 function run(command, args, options = {}) {
@@ -43,7 +43,7 @@ function installPackages() {
   writeFileSync(stamp, wanted);
 }
 
-/** Path of a Node of version 24 or newer; the pinned one where it arrived. */
+/** Path of a Node of version 24 or newer; the pinned one if it is installed. */
 export function findNode() {
   const pinned = join(root, 'node_modules/.bin/node');
   const major = (path) => Number(/^v(\d+)/.exec(output(path, ['--version']))?.[1] ?? 0);
@@ -142,7 +142,7 @@ function installRedis() {
   }
 }
 
-/** A Chromium for the tests in a browser. They say that they are skipped where there is none, so nothing fails here. */
+/** A Chromium for the tests in a browser. Without one those tests say that they are skipped, so nothing fails here. */
 function installBrowser() {
   const wanted = ['chromium', 'chromium-browser', 'google-chrome'];
   if (wanted.some((name) => output(name, ['--version']))) return;

@@ -24,7 +24,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'echelon-test-'));
 const seconds = (from: number): number => Math.round((Date.now() - from) / 1000);
 
 /**
- * Suites that run beside each other each have a network namespace, as each Ray takes what ports it finds. Where none
+ * Suites that run beside each other each have a network namespace, because each Ray takes any free ports. If none
  * can be made, they run one after another.
  */
 const network = process.env.ECHELON_ISOLATED
@@ -63,7 +63,7 @@ async function run(suite: Suite, alone: boolean): Promise<Result> {
   if (!alone) show(suite.name, output);
   const failed = problem === '' ? [] : failedOf(suite, { names, output, problem });
   const result = { name: suite.name, ok: problem === '', seconds: seconds(begun), failed };
-  console.log(`=== ${verdict(result)}`);
+  console.log(`=== ${outcomeOf(result)}`);
   return result;
 }
 
@@ -105,7 +105,7 @@ function linesOf(file: string): string[] {
   }
 }
 
-function verdict({ name, ok, seconds }: Result): string {
+function outcomeOf({ name, ok, seconds }: Result): string {
   return `${ok ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`;
 }
 
@@ -161,5 +161,5 @@ const results = await runAll(chosen, lanesFor(chosen.length, args));
 clearInterval(progress);
 const failed = results.flatMap((result) => result.failed);
 if (failed.length > 0) console.log(`\nFailed:\n${failed.map((line) => `  ${line}`).join('\n')}`);
-console.log(`\n${results.map(verdict).join('\n')}\nall in ${seconds(started)} s`);
+console.log(`\n${results.map(outcomeOf).join('\n')}\nall in ${seconds(started)} s`);
 process.exit(failed.length === 0 ? 0 : 1);

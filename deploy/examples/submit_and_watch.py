@@ -5,7 +5,7 @@
     echo '{"name": "first", "engine": "local", "estimator": {"name": "hgpo"}}' > spec.json
     ECHELON_TOKEN=… python submit_and_watch.py http://127.0.0.1:7077 spec.json
 
-Needs nothing but `requests`. The exit status is 0 where it succeeded and no advantage was wrong.
+Needs nothing but `requests`. Exit status 0: the experiment succeeded and no advantage was wrong.
 """
 
 import json
@@ -91,8 +91,8 @@ def main() -> int:
             )
     record = api.get(f"{url}/v1/experiments/{experiment}", timeout=30).json()
     wrong = record["verification"]["wrong"]
-    verdict = "no advantage was wrong" if wrong == 0 else f"{wrong} advantages were WRONG"
-    print(f"{record['state']}; {verdict}")
+    outcome = "no advantage was wrong" if wrong == 0 else f"{wrong} advantages were WRONG"
+    print(f"{record['state']}; {outcome}")
     return 0 if record["state"] == "succeeded" and wrong == 0 else 1
 
 

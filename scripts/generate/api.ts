@@ -7,14 +7,14 @@ import type { AppDeps } from '../../src/http/server/deps.ts';
 const DOCUMENT = 'docs/openapi.json';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
-/** JSON with each object or list on one line where it fits, so that a difference shows what it is about. */
+/** JSON with each object or list on one line if it fits, so that a diff stays readable. */
 const compact = (document: object): string =>
   execFileSync('node_modules/.bin/biome', ['format', '--stdin-file-path=a.json', '--line-width=140'], {
     input: JSON.stringify(document),
     encoding: 'utf8',
   });
 
-/** The app is only asked for its document: nothing behind it is needed. */
+/** The app only makes its document, so it needs no store. */
 const nothing = new Proxy({}, { get: () => () => undefined });
 const app = await createApp({
   store: nothing,

@@ -74,7 +74,7 @@ export function comment(text: string | undefined, indent: string): string {
   return `${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll('\n', `\n${indent} * `)} */\n`;
 }
 
-/** A property name, quoted where it must be. */
+/** A property name, quoted if it must be. */
 export const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name));
 
 const union = (types: string[]): string => [...new Set(types)].join(' | ');

@@ -35,7 +35,7 @@ export const SUITES: readonly Suite[] = [
 
 const TEST_TIMEOUT_MS = 180_000;
 
-/** The command of a suite; undefined where it has no files. A suite of Node writes the tests that fail to `failed`. */
+/** The command of a suite; undefined if it has no files. A suite of Node writes the tests that fail to `failed`. */
 export function commandOf(suite: Suite, failed: string): [string, ...string[]] | undefined {
   const files = globSync(suite.files).sort();
   if (files.length === 0) return undefined;

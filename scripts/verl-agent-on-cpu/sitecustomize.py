@@ -2,7 +2,7 @@
 
 Python loads this file at the start of every process whose PYTHONPATH names its directory. When `verl` is first
 imported, what only a GPU has is stood in for: torch's memory figures, NCCL (by gloo), flash attention (by torch's own),
-and, where they are missing, torchvision and ALFWorld's package (by empty modules). ALFWorld's games are those of
+and, if they are missing, torchvision and ALFWorld's package (by empty modules). ALFWorld's games are those of
 rooms.py.
 """
 

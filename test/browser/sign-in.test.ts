@@ -31,7 +31,7 @@ test('a person signs in and out with the form in Chromium', { skip: NO_BROWSER }
   assert.match(await page.value(body), /This token is not valid/);
   assert.ok(await page.value("document.querySelector('#token') !== null"));
 
-  // Fails where the browser is told to send no referrer: it then sends `Origin: null` with the form.
+  // Fails if the page asks for no referrer: the browser then sends `Origin: null` with the form.
   assert.equal(await page.follow(signInWith(token)), 200);
   assert.equal(await page.value('location.pathname'), '/docs/');
   assert.equal(await page.value('document.cookie'), '', 'scripts do not see the cookie');
