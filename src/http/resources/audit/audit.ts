@@ -1,0 +1,65 @@
+import { Type } from 'typebox';
+import type { AuditEntry, AuditPage } from '../../../schemas/audit.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../../store/access/audit.ts';
+import { createCursors } from '../../server/cursor.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { PageQuery } from '../common.ts';
+
+/** Entries read from the store in one call, and looked at for one answer at most. */
+const CHUNK = 500;
+const MAX_READ = 5000;
+
+const text = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
+
+const Query = Type.Object(
+  {
+    ...PageQuery,
+    caller: text('Only what this key or token did, by its id'),
+    action: text('Only this operation, e.g. cancelExperiment'),
+    target: text('Only what was done to this id or name'),
+  },
+  strict,
+);
+
+/** GET /v1/audit. */
+export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/audit',
+    {
+      config: { policy: { ...READ, scope: 'admin' } },
+      schema: {
+        operationId: 'listAudit',
+        summary: 'Who changed what, and who was refused; the newest first',
+        description: `The last ${AUDIT_ENTRIES.toLocaleString('en')} entries of ${AUDIT_DAYS} days. A page looks at ${MAX_READ} entries at most: with a filter it may be short, and \`next\` leads on.`,
+        tags: ['access'],
+        querystring: Query,
+        response: { 200: { $ref: 'AuditPage#' }, ...problems('invalid-cursor') },
+      },
+    },
+    async (request): Promise<AuditPage> => {
+      const { cursor, limit = 50, caller, action, target } = request.query;
+      const wanted = (entry: AuditEntry) =>
+        (caller === undefined || entry.caller === caller) &&
+        (action === undefined || entry.action === action) &&
+        (target === undefined || entry.target === target);
+      const scope = `audit ${JSON.stringify([caller, action, target])}`;
+      let before = cursor === undefined ? undefined : cursors.open(scope, cursor);
+      const items: AuditEntry[] = [];
+      for (let read = 0; read < MAX_READ; read += CHUNK) {
+        const page = await store.audit.page(CHUNK, before);
+        for (const entry of page) {
+          if (items.length === limit) return { items, next: cursors.seal(scope, before!) };
+          before = entry.id;
+          if (wanted(entry)) items.push(entry);
+        }
+        if (page.length < CHUNK) return { items, next: null };
+      }
+      return { items, next: cursors.seal(scope, before!) };
+    },
+  );
+}

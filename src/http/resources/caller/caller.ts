@@ -1,0 +1,36 @@
+import { Type } from 'typebox';
+import { SCOPES } from '../../../core/scopes.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { App } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+
+/** GET /v1/caller: who asks, for pages and scripts that show only what can be done. */
+export function addCaller(app: App): void {
+  app.get(
+    '/v1/caller',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'getCaller',
+        summary: 'Who your key or cookie makes you, and what you may do',
+        tags: ['access'],
+        response: {
+          200: Type.Object(
+            {
+              id: Type.String(),
+              name: Type.String(),
+              project: Type.Union([Type.String(), Type.Null()], {
+                description: 'The only project that you see; null: all of them',
+              }),
+              scopes: Type.Array(Type.Enum([...SCOPES], { type: 'string' })),
+            },
+            strict,
+          ),
+          ...problems(),
+        },
+      },
+    },
+    async ({ caller: { id, name, project, scopes } }) => ({ id, name, project, scopes: [...scopes] }),
+  );
+}

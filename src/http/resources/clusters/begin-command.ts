@@ -1,0 +1,61 @@
+import { EchelonError } from '../../../core/errors.ts';
+import { COMMAND_ID, newCommandId } from '../../../core/ids.ts';
+import { nearestName } from '../../../core/nearest.ts';
+import type { Command, CommandKind } from '../../../schemas/clusters.ts';
+import type { Cluster } from '../../../store/clusters/contract.ts';
+import type { StorePart } from '../../../store/store.ts';
+import type { RouteDeps } from '../../server/deps.ts';
+
+/** The answer 202 of a request that begins a command. */
+export const accepted = {
+  202: {
+    description: 'A dispatcher will do it',
+    headers: {
+      Location: { type: 'string', description: 'Path of the command: poll it until its state is final' },
+    },
+    content: { 'application/json': { schema: { $ref: 'Command#' } } },
+  },
+} as const;
+
+interface CommandParts {
+  request?: unknown;
+  secret?: string | null;
+  project?: string;
+  /** The revision that the cluster must have (If-Match). */
+  ifRevision?: number | undefined;
+}
+
+/**
+ * Records a command; the store wakes the dispatchers. A second removal of a cluster gives the first one's command. No
+ * answer shows `secret`. Throws EchelonError `precondition-failed` if the cluster has another revision.
+ */
+export async function beginCommand(
+  { store }: Pick<RouteDeps, 'store'>,
+  cluster: string,
+  kind: CommandKind,
+  { request = {}, secret = null, project, ifRevision }: CommandParts = {},
+): Promise<Command> {
+  const id = await store.commands.create({
+    ...{ id: newCommandId(), cluster, kind, request, secret },
+    ...(project !== undefined && { project }),
+    ...(ifRevision !== undefined && { ifRevision }),
+  });
+  return commandOf(store, id);
+}
+
+/** The cluster of that name. Throws EchelonError `cluster-not-found` with the nearest one. */
+export async function clusterOf(store: StorePart<'clusters.list'>, name: string): Promise<Cluster> {
+  const [found] = await store.clusters.list([name]);
+  if (found) return found;
+  const known = (await store.clusters.list()).map((cluster) => cluster.name);
+  const near = nearestName(name, known);
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw new EchelonError('cluster-not-found', `There is no cluster ${name.slice(0, 70)}.${hint}`);
+}
+
+/** The command of that id. Throws EchelonError `not-found`. */
+export async function commandOf(store: StorePart<'commands.get'>, id: string): Promise<Command> {
+  const command = COMMAND_ID.test(id) ? await store.commands.get(id) : undefined;
+  if (command === undefined) throw new EchelonError('not-found', `There is no command ${id.slice(0, 40)}.`);
+  return command;
+}

@@ -1,0 +1,84 @@
+import type { ClusterView } from '../../../schemas/api.ts';
+import type { Experiment } from '../../../schemas/experiment.ts';
+import type { Cluster } from '../../../store/clusters/contract.ts';
+import type { Pauses } from '../../../store/queue/contract.ts';
+import type { StorePart } from '../../../store/store.ts';
+
+/** What is needed to say how clusters are. */
+export interface ClusterViewDeps {
+  store: StorePart<'clusters.list' | 'clusters.allocations' | 'queue.pauses'>;
+}
+
+/** All clusters, by name, as they are shown. */
+export async function clusterViews(deps: ClusterViewDeps): Promise<ClusterView[]> {
+  const clusters = await deps.store.clusters.list();
+  const pauses = await deps.store.queue.pauses();
+  const views = await Promise.all(clusters.map((cluster) => clusterView(deps, cluster, pauses)));
+  return views.sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** Names what is shown: a field that is added to the record later, such as a secret, is not. */
+export async function clusterView(
+  { store }: ClusterViewDeps,
+  cluster: Cluster,
+  known?: Pauses,
+): Promise<ClusterView> {
+  const pauses = known ?? (await store.queue.pauses());
+  const { items } = await store.clusters.allocations(cluster.name);
+  return {
+    name: cluster.name,
+    address: cluster.address,
+    tls: cluster.ca !== null,
+    rayAddress: cluster.ray?.address ?? null,
+    rayVersion: cluster.rayVersion || null,
+    rayWorkerVersion: cluster.rayWorkerVersion ?? null,
+    sharedRoot: cluster.sharedRoot ?? null,
+    draining: cluster.draining === true,
+    answering: cluster.answering === true,
+    backfill: cluster.backfill,
+    labels: { ...cluster.labels },
+    codePaths: [...(cluster.codePaths ?? [])],
+    paused: pauses.clusters.get(cluster.name) ?? null,
+    lastSeenAt: cluster.lastSeenAt,
+    nodes: cluster.nodes.map((node) => {
+      const here = items.filter((item) => item.node === node.id);
+      return {
+        id: node.id,
+        cpusTotal: node.cpusTotal,
+        gpusTotal: node.gpusTotal,
+        cpusUsed: node.cpusUsed,
+        gpusUsed: node.gpusUsed,
+        cpusAllocated: here.reduce((sum, item) => sum + item.cpus, 0),
+        gpusAllocated: here.reduce((sum, item) => sum + item.gpus, 0),
+      };
+    }),
+    experiments: items.map((item) => item.experiment),
+  };
+}
+
+const HELD: readonly string[] = ['launching', 'running', 'cancelling'];
+
+/**
+ * The same experiments; those on a cluster that does not answer say so as their reason, and since when. Nothing is
+ * written: once it answers, or has never been silent, the reason is the record's own.
+ */
+export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster' | 'reason'>>(
+  { store }: ClusterViewDeps,
+  experiments: readonly T[],
+): Promise<T[]> {
+  const isHeld = ({ state, cluster }: T) => cluster !== null && HELD.includes(state);
+  const names = [...new Set(experiments.filter(isHeld).map(({ cluster }) => cluster!))];
+  if (names.length === 0) return [...experiments];
+  const clusters = new Map((await store.clusters.list(names)).map((cluster) => [cluster.name, cluster]));
+  return experiments.map((experiment) => {
+    const cluster = isHeld(experiment) ? clusters.get(experiment.cluster!) : undefined;
+    if (cluster === undefined || cluster.answering) return experiment;
+    return { ...experiment, reason: `${silence(cluster)} (before: ${experiment.reason})` };
+  });
+}
+
+function silence({ name, lastSeenAt }: Cluster): string {
+  return lastSeenAt === null
+    ? `the ray-worker of ${name} has not answered yet`
+    : `the ray-worker of ${name} has not answered since ${new Date(lastSeenAt).toISOString()}; what runs there goes on unseen`;
+}

@@ -1,0 +1,172 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { AddCluster } from '../../../schemas/clusters.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { seenClusters } from '../../access/caller-projects.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { CHANGE, CREATE, READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { accepted, beginCommand, clusterOf, commandOf } from './begin-command.ts';
+import { clusterView, clusterViews } from './cluster-views.ts';
+
+const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
+const CommandParams = Type.Object({ id: Type.String({ description: "The command's id" }) }, strict);
+
+/** GET and POST /v1/clusters, GET and DELETE one, POST its drain, GET /v1/commands/:id. */
+export function addClusters(app: App, deps: RouteDeps): void {
+  addReads(app, deps);
+  addAdd(app, deps);
+  addDrain(app, deps);
+  addRemove(app, deps);
+}
+
+function addReads(app: App, deps: RouteDeps): void {
+  app.get(
+    '/v1/clusters',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'listClusters',
+        summary: 'Clusters and their capacity',
+        description:
+          'By name. Free of a node is its total less the larger of what Ray counts as used and what we handed out. A key that is bound to a project is told of its own experiments there only.',
+        tags: ['clusters'],
+        response: { 200: { $ref: 'ClusterList#' }, ...problems() },
+      },
+    },
+    async ({ caller }) => ({ items: await seenClusters(deps.store, caller, await clusterViews(deps)) }),
+  );
+
+  app.get(
+    '/v1/clusters/:name',
+    {
+      config: { policy: { ...READ, concurrency: 'cluster' } },
+      schema: {
+        operationId: 'getCluster',
+        summary: 'One cluster',
+        description: 'What it has, what is used and handed out, and whether its ray-worker answers.',
+        tags: ['clusters'],
+        params: ClusterParams,
+        response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
+      },
+    },
+    async ({ caller, params }) => {
+      const view = await clusterView(deps, await clusterOf(deps.store, params.name));
+      return (await seenClusters(deps.store, caller, [view]))[0]!;
+    },
+  );
+
+  app.get(
+    '/v1/commands/:id',
+    {
+      config: { policy: { ...READ, concurrency: 'digest', scope: 'admin' } },
+      schema: {
+        operationId: 'getCommand',
+        summary: 'A command on a cluster: what was done so far, and what was found',
+        description: 'Kept for a week after its end.',
+        tags: ['clusters'],
+        params: CommandParams,
+        response: { 200: { $ref: 'Command#' }, ...problems('not-found') },
+      },
+    },
+    async (request) => commandOf(deps.store, request.params.id),
+  );
+}
+
+function addAdd(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/clusters',
+    {
+      config: { policy: { ...CREATE, scope: 'admin' } },
+      schema: {
+        operationId: 'addCluster',
+        summary: 'Add a Ray cluster, or bring one up to date',
+        description:
+          "Nothing of ours needs to be installed there: a dispatcher connects to Ray's client server, starts the ray-worker (or replaces an older one, whose experiments go on) and sees that it can be reached. Ends draining.",
+        tags: ['clusters'],
+        body: AddCluster,
+        response: {
+          ...accepted,
+          ...problems('store-full'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { name, address, token, tls, sharedRoot, node, port, advertise, backfill, labels } = request.body;
+      request.auditTarget = name;
+      const command = await beginCommand(deps, name, 'add', {
+        request: {
+          address,
+          sharedRoot,
+          node: node ?? null,
+          port: port ?? null,
+          advertise: advertise ?? null,
+          backfill: backfill ?? false,
+          ...(labels && { labels }),
+        },
+        secret: JSON.stringify({ token: token ?? null, tls: tls ?? null }),
+      });
+      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
+    },
+  );
+}
+
+function addDrain(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/clusters/:name/drain',
+    {
+      config: { policy: { ...CREATE, scope: 'admin' } },
+      schema: {
+        operationId: 'drainCluster',
+        summary: 'Let nothing new start on a cluster',
+        description:
+          'What runs there goes on. Resuming it, or adding the cluster again, ends it. Takes no body.',
+        tags: ['clusters'],
+        params: ClusterParams,
+        response: { ...accepted, ...problems('cluster-not-found') },
+      },
+    },
+    async (request, reply) => {
+      if (request.body !== undefined) throw new EchelonError('invalid-request', 'A drain takes no body.');
+      const { name } = await clusterOf(deps.store, request.params.name);
+      request.auditTarget = name;
+      const command = await beginCommand(deps, name, 'drain');
+      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
+    },
+  );
+}
+
+function addRemove(app: App, deps: RouteDeps): void {
+  app.delete(
+    '/v1/clusters/:name',
+    {
+      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
+      schema: {
+        operationId: 'removeCluster',
+        summary: 'Remove a cluster on which nothing runs, and end its ray-worker',
+        description:
+          'Asked for again while it is under way, it is the same command. Experiments that wait for the cluster go on waiting.',
+        tags: ['clusters'],
+        params: ClusterParams,
+        response: { ...accepted, ...problems('cluster-not-found', 'cluster-busy') },
+      },
+    },
+    async (request, reply) => {
+      const { name } = await clusterOf(deps.store, request.params.name);
+      const { items } = await deps.store.clusters.allocations(name);
+      if (items.length > 0) {
+        const what = items
+          .map((item) => item.experiment)
+          .slice(0, 5)
+          .join(', ');
+        throw new EchelonError(
+          'cluster-busy',
+          `${name} runs ${what}${items.length > 5 ? `, and ${items.length - 5} more` : ''}. Drain it and wait, or cancel what runs.`,
+        );
+      }
+      request.auditTarget = name;
+      const command = await beginCommand(deps, name, 'remove', { ifRevision: request.readRevision });
+      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
+    },
+  );
+}

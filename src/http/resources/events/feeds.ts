@@ -1,0 +1,125 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import type { FeedEntry } from '../../../core/events.ts';
+import { sees } from '../../../core/scopes.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { projectNotFound } from '../../access/caller-projects.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { createFanOut, type Frame, type Source } from '../../server/fan-out.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { formatEntry } from '../../server/sse.ts';
+import type { Streams } from '../../server/streams.ts';
+
+const Query = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({
+        description: 'Only what comes behind this id; 0: from the first. Left out: what comes from now on',
+      }),
+    ),
+  },
+  strict,
+);
+const Headers = Type.Object({
+  'last-event-id': Type.Optional(Type.String({ description: 'Wins over `after`' })),
+});
+const response = {
+  200: {
+    description:
+      'A stream of events; `data` of the first, `start`, is a FeedStart, and that of each other a FeedMessage',
+    content: {
+      'text/event-stream': { schema: { anyOf: [{ $ref: 'FeedMessage#' }, { $ref: 'FeedStart#' }] } },
+    },
+  },
+} as const;
+const DESCRIPTION =
+  'Changes of state, batches in which something is wrong, rules that fired, and the counts of sweeps, each once and in order. It begins with an event `start`, whose id is the place from which on it tells. Send the last id back as Last-Event-ID (or `after`) to go on behind it. The newest few thousand are kept: where what you ask for is not kept any more, the answer is 410 and says where to go on. It does not end by itself.';
+
+const PROJECT_SCHEMA = {
+  operationId: 'streamProjectEvents',
+  summary: 'What happens in a project, as it arises (server-sent events)',
+  description: DESCRIPTION,
+  tags: ['streams'],
+  params: Type.Object({ name: Type.String({ description: "The project's name" }) }, strict),
+  querystring: Query,
+  headers: Headers,
+  response: { ...response, ...problems('project-not-found', 'invalid-cursor', 'history-trimmed') },
+};
+const ALL_SCHEMA = {
+  operationId: 'streamAllEvents',
+  summary: 'What happens in all projects, as it arises (server-sent events)',
+  description: `${DESCRIPTION} For callers that are bound to no project; ids are not those of a project's feed.`,
+  tags: ['streams'],
+  querystring: Query,
+  headers: Headers,
+  response: { ...response, ...problems('invalid-cursor', 'history-trimmed') },
+};
+
+/** GET /v1/projects/:name/events and GET /v1/events: what happens in a project, and in all of them. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one route: its schema is longer than its code
+export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Streams): void {
+  const fanOut = createFanOut<FeedEntry>({
+    compare: (a, b) => Number(a) - Number(b),
+    encode: formatEntry,
+    bufferBytes: limits.streamBufferBytes,
+  });
+
+  async function answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { project, after }: { project: string | null; after: string | undefined },
+  ): Promise<FastifyReply> {
+    const place = after ?? (await store.feed.end(project));
+    // A place that cannot be gone on from is refused here: behind the head of an answer it would be too late.
+    if (after !== undefined) await store.feed.read(project, after, 1);
+    const source: Source<FeedEntry> = {
+      newest: () => store.feed.end(project),
+      read: (behind, limit) => store.feed.read(project, behind ?? '0', limit),
+      follow: (behind, signal) => store.feed.follow(project, behind ?? '0', signal),
+    };
+    async function* frames(signal: AbortSignal): AsyncGenerator<Frame, void, undefined> {
+      const start = `id: ${place}\nevent: start\ndata: ${JSON.stringify({ id: place })}\n\n`;
+      yield { id: place, bytes: Buffer.from(start) };
+      yield* fanOut.frames(project === null ? 'all' : `p:${project}`, { source, after: place, signal });
+    }
+    return streams.send(request, reply, { frames, what: { feed: project } });
+  }
+
+  app.get(
+    '/v1/projects/:name/events',
+    {
+      config: { policy: READ },
+      exposeHeadRoute: false,
+      schema: PROJECT_SCHEMA,
+    },
+    async (request, reply) => {
+      const { name } = request.params;
+      if (!sees(request.caller, name) || (await store.projects.get(name)) === undefined)
+        throw projectNotFound(name);
+      const after = request.headers['last-event-id'] || request.query.after;
+      return answer(request, reply, { project: name, after });
+    },
+  );
+
+  app.get(
+    '/v1/events',
+    {
+      config: { policy: READ },
+      exposeHeadRoute: false,
+      schema: ALL_SCHEMA,
+    },
+    async (request, reply) => {
+      const { project } = request.caller;
+      if (project !== null) {
+        throw new EchelonError(
+          'forbidden',
+          `This key is bound to a project; its events are at /v1/projects/${project}/events.`,
+        );
+      }
+      const after = request.headers['last-event-id'] || request.query.after;
+      return answer(request, reply, { project: null, after });
+    },
+  );
+}

@@ -1,0 +1,59 @@
+import { newExperimentId } from '../../../core/ids.ts';
+import type { Caller } from '../../../core/scopes.ts';
+import { type ExperimentSpec, fingerprintOf } from '../../../engines/registry.ts';
+import type { Accepted } from '../../../schemas/api.ts';
+import type { Idempotency } from '../../../store/access/answers-contract.ts';
+import type { AuditInput } from '../../../store/access/contract.ts';
+import { resolveFor } from '../../access/caller-projects.ts';
+import type { RouteDeps } from '../../server/deps.ts';
+import { requirePlace } from '../plans/require-cluster.ts';
+import { enqueue } from './enqueue.ts';
+
+/** What is to become an experiment, and who asks for it. */
+export interface Submission {
+  caller: Caller;
+  spec: ExperimentSpec;
+  /** Undefined: the request has no Idempotency-Key. */
+  idempotency: Idempotency | undefined;
+  /** The experiment that it runs again. */
+  rerunOf?: string;
+  /** The entry of the audit log for an experiment with this id; it is written in the step that makes the experiment. */
+  audit(id: string): AuditInput;
+}
+
+/**
+ * Checks a valid spec against what this installation has, stores it as an experiment and gives it its job. When it
+ * returns, the experiment is on disk; with a key that was used before, it is the one that was made then, and `created` is
+ * false. Throws EchelonError `invalid-spec`, `idempotency-conflict`, `store-full`.
+ */
+export async function acceptExperiment(
+  deps: RouteDeps,
+  submission: Submission,
+): Promise<{ accepted: Accepted; created: boolean }> {
+  const { caller, spec, idempotency, rerunOf } = submission;
+  const resolved = await resolveFor(deps.store, caller, spec);
+  const { project, name, priority, cluster, resources } = resolved.spec;
+  await requirePlace(deps.store, resolved.spec);
+  const wanted = newExperimentId();
+  const { id, created } = await deps.store.experiments.submit({
+    ...{
+      id: wanted,
+      project,
+      name,
+      priority,
+      cluster,
+      gpus: resources.gpus,
+      cpus: resources.cpus,
+    },
+    submitted: spec,
+    resolved: resolved.spec,
+    defaults: resolved.defaults,
+    fingerprint: fingerprintOf(resolved.spec),
+    ...(rerunOf !== undefined && { rerunOf }),
+    ...(idempotency && { idempotency }),
+    audit: submission.audit(wanted),
+  });
+  if (created) enqueue(deps, [{ experiment: id }]);
+  const self = `/v1/experiments/${id}`;
+  return { accepted: { id, self, events: `${self}/events` }, created };
+}

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import type { ArtifactPage } from '../../../schemas/records.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { createCursors } from '../../server/cursor.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
+
+/** GET /v1/experiments/:id/artifacts. */
+export function addArtifacts(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/experiments/:id/artifacts',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'listArtifacts',
+        summary: 'What an experiment left on its cluster: its checkpoints, in the order of their making',
+        description:
+          'Every one that was registered, over all attempts; the last 10,000 at most. Whether it is still there is for the cluster to say.',
+        tags: ['experiments'],
+        params: ExperimentParams,
+        querystring: Type.Object(PageQuery, strict),
+        response: { 200: { $ref: 'ArtifactPage#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request): Promise<ArtifactPage> => {
+      const { id } = await experimentOf(store, request, request.params.id);
+      const { cursor, limit = 50 } = request.query;
+      const scope = `artifacts ${id}`;
+      const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
+      const { items, more } = await store.experiments.artifacts(id, from, limit);
+      return { items, next: more ? cursors.seal(scope, String(from + items.length)) : null };
+    },
+  );
+}

@@ -1,0 +1,123 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import type { BatchDetail, BatchPage, BatchView } from '../../../schemas/records.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { BatchRecord } from '../../../store/batches/contract.ts';
+import type { StorePart } from '../../../store/store.ts';
+import { createCursors } from '../../server/cursor.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
+
+const Number32 = { minimum: 1, maximum: 2 ** 31 - 1 } as const;
+
+/** Path parameters of one batch. */
+export const BatchParams = Type.Object(
+  {
+    id: Type.String({ description: "The experiment's id" }),
+    attempt: Type.Integer({ ...Number32, description: "The attempt's number, from 1" }),
+    batch: Type.Integer({ ...Number32, description: "The batch's number within the attempt, from 1" }),
+  },
+  strict,
+);
+
+/** GET …/batches and one of them. */
+export function addBatches(app: App, deps: RouteDeps): void {
+  addList(app, deps);
+  addRead(app, deps);
+}
+
+function addList(app: App, { store, settings }: RouteDeps): void {
+  const pages = createBatchPages(store, settings.cookieSecret);
+  app.get(
+    '/v1/experiments/:id/batches',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'listBatches',
+        summary: 'Recorded advantage batches, by attempt and number, with what was found of them in short',
+        description:
+          'One without a report yet is shown with `verification` null. The whole reports are at …/verification.',
+        tags: ['verification'],
+        params: ExperimentParams,
+        querystring: Type.Object(PageQuery, strict),
+        response: { 200: { $ref: 'BatchPage#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request): Promise<BatchPage> => {
+      const { id } = await experimentOf(store, request, request.params.id);
+      const { items, next } = await pages.page(id, request.query);
+      return { items: items.map(viewOf), next };
+    },
+  );
+}
+
+function addRead(app: App, { store }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/batches/:attempt/:batch',
+    {
+      config: { policy: { ...READ, concurrency: 'digest' } },
+      schema: {
+        operationId: 'getBatch',
+        summary: 'One recorded batch, with its report',
+        tags: ['verification'],
+        params: BatchParams,
+        response: { 200: { $ref: 'BatchDetail#' }, ...problems('not-found') },
+      },
+    },
+    async (request): Promise<BatchDetail> => {
+      const { attempt, batch } = request.params;
+      const { id } = await experimentOf(store, request, request.params.id);
+      const { step, rows, digest, report } = await batchOf(store, { id, attempt, batch });
+      return { attempt, batch, step, rows, digest, report: report ?? null };
+    },
+  );
+}
+
+/** A recorded batch of an experiment that the caller may see. Throws EchelonError `not-found`. */
+export async function batchOf(
+  store: StorePart<'batches.get'>,
+  { id, attempt, batch }: { id: string; attempt: number; batch: number },
+): Promise<BatchRecord> {
+  const record = await store.batches.get(id, attempt, batch);
+  if (record !== undefined) return record;
+  throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
+}
+
+/** Reads pages of an experiment's batches; cursors of one list fit all that are made here. */
+export function createBatchPages(store: StorePart<'batches.page'>, secret: string) {
+  const cursors = createCursors(secret);
+  return {
+    async page(id: string, { cursor, limit = 50 }: { cursor?: string; limit?: number }) {
+      const scope = `batches ${id}`;
+      const [attempt, batch] = cursor === undefined ? [] : cursors.open(scope, cursor).split('/').map(Number);
+      const after = attempt !== undefined && batch !== undefined && { after: { attempt, batch } };
+      const { items, more } = await store.batches.page(id, { ...after, limit });
+      const last = items.at(-1);
+      const next = more && last ? cursors.seal(scope, `${last.attempt}/${last.batch}`) : null;
+      return { items, next };
+    },
+  };
+}
+
+function viewOf({ attempt, batch, step, rows, digest, report }: BatchRecord): BatchView {
+  return { attempt, batch, step, rows, digest, verification: inShort(report) };
+}
+
+type Summary = Omit<NonNullable<BatchView['verification']>, 'findings'>;
+
+/** What of the verifier's report is shown in a list. */
+function inShort(report: unknown): BatchView['verification'] {
+  if (report === null || report === undefined) return null;
+  const { findings, ...rest } = report as Summary & { findings: { code: string }[] };
+  const { ok, exact, rounding, wrong, unverifiable } = rest;
+  return {
+    ok,
+    exact,
+    rounding,
+    wrong,
+    unverifiable,
+    findings: [...new Set(findings.map(({ code }) => code))],
+  };
+}

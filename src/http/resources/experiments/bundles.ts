@@ -1,0 +1,51 @@
+import { EchelonError } from '../../../core/errors.ts';
+import { BatchFormatError } from '../../../verify/format/format-error.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { experimentOf } from '../common.ts';
+import { BatchParams, batchOf } from './batches.ts';
+
+/** GET …/batches/:attempt/:batch/bundle. */
+export function addBundles(app: App, { store, verifier, settings, onDemand }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/batches/:attempt/:batch/bundle',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'getBundle',
+        summary: 'A recorded batch as a file that can be verified anywhere',
+        description:
+          'JSON of the format echelon-batch/1 in gzip: the columns, the parameters and the provenance, and under `bundle` where it comes from and the stored report. `echelon verify FILE` gives the same report elsewhere; `echelon estimate` and `echelon compare` estimate it anew.',
+        tags: ['verification'],
+        params: BatchParams,
+        response: {
+          200: {
+            description: 'The bundle',
+            content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
+          },
+          ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id, attempt, batch } = request.params;
+      const experiment = await experimentOf(store, request, id);
+      const record = await batchOf(store, { id: experiment.id, attempt, batch });
+      const { step, digest, report } = record;
+      const origin = { experiment: experiment.id, attempt, batch, step, digest, report: report ?? null };
+      const about = { ...origin, version: settings.version };
+      const file = await onDemand(reply, async (signal) =>
+        verifier.bundle(await store.batches.bytes(record), about, signal),
+      ).catch((error: unknown) => {
+        throw error instanceof BatchFormatError || error instanceof RangeError
+          ? new EchelonError('not-verifiable', `This batch cannot be written as a bundle: ${error.message}.`)
+          : error;
+      });
+      return reply
+        .type('application/gzip')
+        .header('content-disposition', `attachment; filename="${experiment.id}-${attempt}-${batch}.json.gz"`)
+        .send(Buffer.from(file.buffer, file.byteOffset, file.byteLength) as unknown as string);
+    },
+  );
+}

@@ -1,0 +1,72 @@
+import { Type } from 'typebox';
+import type { StreamEntry } from '../../../core/events.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { compareIds } from '../../../store/archive/archive-segments.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { createFanOut, type Source } from '../../server/fan-out.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { formatEntry } from '../../server/sse.ts';
+import type { Streams } from '../../server/streams.ts';
+import { AfterParam, ExperimentParams, experimentOf, streamPlace } from '../common.ts';
+
+/** GET /v1/experiments/:id/events: the experiment's stream as server-sent events. */
+export function addEvents(app: App, { store, limits }: RouteDeps, streams: Streams): void {
+  const fanOut = createFanOut<StreamEntry>({
+    compare: compareIds,
+    encode: formatEntry,
+    bufferBytes: limits.streamBufferBytes,
+  });
+  app.get(
+    '/v1/experiments/:id/events',
+    {
+      config: { policy: READ },
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'streamEvents',
+        summary: 'Events as they arise (server-sent events)',
+        description:
+          'Each event has the stream id as its `id`. Send the last one back as Last-Event-ID (or `after`) to go on behind it: nothing is missed, nothing repeated. After the last event of an ended experiment comes an `end` event; a stream that stops without one is to be taken up again. 204: it has ended and you have everything. Where your key ends, the last event is `closed`, with the reason.',
+        tags: ['streams'],
+        params: ExperimentParams,
+        querystring: Type.Object({ after: AfterParam }, strict),
+        headers: Type.Object({
+          'last-event-id': Type.Optional(Type.String({ description: 'Wins over `after`' })),
+        }),
+        response: {
+          200: {
+            description: 'A stream of events; `data` of each is an EventMessage',
+            content: { 'text/event-stream': { schema: { $ref: 'EventMessage#' } } },
+          },
+          204: { type: 'null', description: 'The experiment has ended and there is no later event' },
+          ...problems('not-found', 'invalid-cursor'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const experiment = await experimentOf(store, request, request.params.id);
+      const header = request.headers['last-event-id'];
+      const after = header
+        ? streamPlace({ value: header, field: 'Last-Event-ID', experiment })
+        : streamPlace({ value: request.query.after, field: 'after', experiment });
+      // EventSource comes back for ever after a stream that ended, unless it is told 204.
+      if (after !== undefined && (await store.events.isOver(experiment.id))) {
+        const rest = await store.events.read(experiment.id, after, 1);
+        if (rest.length === 0) return reply.code(204).send(null);
+      }
+      return streams.send(request, reply, {
+        frames: (signal) =>
+          fanOut.frames(experiment.id, { source: sourceOf(store, experiment.id), after, signal }),
+        what: { experiment: experiment.id },
+      });
+    },
+  );
+}
+
+function sourceOf(store: RouteDeps['store'], id: string): Source<StreamEntry> {
+  return {
+    newest: async () => (await store.events.tail(id, 1))[0]?.id,
+    read: (after, limit) => store.events.read(id, after, limit),
+    follow: (after, signal) => store.events.follow(id, after, signal),
+  };
+}

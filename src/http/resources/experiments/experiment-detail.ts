@@ -1,0 +1,37 @@
+import type { Caller } from '../../../core/scopes.ts';
+import type { ExperimentDetail } from '../../../schemas/api.ts';
+import type { Experiment } from '../../../schemas/experiment.ts';
+import type { StorePart } from '../../../store/store.ts';
+import { seenWords } from '../../access/seen-words.ts';
+import { type ClusterViewDeps, withSilence } from '../clusters/cluster-views.ts';
+import { waitingFields } from '../queues/waiting.ts';
+
+/**
+ * An experiment as it is shown alone to the caller: with its place in the line, why it waits, and when it is expected to
+ * start.
+ */
+export async function experimentDetail(
+  deps: ClusterViewDeps & { store: StorePart<'queue.position' | 'queue.get' | 'projects.contains'> },
+  experiment: Experiment,
+  caller: Pick<Caller, 'project'>,
+): Promise<ExperimentDetail> {
+  const { store } = deps;
+  if (experiment.state !== 'queued') {
+    const [shown] = await withSilence(deps, [experiment]);
+    return { ...shown!, position: null, waitReason: null, estimate: null, noEstimate: null };
+  }
+  const [{ rank, length }, note] = await Promise.all([
+    store.queue.position(experiment.id),
+    store.queue.get(experiment.id),
+  ]);
+  const position = rank === null ? null : { rank, length };
+  if (note === undefined)
+    return { ...experiment, position, waitReason: null, estimate: null, noEstimate: null };
+  const seen = seenWords(store, caller);
+  const { estimate, noEstimate } = waitingFields(note);
+  return {
+    ...{ ...experiment, position, estimate },
+    waitReason: await seen(note.reason),
+    noEstimate: await seen(noEstimate),
+  };
+}

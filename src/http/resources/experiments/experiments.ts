@@ -1,0 +1,274 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { STATES } from '../../../core/states.ts';
+import type { ExperimentSpec } from '../../../engines/registry.ts';
+import { validateSpec } from '../../../engines/validate-spec.ts';
+import type { Accepted } from '../../../schemas/api.ts';
+import { canonicalJson } from '../../../schemas/json.ts';
+import { DEFAULT_PROJECT } from '../../../schemas/project.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { ExperimentFilter } from '../../../store/experiments/contract.ts';
+import { listedProject } from '../../access/caller-projects.ts';
+import { auditEntry } from '../../server/audit.ts';
+import { createCursors } from '../../server/cursor.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { idempotencyOf } from '../../server/idempotency.ts';
+import { CHANGE, CREATE, READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { withSilence } from '../clusters/cluster-views.ts';
+import {
+  cancelBody,
+  cancelReason,
+  ExperimentParams,
+  experimentOf,
+  NEW_WORK_REFUSALS,
+  notFound,
+  PageQuery,
+  ProjectQuery,
+} from '../common.ts';
+import { acceptExperiment, type Submission } from './accept-experiment.ts';
+import { removeJobs } from './enqueue.ts';
+import { experimentDetail } from './experiment-detail.ts';
+
+const SpecBody = Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' });
+
+/** What an accepted experiment is answered. */
+const ACCEPTED = {
+  202: {
+    description: 'Accepted; it waits in the line',
+    headers: { Location: { type: 'string', description: 'Path of the experiment' } },
+    content: { 'application/json': { schema: { $ref: 'Accepted#' } } },
+  },
+} as const;
+
+const ListQuery = Type.Object(
+  {
+    ...PageQuery,
+    state: Type.Optional(
+      Type.Array(Type.Enum([...STATES], { type: 'string' }), {
+        maxItems: STATES.length,
+        description: 'Any of these states; separated by commas, or repeated',
+      }),
+    ),
+    ...ProjectQuery,
+    sweep: Type.Optional(Type.String({ maxLength: 63, description: 'Id of a sweep: its children' })),
+    id: Type.Optional(
+      Type.String({ pattern: '^exp-[0-9a-z]{1,20}$', maxLength: 24, description: 'What the id begins with' }),
+    ),
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: 'What the name begins with, to the letter' }),
+    ),
+    submittedFrom: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Submitted at this time or later; ms since 1970' }),
+    ),
+    submittedBefore: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Submitted before this time; ms since 1970' }),
+    ),
+  },
+  strict,
+);
+
+/** POST and GET /v1/experiments, GET and DELETE one, POST its rerun and its cancel. */
+export function addExperiments(app: App, deps: RouteDeps): void {
+  addSubmit(app, deps);
+  addRerun(app, deps);
+  addDelete(app, deps);
+  addRead(app, deps);
+  addList(app, deps);
+  addCancel(app, deps);
+}
+
+/** Accepts what a request asks for; its entry of the audit log is written with it. */
+async function accept(
+  deps: RouteDeps,
+  request: FastifyRequest,
+  asked: Pick<Submission, 'spec' | 'rerunOf'>,
+): Promise<Accepted> {
+  const { accepted } = await acceptExperiment(deps, {
+    ...asked,
+    caller: request.caller,
+    idempotency: idempotencyOf(request),
+    audit: (id) => auditEntry(request, { status: 202, target: id }),
+  });
+  // Where it was made before, that has an entry, and nothing was done now.
+  request.audited = true;
+  return accepted;
+}
+
+function addSubmit(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/experiments',
+    {
+      config: { policy: { ...CREATE, idempotency: 'own', timeout: 'store' } },
+      schema: {
+        operationId: 'submitExperiment',
+        summary: 'Submit an experiment',
+        description:
+          'An answer of 202 means that it is on disk. Where the answer is lost, repeat it with its key.',
+        tags: ['experiments'],
+        body: SpecBody,
+        response: {
+          ...ACCEPTED,
+          ...problems(...NEW_WORK_REFUSALS),
+        },
+      },
+    },
+    async (request, reply) => {
+      const answer = await accept(deps, request, { spec: request.body });
+      return reply.code(202).header('location', answer.self).send(answer);
+    },
+  );
+}
+
+function addRerun(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/experiments/:id/rerun',
+    {
+      config: { policy: { ...CREATE, idempotency: 'own' } },
+      schema: {
+        operationId: 'rerunExperiment',
+        summary: 'Run an experiment again, as a new one',
+        description:
+          'From the spec as it was submitted, checked and filled in as a new one is; it starts from the beginning, and `rerunOf` of the new one names the old one. Takes no body.',
+        tags: ['experiments'],
+        params: ExperimentParams,
+        response: {
+          ...ACCEPTED,
+          ...problems('not-found', ...NEW_WORK_REFUSALS),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (request.body !== undefined)
+        throw new EchelonError('invalid-request', 'This request takes no body.');
+      const { id, submitted, project } = await experimentOf(deps.store, request, request.params.id);
+      const answer = await accept(deps, request, {
+        // Which project is meant where none is named depends on who asks.
+        spec: { ...validateSpec(submitted), ...(project !== DEFAULT_PROJECT && { project }) },
+        rerunOf: id,
+      });
+      return reply.code(202).header('location', answer.self).send(answer);
+    },
+  );
+}
+
+function addDelete(app: App, { store }: RouteDeps): void {
+  app.delete(
+    '/v1/experiments/:id',
+    {
+      config: { policy: { ...CHANGE, concurrency: 'experiment' } },
+      schema: {
+        operationId: 'deleteExperiment',
+        summary: 'Delete an experiment that has ended',
+        description:
+          'With its events, metrics, batches and reports; its event logs on the cluster go some time later, its checkpoints stay there. The counts of its sweep stay as they are.',
+        tags: ['experiments'],
+        params: ExperimentParams,
+        response: { 204: { description: 'Deleted', type: 'null' }, ...problems('not-found', 'not-ended') },
+      },
+    },
+    async (request, reply) => {
+      const { id, state } = await experimentOf(store, request, request.params.id);
+      const outcome = await store.experiments.delete(id, request.readRevision);
+      if (outcome === 'not-found') throw notFound(id);
+      if (outcome === 'not-ended') {
+        throw new EchelonError(
+          'not-ended',
+          `The experiment is ${state}; cancel it, and delete it when it has ended.`,
+        );
+      }
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function addRead(app: App, deps: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id',
+    {
+      config: { policy: { ...READ, concurrency: 'experiment' } },
+      schema: {
+        operationId: 'getExperiment',
+        summary: 'One experiment',
+        description:
+          'Its state, what it was submitted as and means, and its place in the line while it waits. Where its cluster does not answer, `reason` says so and since when, before its own reason.',
+        tags: ['experiments'],
+        params: ExperimentParams,
+        response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found') },
+      },
+    },
+    async (request) =>
+      experimentDetail(deps, await experimentOf(deps.store, request, request.params.id), request.caller),
+  );
+}
+
+function addList(app: App, deps: RouteDeps): void {
+  const { store, settings } = deps;
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/experiments',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'listExperiments',
+        summary: 'Experiments, newest first',
+        description:
+          'A filter by name or id may have to look at many: a page can hold fewer than `limit`, or none, and still have a `next`.',
+        tags: ['experiments'],
+        querystring: ListQuery,
+        response: { 200: { $ref: 'ExperimentPage#' }, ...problems('invalid-cursor') },
+      },
+    },
+    async (request) => {
+      const { cursor, limit = 50, id, name, project: asked, ...query } = request.query;
+      const project = listedProject(request.caller, asked);
+      const filter: ExperimentFilter = {
+        ...query,
+        ...(id !== undefined && { idPrefix: id }),
+        ...(name !== undefined && { namePrefix: name }),
+        ...(project && { project }),
+      };
+      const scope = `experiments ${canonicalJson(filter)}`;
+      const before = cursor === undefined ? {} : { before: cursors.open(scope, cursor) };
+      const page = await store.experiments.list({ ...filter, ...before, limit });
+      const items = await withSilence(deps, page.items);
+      return { items, next: page.next === null ? null : cursors.seal(scope, page.next) };
+    },
+  );
+}
+
+function addCancel(app: App, deps: RouteDeps): void {
+  const { store } = deps;
+  app.post(
+    '/v1/experiments/:id/cancel',
+    {
+      config: { policy: CREATE },
+      schema: {
+        operationId: 'cancelExperiment',
+        summary: 'Cancel an experiment',
+        description:
+          'From this answer on no new attempt starts. A running one is stopped: `cancelling` until its end is confirmed. The body may be left out.',
+        tags: ['experiments'],
+        params: ExperimentParams,
+        body: cancelBody,
+        response: { 202: { $ref: 'ExperimentDetail#' }, ...problems('not-found', 'already-final') },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      await experimentOf(store, request, id);
+      const outcome = await store.experiments.cancel(id, cancelReason(request.body));
+      if (outcome === 'not-found') throw notFound(id);
+      if (outcome === 'already-final') {
+        throw new EchelonError(
+          'already-final',
+          'The experiment has already ended; there is nothing to cancel.',
+        );
+      }
+      if (outcome === 'cancelled') removeJobs(deps, [id]);
+      const experiment = await experimentOf(store, request, id);
+      return reply.code(202).send(await experimentDetail(deps, experiment, request.caller));
+    },
+  );
+}

@@ -1,0 +1,186 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { createSlots } from '../../server/slots.ts';
+import type { Streams } from '../../server/streams.ts';
+import { AfterParam, ExperimentParams, experimentOf, streamPlace } from '../common.ts';
+import { type LogFilter, logText, readLastLines, readLines } from './log-lines.ts';
+
+const LARGEST = 2 ** 48;
+const FilterQuery = {
+  attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: LARGEST, description: 'Only of this attempt' })),
+  source: Type.Optional(
+    Type.Enum(['stdout', 'stderr'], { type: 'string', description: 'Only of this pipe of the driver' }),
+  ),
+  contains: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only lines that contain this text, letter by letter; it is no pattern',
+    }),
+  ),
+};
+const Since = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: LARGEST, description: 'From the line of this number on' }),
+);
+const Query = Type.Object(
+  {
+    tail: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Only the last lines, so many' }),
+    ),
+    since: Since,
+    after: AfterParam,
+    ...FilterQuery,
+  },
+  strict,
+);
+
+/** The driver's output: lines as JSON or text, and the whole log as a file. */
+export function addLogs(app: App, deps: RouteDeps, streams: Streams): void {
+  addLines(app, deps);
+  addDownload(app, deps, streams);
+}
+
+/** Searches of one caller at once: each may look through 10,000 events. */
+const MAX_SEARCHES = 2;
+
+function addLines(app: App, { store }: RouteDeps): void {
+  const searches = createSlots(
+    MAX_SEARCHES,
+    `No more than ${MAX_SEARCHES} searches of logs at once; wait for one to end.`,
+  );
+  app.get(
+    '/v1/experiments/:id/logs',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'getLogs',
+        summary: "Lines of the driver's output",
+        description:
+          'From the first line on, or from line `since`, or behind the event `after`, or (`tail`) the last ones; one of these three at most. Lines are numbered over all attempts, those that say what is missing included. A page ends after about 2,000 lines, 2 MB, or 10,000 events that were looked through; go on with `after` while `more` is true. With `contains`, `attempt` or `source` it is a search, of which a caller may have two at once. As text/plain (Accept), the header X-After says where to go on.',
+        tags: ['streams'],
+        params: ExperimentParams,
+        querystring: Query,
+        response: {
+          200: {
+            description: 'A page of lines',
+            headers: { 'X-After': { type: 'string', description: 'As `after`; with text/plain' } },
+            content: {
+              'application/json': { schema: { $ref: 'LogPage#' } },
+              'text/plain': { schema: { type: 'string' } },
+            },
+          },
+          ...problems('not-found', 'invalid-cursor'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const experiment = await experimentOf(store, request, request.params.id);
+      const { tail, since, after: place, ...filter } = request.query;
+      if ([tail, since, place].filter((value) => value !== undefined).length > 1) throw oneOfThree();
+      const after = streamPlace({ value: place, field: 'after', experiment });
+      const { id } = experiment;
+      const release = Object.keys(filter).length === 0 ? () => {} : searches.take(request.caller.id);
+      const page = await (tail === undefined
+        ? readLines(store, { id, filter, ...(after && { after }), ...(since && { since }) })
+        : readLastLines(store, { id, tail, filter })
+      ).finally(release);
+      if (!wantsText(request.headers.accept)) return page;
+      if (page.after !== null) reply.header('x-after', page.after);
+      reply.type('text/plain; charset=utf-8');
+      return reply.send(page.lines.map(({ text }) => `${text}\n`).join(''));
+    },
+  );
+}
+
+function oneOfThree(): EchelonError {
+  return new EchelonError('invalid-request', 'Only one of tail, since and after says where to begin.', {
+    problems: ['tail', 'since', 'after'].map((field) => ({
+      field,
+      message: 'goes with neither of the other two',
+    })),
+  });
+}
+
+const DOWNLOADED = {
+  description: 'The log',
+  headers: {
+    'X-Log-Lines': {
+      type: 'integer',
+      description: 'Number of lines of the complete log at the time of the request',
+    },
+    'X-Log-Bytes': {
+      type: 'integer',
+      description: 'Number of bytes of the complete log at the time of the request',
+    },
+  },
+  content: { 'text/plain': { schema: { type: 'string' } } },
+};
+
+function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): void {
+  app.get(
+    '/v1/experiments/:id/logs/download',
+    {
+      config: { policy: READ },
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'downloadLogs',
+        summary: "The driver's output as a file",
+        description:
+          'All lines up to now, as they were recorded: nothing in them is made harmless. It counts as an open event stream while it lasts. After an answer that was cut, go on with `since` of the number of lines that are complete, and one.',
+        tags: ['streams'],
+        params: ExperimentParams,
+        querystring: Type.Object({ since: Since, ...FilterQuery }, strict),
+        response: {
+          200: DOWNLOADED,
+          ...problems('not-found'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await experimentOf(store, request, request.params.id);
+      const { since, ...filter }: { since?: number } & LogFilter = request.query;
+      const { lines, bytes } = await store.events.logPosition(id, { line: 1 });
+      reply.headers({
+        'content-type': 'text/plain; charset=utf-8',
+        // An id has nothing that would have to be quoted.
+        'content-disposition': `attachment; filename="${id}.log"`,
+        'x-log-lines': lines,
+        'x-log-bytes': bytes,
+      });
+      const release = streams.take(request);
+      try {
+        const pages = logText(store, { id, since, filter });
+        // What fails before the first page is an answer of its own.
+        const first = await pages.next();
+        reply.hijack(); // it takes as long as the client does
+        reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
+        // One page waits for a slow client; where reading fails, the connection is cut: that is no end of a log.
+        await pipeline(Readable.from(withFirst(first, pages), { highWaterMark: 1 }), reply.raw).catch(
+          (error: unknown) => log.info({ err: error, experiment: id }, 'download of a log interrupted'),
+        );
+      } finally {
+        release();
+      }
+      return reply;
+    },
+  );
+}
+
+async function* withFirst(first: IteratorResult<string, void>, rest: AsyncIterable<string>) {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
+}
+
+function wantsText(accept = ''): boolean {
+  const text = accept.indexOf('text/plain');
+  const json = accept.indexOf('application/json');
+  return text !== -1 && (json === -1 || text < json);
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { Priority } from '../../../schemas/spec-parts.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { CHANGE } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { ExperimentParams, experimentOf, notFound } from '../common.ts';
+import { experimentDetail } from './experiment-detail.ts';
+
+const Change = Type.Object({ priority: Priority }, strict);
+
+/** PATCH /v1/experiments/:id. */
+export function addPriority(app: App, deps: RouteDeps): void {
+  const { store } = deps;
+  app.patch(
+    '/v1/experiments/:id',
+    {
+      config: { policy: { ...CHANGE, concurrency: 'experiment' } },
+      schema: {
+        operationId: 'changeExperiment',
+        summary: 'Change the priority of an experiment that waits',
+        description: 'It stands behind those of its new priority that came before it.',
+        tags: ['experiments'],
+        params: ExperimentParams,
+        body: Change,
+        response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found', 'not-queued') },
+      },
+    },
+    async (request) => {
+      const { id, state } = await experimentOf(store, request, request.params.id);
+      const { priority } = request.body;
+      const outcome = await store.queue.setPriority(id, priority, request.readRevision);
+      if (outcome === 'not-found') throw notFound(id);
+      if (outcome === 'not-waiting') {
+        const now = state === 'queued' ? 'not queued any more' : state;
+        throw new EchelonError('not-queued', `The experiment is ${now}; a priority counts while it waits.`);
+      }
+      return experimentDetail(deps, await experimentOf(store, request, id), request.caller);
+    },
+  );
+}

@@ -1,0 +1,71 @@
+import { presetRule, RULE_PRESETS } from '../../../plan/rule-presets.ts';
+import { conditionInWords } from '../../../plan/rules.ts';
+import {
+  EARLY_STOPPING,
+  type ExperimentRules,
+  type ResolvedRule,
+  RULE_PRESET_NAMES,
+  type RulePresets,
+} from '../../../schemas/rules.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { ExperimentParams, experimentOf } from '../common.ts';
+
+/** GET …/rules of an experiment, and GET /v1/rules/presets. */
+export function addRules(app: App, { store }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/rules',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'getRules',
+        summary: 'What an experiment is watched for, and what was found',
+        description: 'A rule fires at most once in an attempt; its evidence says on which values.',
+        tags: ['verification'],
+        params: ExperimentParams,
+        response: { 200: { $ref: 'ExperimentRules#' }, ...problems('not-found') },
+      },
+    },
+    async (request): Promise<ExperimentRules> => {
+      const { rules, marks, stoppedBy, resolved } = await experimentOf(store, request, request.params.id);
+      const stated = new Map(
+        ((resolved as { rules?: ResolvedRule[] }).rules ?? []).map((rule) => [rule.name, rule]),
+      );
+      return {
+        rules: rules.map(({ name, fired }) => {
+          const rule = stated.get(name) ?? earlyStopping(name);
+          const condition = fired[0]?.evidence.condition ?? conditionInWords(rule);
+          return { ...rule, condition, fired };
+        }),
+        marks,
+        stoppedBy,
+      };
+    },
+  );
+
+  app.get(
+    '/v1/rules/presets',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'listRulePresets',
+        summary: 'Conditions that have a name',
+        description: 'What a rule may say in `preset`, in words and as the condition that it stands for.',
+        tags: ['verification'],
+        response: { 200: { $ref: 'RulePresets#' }, ...problems() },
+      },
+    },
+    async (): Promise<RulePresets> => ({
+      items: RULE_PRESET_NAMES.map((name) => {
+        const rule = presetRule(name);
+        return { name, means: RULE_PRESETS[name].means, condition: conditionInWords(rule), rule };
+      }),
+    }),
+  );
+}
+
+/** The rule of a sweep shows among those of its child, which does not state it. */
+function earlyStopping(name: string): ResolvedRule {
+  return { name: name || EARLY_STOPPING, when: {}, do: 'stop', for: 1, after: 0 };
+}

@@ -1,0 +1,110 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { BatchFormatError } from '../../../verify/format/format-error.ts';
+import type { App, RouteDeps, Verifier } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
+import { batchOf, createBatchPages } from './batches.ts';
+
+const Number32 = { maximum: 2 ** 31 - 1 } as const;
+const ExplainQuery = Type.Object(
+  {
+    batch: Type.Integer({ minimum: 1, ...Number32, description: "The batch's number, from 1" }),
+    row: Type.Integer({ minimum: 0, ...Number32, description: 'The row, from 0' }),
+    attempt: Type.Optional(
+      Type.Integer({ minimum: 1, ...Number32, description: 'The current one where it is left out' }),
+    ),
+  },
+  strict,
+);
+
+/** GET …/verification and GET …/explain. */
+export function addVerification(app: App, deps: RouteDeps): void {
+  addReports(app, deps);
+  addExplain(app, deps);
+}
+
+function addReports(app: App, { store, settings }: RouteDeps): void {
+  const pages = createBatchPages(store, settings.cookieSecret);
+  app.get(
+    '/v1/experiments/:id/verification',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'getVerification',
+        summary: 'Counts over all batches, and a page of reports',
+        description:
+          'Counts are those of all batches, also of those that are not on the page. A report that is null is still to come.',
+        tags: ['verification'],
+        params: ExperimentParams,
+        querystring: Type.Object(PageQuery, strict),
+        response: { 200: { $ref: 'Verification#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request) => {
+      const experiment = await experimentOf(store, request, request.params.id);
+      const { items, next } = await pages.page(experiment.id, request.query);
+      return {
+        counts: experiment.verification,
+        items: items.map(({ attempt, batch, step, rows, digest, report }) => ({
+          ...{ attempt, batch, step, rows, digest },
+          report: report ?? null,
+        })),
+        next,
+      };
+    },
+  );
+}
+
+function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/explain',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'explainRow',
+        summary: 'How the advantage of one row comes about',
+        description: 'Recomputed from the recorded batch: groups, clusters and weights behind the number.',
+        tags: ['verification'],
+        params: ExperimentParams,
+        querystring: ExplainQuery,
+        response: {
+          200: { $ref: 'Explanation#' },
+          ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const experiment = await experimentOf(store, request, request.params.id);
+      const { batch, row, attempt = Math.max(1, experiment.attempt) } = request.query;
+      const record = await batchOf(store, { id: experiment.id, attempt, batch });
+      if (row >= record.rows) {
+        throw new EchelonError('invalid-request', `The batch has ${record.rows} rows.`, {
+          problems: [{ field: 'row', message: `must be from 0 to ${record.rows - 1}` }],
+        });
+      }
+      const explanation = await onDemand(reply, async (signal) => {
+        const bytes = await store.batches.bytes(record);
+        return await explain(verifier, { bytes, row, signal });
+      });
+      return { attempt, batch, step: record.step, row, explanation };
+    },
+  );
+}
+
+/** Bytes that are no batch, and a computation that was given up, are answers about the batch and no faults of ours. */
+async function explain(
+  verifier: Verifier,
+  { bytes, row, signal }: { bytes: Uint8Array; row: number; signal: AbortSignal },
+): Promise<unknown> {
+  try {
+    return await verifier.explain(bytes, row, signal);
+  } catch (error) {
+    if (error instanceof BatchFormatError || error instanceof RangeError) {
+      throw new EchelonError('not-verifiable', `This batch cannot be explained: ${error.message}.`);
+    }
+    throw error;
+  }
+}

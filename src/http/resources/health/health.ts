@@ -1,0 +1,49 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+
+const Health = Type.Object({ status: Type.Literal('ok') }, strict);
+
+/** GET /healthz: this process runs. GET /readyz: it can serve, since its store answers. Neither needs a token. */
+export function addHealth(app: App, { store }: RouteDeps): void {
+  app.get(
+    '/healthz',
+    {
+      config: { policy: { ...READ, scope: 'public' }, rateLimit: false },
+      schema: {
+        operationId: 'health',
+        summary: 'The process runs',
+        tags: ['service'],
+        security: [],
+        response: { 200: Health },
+      },
+    },
+    async () => ({ status: 'ok' as const }),
+  );
+
+  app.get(
+    '/readyz',
+    {
+      config: { policy: { ...READ, scope: 'public' }, rateLimit: false },
+      schema: {
+        operationId: 'readiness',
+        summary: 'The process can serve: the store answers',
+        tags: ['service'],
+        security: [],
+        response: { 200: Health, ...problems('store-unavailable') },
+      },
+    },
+    async (request) => {
+      try {
+        await store.pressure();
+      } catch (error) {
+        request.log.warn({ err: error }, 'not ready');
+        throw new EchelonError('store-unavailable', 'The store does not answer.', { cause: error });
+      }
+      return { status: 'ok' as const };
+    },
+  );
+}

@@ -1,0 +1,238 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import type { Caller, Scope } from '../../../core/scopes.ts';
+import {
+  type ApiKey,
+  ApiKeyInput,
+  ApiKeyRotation,
+  type ApiKeyWithSecret,
+  isLive,
+  KEY_VERSION,
+} from '../../../schemas/key.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { StoredKey } from '../../../store/access/contract.ts';
+import { requireScope } from '../../access/auth.ts';
+import { projectProblem } from '../../access/caller-projects.ts';
+import { newKeyId, newKeyToken } from '../../access/callers.ts';
+import { createCursors } from '../../server/cursor.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { CHANGE, CREATE, READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { PageQuery } from '../common.ts';
+
+const KeyParams = Type.Object({ id: Type.String({ description: "The key's id" }) }, strict);
+
+/** Keys that are valid at once at most. */
+const MAX_KEYS = 1000;
+
+const withSecret = {
+  description: 'With its secret, which is shown this once',
+  content: { 'application/json': { schema: { $ref: 'ApiKeyWithSecret#' } } },
+} as const;
+
+/** GET and POST /v1/keys; GET and DELETE one; POST its rotation. */
+export function addKeys(app: App, deps: RouteDeps): void {
+  addList(app, deps);
+  addRead(app, deps);
+  addCreate(app, deps);
+  addRotate(app, deps);
+  addRevoke(app, deps);
+}
+
+/** Names what is shown: the digests stay in the store. */
+function view(key: StoredKey & { lastUsedAt?: number | null }): ApiKey {
+  return {
+    version: KEY_VERSION,
+    id: key.id,
+    name: key.name,
+    project: key.project,
+    scopes: key.scopes,
+    createdAt: key.createdAt,
+    createdBy: key.createdBy,
+    expiresAt: key.expiresAt,
+    lastUsedAt: key.lastUsedAt ?? null,
+    rotatedAt: key.rotatedAt,
+    overlapUntil: key.overlapUntil,
+    revokedAt: key.revokedAt,
+  };
+}
+
+function addList(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/keys',
+    {
+      config: { policy: { ...READ, scope: 'admin' } },
+      schema: {
+        operationId: 'listKeys',
+        summary: 'API keys, the newest first, without their secrets',
+        description: 'Keys that were revoked or have expired are shown for another 90 days.',
+        tags: ['access'],
+        querystring: Type.Object(PageQuery, strict),
+        response: { 200: { $ref: 'ApiKeyList#' }, ...problems('invalid-cursor') },
+      },
+    },
+    async ({ query: { cursor, limit = 50 } }) => {
+      const after = cursor === undefined ? '' : cursors.open('keys', cursor);
+      // Keys never change their place, and new ones come first: one that goes leaves the others where they are.
+      const behind = (await store.access.keys()).filter((key) => placeOf(key) > after);
+      const items = behind.slice(0, limit);
+      const last = behind.length > limit ? items.at(-1) : undefined;
+      return { items: items.map(view), next: last ? cursors.seal('keys', placeOf(last)) : null };
+    },
+  );
+}
+
+/** Places rise in the order in which the store gives keys: the newest first. */
+function placeOf({ createdAt, id }: Pick<StoredKey, 'createdAt' | 'id'>): string {
+  return `${String(Number.MAX_SAFE_INTEGER - createdAt)} ${id}`;
+}
+
+function addRead(app: App, { store }: RouteDeps): void {
+  app.get(
+    '/v1/keys/:id',
+    {
+      config: { policy: { ...READ, scope: 'admin' } },
+      schema: {
+        operationId: 'getKey',
+        summary: 'One API key, without its secret',
+        description: 'Also one that was revoked or has expired, for another 90 days.',
+        tags: ['access'],
+        params: KeyParams,
+        response: { 200: { $ref: 'ApiKey#' }, ...problems('not-found') },
+      },
+    },
+    async ({ params: { id } }): Promise<ApiKey> => {
+      const key = (await store.access.keys()).find((one) => one.id === id);
+      if (key === undefined) throw new EchelonError('not-found', `There is no key ${id.slice(0, 40)}.`);
+      return view(key);
+    },
+  );
+}
+
+function addCreate(app: App, { store, clock }: RouteDeps): void {
+  app.post(
+    '/v1/keys',
+    {
+      config: { policy: { ...CREATE, scope: 'admin', idempotency: 'secret' } },
+      schema: {
+        operationId: 'createKey',
+        summary: 'Make an API key',
+        description:
+          'The key is in this answer and nowhere else: only its digest is stored. Where the answer is lost, revoke the key and make another.',
+        tags: ['access'],
+        body: ApiKeyInput,
+        response: {
+          201: { ...withSecret, headers: { Location: { type: 'string', description: 'Path of the key' } } },
+          ...problems('limit-reached'),
+        },
+      },
+    },
+    async (request, reply): Promise<ApiKeyWithSecret> => {
+      const { name, project = null, scopes, expiresInSeconds } = request.body;
+      requireScopes(request.caller, scopes);
+      if (project !== null) {
+        const problem = await projectProblem(store, request.caller, project);
+        if (problem) throw refused(problem.message, problem.field);
+        if (scopes.includes('admin')) {
+          throw refused('admin is not for a key of one project; leave one of them out', '/scopes');
+        }
+      }
+      const now = clock.now();
+      const live = (await store.access.keys()).filter((key) => isLive(key, now));
+      if (live.length >= MAX_KEYS) {
+        throw new EchelonError('limit-reached', `There are ${MAX_KEYS} valid keys; revoke some first.`);
+      }
+      const id = newKeyId();
+      const { token, digest } = newKeyToken(id);
+      const key: StoredKey = {
+        ...{ version: KEY_VERSION, id, name, project, scopes, digest, previousDigest: null },
+        ...{ createdAt: now, createdBy: request.caller.id, rotatedAt: null, overlapUntil: null },
+        expiresAt: expiresInSeconds === undefined ? null : now + expiresInSeconds * 1000,
+        revokedAt: null,
+      };
+      if (!(await store.access.createKey(key))) throw refused('is gone by now', '/project');
+      reply.code(201).header('location', `/v1/keys/${id}`);
+      return { key: view(key), token };
+    },
+  );
+}
+
+function refused(message: string, field: string): EchelonError {
+  return new EchelonError('invalid-request', 'The key cannot be made.', { problems: [{ field, message }] });
+}
+
+function addRotate(app: App, { store, clock }: RouteDeps): void {
+  app.post(
+    '/v1/keys/:id/rotate',
+    {
+      config: { policy: { ...CREATE, scope: 'admin', idempotency: 'secret' } },
+      schema: {
+        operationId: 'rotateKey',
+        summary: 'Give an API key a new secret',
+        description:
+          'Name, project, scopes and expiry stay. The old secret is accepted for `overlapSeconds` more; streams and cookies that began with it end then. The body may be left out.',
+        tags: ['access'],
+        params: KeyParams,
+        // By its type, so that a request without a body, which has none, is not held to the schema.
+        body: { content: { 'application/json': { schema: ApiKeyRotation } } },
+        response: { 200: withSecret, ...problems('not-found') },
+      },
+    },
+    async (request): Promise<ApiKeyWithSecret> => {
+      const { id } = request.params;
+      const now = clock.now();
+      const { overlapSeconds = 0 } = (request.body ?? {}) as ApiKeyRotation;
+      const overlapMs = overlapSeconds * 1000;
+      const { token, digest } = newKeyToken(id);
+      const key = await store.access.changeKey(id, (before) => {
+        requireScopes(request.caller, before.scopes);
+        return isLive(before, now)
+          ? {
+              ...before,
+              ...{ digest, previousDigest: overlapMs > 0 ? before.digest : null },
+              ...{ rotatedAt: now, overlapUntil: overlapMs > 0 ? now + overlapMs : null },
+            }
+          : undefined;
+      });
+      if (key === undefined) throw keyNotFound(id);
+      return { key: view(key), token };
+    },
+  );
+}
+
+function addRevoke(app: App, { store, clock }: RouteDeps): void {
+  app.delete(
+    '/v1/keys/:id',
+    {
+      config: { policy: { ...CHANGE, scope: 'admin' } },
+      schema: {
+        operationId: 'revokeKey',
+        summary: 'Revoke an API key',
+        description: 'From this answer on it is refused; its open event streams end within 5 seconds.',
+        tags: ['access'],
+        params: KeyParams,
+        response: { 200: { $ref: 'ApiKey#' }, ...problems('not-found') },
+      },
+    },
+    async (request): Promise<ApiKey> => {
+      const { id } = request.params;
+      const now = clock.now();
+      const key = await store.access.changeKey(id, (before) => ({
+        ...before,
+        revokedAt: before.revokedAt ?? now,
+      }));
+      if (key === undefined) throw keyNotFound(id);
+      return view(key);
+    },
+  );
+}
+
+/** A key hands on no more than its holder has. Throws EchelonError `forbidden`, which names the first missing scope. */
+function requireScopes(caller: Caller, scopes: readonly Scope[]): void {
+  for (const scope of scopes) requireScope(caller, scope);
+}
+
+function keyNotFound(id: string): EchelonError {
+  return new EchelonError('not-found', `There is no valid key ${id.slice(0, 40)}.`);
+}

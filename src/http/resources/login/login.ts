@@ -1,0 +1,172 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { type FailureCounter, requireOwnOrigin, wantsHtml } from '../../access/auth.ts';
+import type { Known } from '../../access/callers.ts';
+import { SESSION_COOKIE, SESSION_MS, type Sessions } from '../../access/sessions.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { answerProblem, noteFailure } from '../../server/errors.ts';
+import { loginPage } from '../../server/pages.ts';
+import { CHANGE, READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+
+/** Sets the cookie of a caller who is known. */
+type SignIn = (request: FastifyRequest, reply: FastifyReply, known: Known) => void;
+
+const Next = Type.Optional(Type.String({ maxLength: 2000, description: 'Path to go to afterwards' }));
+
+/**
+ * GET /login: the page, or by a one-time code the cookie at once. POST /login: a token for the cookie. POST /logout.
+ * The cookie is HttpOnly and SameSite=Strict, and signed; it never holds the token.
+ */
+export function addLogin(
+  app: App,
+  deps: RouteDeps,
+  tools: { sessions: Sessions; onFailure: FailureCounter },
+) {
+  const signIn = cookieSetter(deps, tools.sessions);
+  addLoginPage(app, deps, tools, signIn);
+  addLoginPost(app, deps, { ...tools, signIn });
+  addLogout(app, deps);
+}
+
+function addLoginPage(
+  app: App,
+  { settings, callers }: RouteDeps,
+  { sessions, onFailure }: { sessions: Sessions; onFailure: FailureCounter },
+  signIn: SignIn,
+): void {
+  app.get(
+    '/login',
+    {
+      config: { policy: { ...READ, scope: 'public', audit: true } },
+      errorHandler: answerPerson,
+      // A look at the head must not use a code up.
+      exposeHeadRoute: false,
+      schema: {
+        hide: true,
+        operationId: 'signInByLink',
+        querystring: Type.Object(
+          { next: Next, code: Type.Optional(Type.String({ maxLength: 200 })) },
+          strict,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const { code, next } = request.query;
+      if (code === undefined) return page(reply, 200, { next: ownPath(next) });
+      const known = sessions.redeem(code) ? await callers.byToken(settings.tokens[0] ?? '') : undefined;
+      if (known === undefined) {
+        await onFailure(request, undefined);
+        const message = 'This link was used already or is not valid. Sign in with a token.';
+        return page(reply, 401, { next: ownPath(next), message });
+      }
+      signIn(request, reply, known);
+      return reply.redirect(ownPath(next), 303);
+    },
+  );
+}
+
+function addLoginPost(
+  app: App,
+  { settings, callers }: RouteDeps,
+  tools: {
+    onFailure: FailureCounter;
+    signIn: SignIn;
+  },
+): void {
+  app.post(
+    '/login',
+    {
+      config: { policy: { ...CHANGE, scope: 'public' }, form: true },
+      errorHandler: answerPerson,
+      bodyLimit: 8192,
+      schema: {
+        operationId: 'signIn',
+        summary: 'Exchange a token for a cookie',
+        tags: ['service'],
+        security: [],
+        body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }), next: Next }, strict),
+        response: {
+          204: { type: 'null', description: 'The cookie is set' },
+          303: { type: 'null', description: 'The same, for a form' },
+          ...problems(),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (request.headers.origin !== undefined) requireOwnOrigin(request, settings.publicUrl);
+      const known = await callers.byToken(request.body.token);
+      const next = ownPath(request.body.next);
+      if (known === undefined) {
+        await tools.onFailure(request, request.body.token);
+        throw new EchelonError('unauthenticated', 'This token is not valid.');
+      }
+      tools.signIn(request, reply, known);
+      if (isForm(request)) return reply.redirect(next, 303);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function addLogout(app: App, { store, clock }: RouteDeps): void {
+  app.post(
+    '/logout',
+    {
+      config: { policy: { ...CHANGE, scope: 'read' }, form: true },
+      errorHandler: answerPerson,
+      schema: {
+        operationId: 'signOut',
+        summary: 'End every sign-in that was made with this key or token',
+        tags: ['service'],
+        response: { 303: { type: 'null', description: 'To the sign-in' }, ...problems() },
+      },
+    },
+    async ({ credential }, reply) => {
+      // Set first, so that the browser forgets its cookie even where the store is away.
+      reply.clearCookie(SESSION_COOKIE, { path: '/' });
+      await store.access.signOut(credential, clock.now(), SESSION_MS);
+      return reply.redirect('/login', 303);
+    },
+  );
+}
+
+function cookieSetter({ settings, clock }: RouteDeps, sessions: Sessions) {
+  const secure = settings.publicUrl.startsWith('https:');
+  return (request: FastifyRequest, reply: FastifyReply, { caller, credential }: Known) => {
+    request.caller = caller;
+    reply.setCookie(SESSION_COOKIE, sessions.issue(credential, clock.now()), {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'strict',
+      secure,
+      maxAge: SESSION_MS / 1000,
+    });
+  };
+}
+
+/** A path of this server to go to; anything that could lead elsewhere is the front page. */
+export function ownPath(next: string | undefined): string {
+  return next !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.includes('\\') ? next : '/';
+}
+
+function isForm(request: FastifyRequest): boolean {
+  return request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
+}
+
+/** Fastify's handler of errors, for the routes of people: one who sent a form gets the form again with a sentence. */
+function answerPerson(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  if (!isForm(request) && !wantsHtml(request)) return answerProblem(thrown, request, reply);
+  const { status, message } = noteFailure(thrown, request, reply);
+  return page(reply, status, { next: ownPath(nextOf(request)), message });
+}
+
+function nextOf({ body, query }: FastifyRequest): string | undefined {
+  const { next } = (body ?? query) as { next?: unknown };
+  return typeof next === 'string' ? next : undefined;
+}
+
+function page(reply: FastifyReply, status: number, content: { next: string; message?: string }) {
+  return reply.code(status).type('text/html; charset=utf-8').send(loginPage(content));
+}

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import type { ExperimentSpec } from '../../../engines/registry.ts';
+import { previewPlan } from '../../../plan/preview.ts';
+import { resolveFor } from '../../access/caller-projects.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { CREATE } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { requirePlace } from './require-cluster.ts';
+
+/** POST /v1/plans: a dry run, which stores nothing. */
+export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
+  app.post(
+    '/v1/plans',
+    {
+      config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
+      schema: {
+        operationId: 'planExperiment',
+        summary: 'What a spec would run, without running it',
+        description: 'Refuses what submitting it would refuse. Stores nothing.',
+        tags: ['experiments'],
+        body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
+        response: {
+          200: { $ref: 'PlanPreview#' },
+          ...problems('invalid-spec'),
+        },
+      },
+    },
+    async (request) => {
+      const resolved = await resolveFor(store, request.caller, request.body);
+      await requirePlace(store, resolved.spec);
+      const { details: _details, ...preview } = previewPlan(resolved);
+      return { resolved: resolved.spec, defaults: resolved.defaults, ...preview };
+    },
+  );
+}

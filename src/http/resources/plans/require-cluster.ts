@@ -1,0 +1,28 @@
+import { nearestName } from '../../../core/nearest.ts';
+import type { ResolvedSpec } from '../../../engines/registry.ts';
+import { invalidSpec } from '../../../engines/validate-spec.ts';
+import type { StorePart } from '../../../store/store.ts';
+import { labelProblem } from './label-problem.ts';
+
+/**
+ * Refuses a spec that names a cluster that is not there, or labels that no cluster has: it would wait for ever. Throws
+ * EchelonError `invalid-spec` with the nearest name.
+ */
+export async function requirePlace(
+  store: StorePart<'clusters.list'>,
+  { cluster, clusterLabels }: Pick<ResolvedSpec['spec'], 'cluster' | 'clusterLabels'>,
+): Promise<void> {
+  if (cluster !== null) await requireCluster(store, cluster);
+  if (Object.keys(clusterLabels).length === 0) return;
+  const problem = labelProblem({ cluster, clusterLabels }, await store.clusters.list());
+  if (problem !== null) throw invalidSpec([problem]);
+}
+
+/** As {@link requirePlace}, of a cluster alone. */
+export async function requireCluster(store: StorePart<'clusters.list'>, name: string): Promise<void> {
+  if ((await store.clusters.list([name])).length > 0) return;
+  const known = (await store.clusters.list()).map((cluster) => cluster.name);
+  const near = nearestName(name, known);
+  const hint = near ? `did you mean ${near}?` : `known: ${known.join(', ') || 'none'}; leave it out for any`;
+  throw invalidSpec([{ field: '/cluster', message: `is not the name of a cluster; ${hint}` }]);
+}

@@ -1,0 +1,132 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { COMMAND_ID } from '../../../core/ids.ts';
+import { sees } from '../../../core/scopes.ts';
+import type { ExperimentSpec, ResolvedSpec } from '../../../engines/registry.ts';
+import type { Command } from '../../../schemas/clusters.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { Cluster } from '../../../store/clusters/contract.ts';
+import { resolveFor } from '../../access/caller-projects.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { CREATE, READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { accepted, beginCommand, clusterOf, commandOf } from '../clusters/begin-command.ts';
+import { labelProblem } from '../plans/label-problem.ts';
+import { requirePlace } from '../plans/require-cluster.ts';
+
+const Params = Type.Object({ id: Type.String({ description: "The preflight's id" }) }, strict);
+const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
+
+/** POST /v1/preflight and what it finds, and POST the preflight of a cluster. */
+export function addPreflight(app: App, deps: RouteDeps): void {
+  addBegin(app, deps);
+  addRead(app, deps);
+  addOfCluster(app, deps);
+}
+
+function addBegin(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/preflight',
+    {
+      config: { policy: CREATE },
+      schema: {
+        operationId: 'preflight',
+        summary: 'Say what of a spec would fail, hang or be ignored, before a GPU is taken',
+        description:
+          'A dispatcher asks the ray-worker of the cluster that the spec names, else one on which it fits: poll the path until its state is final, then read `findings`. Nothing is submitted and no GPU is taken.',
+        tags: ['experiments'],
+        body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
+        response: {
+          ...accepted,
+          ...problems('invalid-spec', 'cluster-not-found', 'cluster-busy', 'store-full'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { spec, defaults } = await resolveFor(deps.store, request.caller, request.body);
+      await requirePlace(deps.store, spec);
+      const cluster = spec.cluster ?? suitable(await deps.store.clusters.list(), spec);
+      await refuseCrowd(deps, cluster);
+      const command = await beginCommand(deps, cluster, 'preflight', {
+        ...{ request: { spec, defaults }, project: spec.project },
+      });
+      return reply.code(202).header('location', `/v1/preflight/${command.id}`).send(command);
+    },
+  );
+}
+
+/** Commands on a cluster are carried out one after another: a crowd of preflights would keep its owner waiting. */
+const MAX_WAITING = 8;
+
+async function refuseCrowd({ store }: RouteDeps, cluster: string): Promise<void> {
+  const waiting = (await store.commands.open()).filter((command) => command.cluster === cluster).length;
+  if (waiting < MAX_WAITING) return;
+  throw new EchelonError('cluster-busy', `${waiting} commands wait for ${cluster} already; try again later.`);
+}
+
+/** A cluster with its labels on which the spec fits, the one seen last; else any, which then says what is missing. */
+function suitable(all: readonly Cluster[], { resources, clusterLabels }: ResolvedSpec['spec']): string {
+  const clusters = all.filter(
+    (cluster) => labelProblem({ cluster: null, clusterLabels }, [cluster]) === null,
+  );
+  const fits = (cluster: Cluster) =>
+    cluster.nodes.some((node) => node.gpusTotal >= resources.gpus && node.cpusTotal >= resources.cpus);
+  const [best] = clusters.toSorted(
+    (left, right) =>
+      Number(fits(right)) - Number(fits(left)) || (right.lastSeenAt ?? 0) - (left.lastSeenAt ?? 0),
+  );
+  if (best === undefined) {
+    throw new EchelonError('cluster-not-found', 'No cluster is known; `echelon clusters add` adds one.');
+  }
+  return best.name;
+}
+
+function addRead(app: App, { store }: RouteDeps): void {
+  app.get(
+    '/v1/preflight/:id',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'getPreflight',
+        summary: 'What a preflight has found',
+        description: 'Kept for a week after its end.',
+        tags: ['experiments'],
+        params: Params,
+        response: { 200: { $ref: 'Command#' }, ...problems('not-found') },
+      },
+    },
+    async ({ params: { id }, caller }): Promise<Command> => {
+      const project = COMMAND_ID.test(id) ? await store.commands.project(id) : undefined;
+      if (project === undefined || !sees(caller, project)) {
+        throw new EchelonError('not-found', `There is no preflight ${id.slice(0, 40)}.`);
+      }
+      return commandOf(store, id);
+    },
+  );
+}
+
+function addOfCluster(app: App, deps: RouteDeps): void {
+  app.post(
+    '/v1/clusters/:name/preflight',
+    {
+      config: { policy: { ...CREATE, scope: 'admin' } },
+      schema: {
+        operationId: 'preflightCluster',
+        summary: 'Look at a cluster: its nodes, what they see, and what is installed there',
+        description: 'Takes no body, and no GPU.',
+        tags: ['clusters'],
+        params: ClusterParams,
+        response: { ...accepted, ...problems('cluster-not-found') },
+      },
+    },
+    async (request, reply) => {
+      if (request.body !== undefined) {
+        throw new EchelonError('invalid-request', 'The preflight of a cluster takes no body.');
+      }
+      const { name } = await clusterOf(deps.store, request.params.name);
+      request.auditTarget = name;
+      const command = await beginCommand(deps, name, 'preflight');
+      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
+    },
+  );
+}

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { nearestName } from '../../../core/nearest.ts';
+import { PRESETS, type Preset } from '../../../engines/verl-agent/presets.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { App } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+
+const PresetParams = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
+
+/** GET /v1/presets and one of them. */
+export function addPresets(app: App): void {
+  app.get(
+    '/v1/presets',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'listPresets',
+        summary: "Sweeps that reproduce the paper's tables",
+        tags: ['recipes'],
+        response: { 200: { $ref: 'PresetList#' }, ...problems() },
+      },
+    },
+    async () => ({ items: PRESETS.map(summaryOf) }),
+  );
+
+  app.get(
+    '/v1/presets/:name',
+    {
+      config: { policy: { ...READ, concurrency: 'digest' } },
+      schema: {
+        operationId: 'getPreset',
+        summary: "A preset: the spec of every run, and the paper's figures for it",
+        tags: ['recipes'],
+        params: PresetParams,
+        response: { 200: { $ref: 'PresetDetail#' }, ...problems('not-found') },
+      },
+    },
+    async (request) => {
+      const preset = presetNamed(request.params.name);
+      return { ...summaryOf(preset), notes: preset.notes, runs: preset.runs };
+    },
+  );
+}
+
+/** Throws EchelonError `not-found`, with the nearest name. */
+export function presetNamed(name: string): Preset {
+  const found = PRESETS.find((preset) => preset.name === name);
+  if (found) return found;
+  const names = PRESETS.map((preset) => preset.name);
+  const near = nearestName(name.slice(0, 100), names);
+  const hint = near === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${near}?`;
+  throw new EchelonError('not-found', `There is no preset of that name. ${hint}`);
+}
+
+function summaryOf({ name, title, runs }: Preset) {
+  const evaluations = runs.reduce((sum, run) => sum + run.evaluations.length, 0);
+  return { name, title, trainings: runs.length, evaluations };
+}

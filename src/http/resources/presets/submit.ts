@@ -1,0 +1,91 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { nearestName } from '../../../core/nearest.ts';
+import { newSweepId } from '../../../core/sweep-ids.ts';
+import { fingerprintOf } from '../../../engines/registry.ts';
+import type { Preset } from '../../../engines/verl-agent/presets.ts';
+import { type ChainDraft, draftPreset } from '../../../plan/preset-sweep.ts';
+import { SubmitPreset } from '../../../schemas/preset.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { SweepAccepted } from '../../../schemas/sweep.ts';
+import type { StorePart } from '../../../store/store.ts';
+import type { SweepInput } from '../../../store/sweeps/contract.ts';
+import { inOwnProject, resolveFor } from '../../access/caller-projects.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { idempotencyOf } from '../../server/idempotency.ts';
+import { CREATE } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
+import { requireCluster } from '../plans/require-cluster.ts';
+import { createFitCheck } from '../sweeps/never-fits.ts';
+import { presetNamed } from './presets.ts';
+
+const Params = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
+
+/** POST /v1/presets/:name/submit. */
+export function addPresetSubmit(app: App, { store }: RouteDeps): void {
+  app.post(
+    '/v1/presets/:name/submit',
+    {
+      config: { policy: { ...CREATE, idempotency: 'own' } },
+      schema: {
+        operationId: 'submitPreset',
+        summary: "Reproduce one of the paper's tables by one sweep",
+        description:
+          'Trainings enter the line at once; each evaluation when its own training has succeeded, with the checkpoint of that training. Where a training does not succeed, its evaluations never run.',
+        tags: ['sweeps'],
+        params: Params,
+        body: SubmitPreset,
+        response: {
+          ...SWEEP_ACCEPTED,
+          ...problems('not-found', ...NEW_WORK_REFUSALS),
+        },
+      },
+    },
+    async (request, reply) => {
+      const preset = presetNamed(request.params.name);
+      const body = inOwnProject(request.caller, request.body);
+      refuseUnknownRuns(preset, body.runs);
+      if (body.cluster !== undefined) await requireCluster(store, body.cluster);
+      const draft = draftPreset(preset, body);
+      const resolved = [];
+      for (const { spec } of draft.spec.children) {
+        resolved.push(await resolveFor(store, request.caller, spec));
+      }
+      const idempotency = idempotencyOf(request);
+      const { id, created } = await create(store, draft, {
+        project: resolved[0]!.spec.project,
+        fingerprints: resolved.map(({ spec }) => fingerprintOf(spec)),
+        ...(idempotency && { idempotency }),
+      });
+      request.audited = !created;
+      const self = `/v1/sweeps/${id}`;
+      const fit = createFitCheck();
+      for (const { spec } of resolved) fit.add(spec);
+      const warnings = fit.warnings(await store.clusters.list());
+      const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
+      return reply.code(202).header('location', self).send(accepted);
+    },
+  );
+}
+
+function refuseUnknownRuns({ runs }: Preset, named: readonly string[] = []): void {
+  const names = runs.map(({ name }) => name);
+  const unknown = named.findIndex((name) => !names.includes(name));
+  if (unknown < 0) return;
+  const near = nearestName(named[unknown]!, names);
+  const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
+  throw new EchelonError('invalid-spec', 'The preset has no such training.', {
+    problems: [{ field: `/runs/${unknown}`, message: `is none of its trainings; ${hint}` }],
+  });
+}
+
+async function create(
+  store: StorePart<'sweeps.create'>,
+  { name, method, spec, axes, entries, after }: ChainDraft,
+  more: Pick<SweepInput, 'project' | 'fingerprints' | 'idempotency'>,
+): Promise<{ id: string; created: boolean }> {
+  return await store.sweeps.create({
+    ...{ id: newSweepId(), name, method, seed: null, spec, axes, entries, after, ...more },
+  });
+}

@@ -1,0 +1,69 @@
+import { Type } from 'typebox';
+import { sees } from '../../../core/scopes.ts';
+import type { Project } from '../../../schemas/project.ts';
+import { cutoffsOf, eventLogDaysOf, policyOf, RETENTION_STAGES } from '../../../schemas/retention.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { Store } from '../../../store/store.ts';
+import { projectNotFound } from '../../access/caller-projects.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+
+const Params = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** GET /v1/projects/:name/retention/preview. */
+export function addRetention(app: App, { store, clock }: RouteDeps): void {
+  app.get(
+    '/v1/projects/:name/retention/preview',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'previewRetention',
+        summary: 'What retention would delete of a project now, and what it keeps for how long',
+        description: 'By the policy of the project as it is now. Deletes nothing.',
+        tags: ['access'],
+        params: Params,
+        response: { 200: { $ref: 'RetentionPreview#' }, ...problems('project-not-found') },
+      },
+    },
+    async (request) => {
+      const { name } = request.params;
+      const project = sees(request.caller, name) ? await store.projects.get(name) : undefined;
+      if (project === undefined) {
+        throw projectNotFound(name);
+      }
+      return preview(store, project, clock.now());
+    },
+  );
+}
+
+/** What retention would delete of a project at the time `at` (ms). */
+async function preview(store: Store, { name, retention }: Project, at: number) {
+  const policy = policyOf(retention);
+  const cutoffs = cutoffsOf(policy, at);
+  const stages = await Promise.all(
+    RETENTION_STAGES.map(async (stage) => {
+      const endedBefore = cutoffs[stage];
+      const figures =
+        endedBefore === null
+          ? { experiments: 0, bytes: 0, complete: true, first: [], kept: 0 }
+          : await store.retention.dueFigures(stage, name, endedBefore);
+      return { stage, days: policy[stage], endedBefore, ...figures };
+    }),
+  );
+  const days = eventLogDaysOf(retention);
+  const endedBefore = days === null ? null : at - days * DAY_MS;
+  const figures =
+    endedBefore === null
+      ? { experiments: 0, complete: true }
+      : await store.retention.forgettingFigures(name, endedBefore);
+  return {
+    project: name,
+    at,
+    stages: stages.map(({ kept: _kept, ...stage }) => stage),
+    eventLogs: { days, endedBefore, ...figures },
+    retained: stages[0]!.kept,
+  };
+}

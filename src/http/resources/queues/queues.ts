@@ -1,0 +1,103 @@
+import { Type } from 'typebox';
+import type { Caller } from '../../../core/scopes.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { Pauses, Waiting } from '../../../store/queue/contract.ts';
+import { seenClusters } from '../../access/caller-projects.ts';
+import { seenWords } from '../../access/seen-words.ts';
+import { createCursors } from '../../server/cursor.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { clusterViews } from '../clusters/cluster-views.ts';
+import { waitingFields } from './waiting.ts';
+
+const Query = Type.Object(
+  {
+    cursor: Type.Optional(
+      Type.String({ maxLength: 200, description: '`next` of the page before. Default: the first page' }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, description: 'Queued experiments per page. Default: 100' }),
+    ),
+  },
+  strict,
+);
+
+/** GET /v1/queues. */
+export function addQueues(app: App, deps: RouteDeps): void {
+  const cursors = createCursors(deps.settings.cookieSecret);
+  app.get(
+    '/v1/queues',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'getQueue',
+        summary: 'The queue: counts, queued experiments with their wait reasons, capacity of the clusters',
+        description:
+          'The queued experiments are paged by priority and arrival; the rest is repeated on each page. An experiment that stays queued at the same priority is on exactly one page. `position` is the place that the last scheduling round gave it, which also follows the shares of the projects. A key that is bound to a project sees that project only, with positions in the whole queue.',
+        tags: ['queue'],
+        querystring: Query,
+        response: { 200: { $ref: 'Queue#' }, ...problems('invalid-cursor') },
+      },
+    },
+    async ({ caller, query: { cursor, limit = 100 } }) => {
+      const scope = caller.project === null ? 'queue' : `queue of ${caller.project}`;
+      const after = cursor === undefined ? {} : { after: cursors.open(scope, cursor) };
+      const { next, ...view } = await queueView(deps, caller, { limit, ...after });
+      return { ...view, next: next === null ? null : cursors.seal(scope, next) };
+    },
+  );
+}
+
+async function queueView(
+  deps: Pick<RouteDeps, 'store' | 'clock'>,
+  caller: Caller,
+  page: { limit: number; after?: string },
+) {
+  const { store } = deps;
+  const { project } = caller;
+  const [counts, { length, waiting, next }, pauses, backlog, pressure, clusters] = await Promise.all([
+    store.experiments.counts(project ?? undefined),
+    store.queue.page({ ...page, ...(project !== null && { project }) }),
+    store.queue.pauses(),
+    store.batches.backlog(),
+    store.pressure(),
+    clusterViews(deps),
+  ]);
+  const seen = seenWords(store, caller);
+  const seenFields = async (one: Waiting) => {
+    const { estimate, noEstimate } = waitingFields(one);
+    return { estimate, noEstimate: await seen(noEstimate) };
+  };
+  return {
+    counts,
+    accepting: pressure.accepting,
+    length,
+    items: await Promise.all(
+      waiting.map(async (one) => ({
+        position: one.position,
+        experiment: one.experiment,
+        name: one.name,
+        project: one.project,
+        priority: one.priority,
+        cluster: one.cluster,
+        gpus: one.gpus,
+        cpus: one.cpus,
+        submittedAt: one.submittedAt,
+        waitReason: await seen(one.reason),
+        ...(await seenFields(one)),
+      })),
+    ),
+    next,
+    paused: seenQueues(caller, pauses),
+    closed: seenQueues(caller, pauses.closed),
+    verificationBacklog: backlog,
+    clusters: await seenClusters(store, caller, clusters),
+  };
+}
+
+/** A caller that is bound to a project is told of no other one. */
+function seenQueues({ project }: Caller, { all, projects }: Pauses['closed']) {
+  const seen = [...projects].filter(([name]) => project === null || name === project);
+  return { all, projects: Object.fromEntries(seen) };
+}

@@ -1,0 +1,219 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { EchelonError } from '../../../core/errors.ts';
+import { nearestName } from '../../../core/nearest.ts';
+import type { Caller } from '../../../core/scopes.ts';
+import { newSweepId } from '../../../core/sweep-ids.ts';
+import { fingerprintOf } from '../../../engines/registry.ts';
+import { resolveSpec } from '../../../plan/resolve-spec.ts';
+import {
+  childValues,
+  createSweepCheck,
+  draftSweep,
+  invalidSweep,
+  type SweepChildSpec,
+  type SweepDraft,
+} from '../../../plan/sweep.ts';
+import { canonicalJson } from '../../../schemas/json.ts';
+import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../../schemas/sweep.ts';
+import type { Store } from '../../../store/store.ts';
+import { inOwnProject, permissionsOf, projectProblem } from '../../access/caller-projects.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { idempotencyOf } from '../../server/idempotency.ts';
+import { CREATE } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { createSlots } from '../../server/slots.ts';
+import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
+import { labelProblem } from '../plans/label-problem.ts';
+import { createFitCheck } from './never-fits.ts';
+
+/** Children are judged for so long before other requests get their turn; in ms. */
+const TURN_MS = 10;
+/** Children shown by a preview. */
+const SHOWN = 10;
+
+/** POST /v1/sweeps and its dry run. */
+export function addSweepSubmit(app: App, deps: RouteDeps): void {
+  addSubmit(app, deps);
+  addPreview(app, deps);
+}
+
+function addSubmit(app: App, { store }: RouteDeps): void {
+  app.post(
+    '/v1/sweeps',
+    {
+      config: { policy: { ...CREATE, idempotency: 'own' } },
+      schema: {
+        operationId: 'submitSweep',
+        summary: 'Run one spec with many values',
+        description:
+          'Every child is checked first; one that is not valid refuses the sweep as a whole. An answer of 202 means that all of it is on disk; the children enter the line one after another.',
+        tags: ['sweeps'],
+        body: SweepRequest,
+        response: {
+          ...SWEEP_ACCEPTED,
+          ...problems(...NEW_WORK_REFUSALS),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body, caller } = request;
+      const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
+      const { fingerprints, project, warnings } = await judge(store, { caller, draft, reply });
+      const idempotency = idempotencyOf(request);
+      const { id, created } = await store.sweeps.create({
+        ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
+        earlyStopping: body.earlyStopping ?? null,
+        ...{ seed: draft.seed, spec: draft.spec, axes: draft.axes, entries: draft.entries },
+        ...(idempotency && { idempotency }),
+      });
+      request.audited = !created;
+      const self = `/v1/sweeps/${id}`;
+      const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
+      return reply.code(202).header('location', self).send(accepted);
+    },
+  );
+}
+
+function addPreview(app: App, { store }: RouteDeps): void {
+  const previews = createSlots(1, 'One preview at a time; wait for the answer of the one before.');
+  app.post(
+    '/v1/sweeps/preview',
+    {
+      config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
+      schema: {
+        operationId: 'previewSweep',
+        summary: 'What a sweep would run, without running it',
+        description: `Checks every child, counts them and shows the first ${SHOWN}. Stores nothing.`,
+        tags: ['sweeps'],
+        body: SweepRequest,
+        response: { 200: { $ref: 'SweepPreview#' }, ...problems('invalid-spec') },
+      },
+    },
+    async (request, reply): Promise<SweepPreview> => {
+      const { body, caller } = request;
+      const release = previews.take(caller.id);
+      try {
+        const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
+        const { first, warnings } = await judge(store, { caller, draft, reply });
+        return { ...preview(draft, first), warnings };
+      } finally {
+        release();
+      }
+    },
+  );
+}
+
+function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<SweepPreview, 'warnings'> {
+  return {
+    count: draft.entries.length,
+    axes: [...draft.axes],
+    children: first.map(({ submitted }, index) => ({
+      index,
+      name: submitted.name,
+      values: childValues(draft.axes, draft.entries[index]!),
+      spec: submitted,
+    })),
+  };
+}
+
+/**
+ * Checks every child as a single experiment would be, and ends early where nobody waits for the answer any more. Throws
+ * EchelonError `invalid-spec` with what is wrong.
+ */
+async function judge(
+  store: Store,
+  { caller, draft, reply }: { caller: Caller; draft: SweepDraft; reply: FastifyReply },
+) {
+  // Where children name clusters by themselves, only what is allowed on every one counts.
+  const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
+  const { cluster = null } = draft.spec as { cluster?: string | null };
+  const permissions = await permissionsOf(store, caller, anywhere ? null : cluster);
+  const check = createSweepCheck(draft, (spec) => resolveSpec(spec, permissions));
+  const fingerprints: (string | null)[] = [];
+  const first: SweepChildSpec[] = [];
+  const clusters = new Map<string, number>();
+  const labels = new Map<string, WantedLabels>();
+  const fit = createFitCheck();
+  let project = '';
+  let turn = performance.now();
+  for (let index = 0; index < draft.entries.length && !check.full(); index += 1) {
+    if (performance.now() - turn > TURN_MS) {
+      await breathe();
+      // Its client has left, or was told that it takes too long.
+      if (reply.sent || reply.raw.destroyed)
+        throw new EchelonError('deadline-exceeded', 'The client has left.');
+      turn = performance.now();
+    }
+    const child = check.child(index);
+    if (child === undefined) continue;
+    const { spec } = child.resolved;
+    if (spec.cluster !== null && !clusters.has(spec.cluster)) clusters.set(spec.cluster, index);
+    noteLabels(spec, index, labels);
+    fit.add(spec);
+    if (first.length < SHOWN) first.push(child);
+    fingerprints.push(fingerprintOf(spec));
+    project = spec.project;
+  }
+  check.refuse();
+  const problem = await projectProblem(store, caller, project);
+  if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
+  await requireClusters(store, clusters);
+  await requireLabels(store, labels);
+  return { fingerprints, first, project, warnings: fit.warnings(await store.clusters.list()) };
+}
+
+/** Labels that a child asks for, and the first that does. */
+interface WantedLabels {
+  cluster: string | null;
+  clusterLabels: Readonly<Record<string, string>>;
+  index: number;
+}
+
+function noteLabels(
+  { cluster, clusterLabels }: Omit<WantedLabels, 'index'>,
+  index: number,
+  wanted: Map<string, WantedLabels>,
+): void {
+  if (Object.keys(clusterLabels).length === 0) return;
+  const key = canonicalJson({ cluster, clusterLabels });
+  if (!wanted.has(key)) wanted.set(key, { cluster, clusterLabels, index });
+}
+
+/** Labels that no cluster has would wait for ever as well. */
+async function requireLabels(store: Store, wanted: ReadonlyMap<string, WantedLabels>): Promise<void> {
+  if (wanted.size === 0) return;
+  const known = await store.clusters.list();
+  const wrong = [...wanted.values()].flatMap(({ index, ...asked }) => {
+    const problem = labelProblem(asked, known);
+    return problem === null
+      ? []
+      : [
+          {
+            field: '/spec/clusterLabels',
+            message: `in child ${index}, ${problem.field}: ${problem.message}`,
+          },
+        ];
+  });
+  if (wrong.length > 0) throw invalidSweep(wrong.slice(0, SHOWN));
+}
+
+/** A name that no cluster has would wait for ever. `wanted`: the first child that names it. */
+async function requireClusters(store: Store, wanted: ReadonlyMap<string, number>): Promise<void> {
+  if (wanted.size === 0) return;
+  const known = (await store.clusters.list()).map(({ name }) => name);
+  const unknown = [...wanted].filter(([name]) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw invalidSweep(
+    unknown.slice(0, SHOWN).map(([name, index]) => {
+      const near = nearestName(name, known);
+      const hint = near
+        ? `did you mean ${near}?`
+        : `known: ${known.join(', ') || 'none'}; leave it out for any`;
+      return {
+        field: '/spec/cluster',
+        message: `in child ${index}, /cluster: is not the name of a cluster; ${hint}`,
+      };
+    }),
+  );
+}

@@ -1,0 +1,312 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { type Caller, sees } from '../../../core/scopes.ts';
+import { MAX_CHILDREN, SWEEP_ID } from '../../../core/sweep-ids.ts';
+import { type ExperimentSpec, engineOf } from '../../../engines/registry.ts';
+import { childReference, referenceMetrics } from '../../../plan/preset-sweep.ts';
+import { childSpec, childValues, makeChild } from '../../../plan/sweep.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { Sweep, SweepComparison, SweepDetail } from '../../../schemas/sweep.ts';
+import { loadsCode } from '../../../schemas/verl-agent-overrides.ts';
+import type { Store } from '../../../store/store.ts';
+import type { SweepChild, SweepRecord } from '../../../store/sweeps/contract.ts';
+import { requireScope } from '../../access/auth.ts';
+import { listedProject, permissionsOf } from '../../access/caller-projects.ts';
+import { createCursors } from '../../server/cursor.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { CREATE, READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { cancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery } from '../common.ts';
+import { enqueue, removeJobs } from '../experiments/enqueue.ts';
+import { combinationsOf, compareCombination, seedAxes } from './comparison.ts';
+import { addSweepSubmit } from './submit.ts';
+
+/** Children read from the store in one call. */
+const PAGE = 500;
+
+const SweepParams = Type.Object({ id: Type.String({ description: "The sweep's id" }) }, strict);
+
+/** Everything under /v1/sweeps. */
+export function addSweeps(app: App, deps: RouteDeps): void {
+  addSweepSubmit(app, deps);
+  addList(app, deps);
+  addRead(app, deps);
+  addComparison(app, deps);
+  addCancel(app, deps);
+  addRerun(app, deps);
+}
+
+/** As for experiments: the sweep of that id, where the caller may see it. Throws EchelonError `not-found`. */
+async function sweepOf(store: Store, { caller }: { caller: Caller }, id: string): Promise<SweepRecord> {
+  const absent = () => new EchelonError('not-found', `There is no sweep ${id.slice(0, 40)}.`);
+  if (!SWEEP_ID.test(id)) throw absent();
+  if (caller.project !== null && !(await store.projects.contains(caller.project, id))) throw absent();
+  const sweep = await store.sweeps.get(id);
+  if (sweep === undefined || !sees(caller, sweep.project)) throw absent();
+  return sweep;
+}
+
+/** The record without what only its detail shows. */
+function summary(record: SweepRecord): Sweep {
+  const { spec: _spec, axes: _axes, ...sweep } = shown(record);
+  return sweep;
+}
+
+/** The record without what only the store counts by. */
+function shown({ free: _free, freeMade: _freeMade, ends: _ends, ...sweep }: SweepRecord) {
+  return sweep;
+}
+
+function refuseBody(body: unknown): void {
+  if (body !== undefined) throw new EchelonError('invalid-request', 'This request takes no body.');
+}
+
+function addList(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/sweeps',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'listSweeps',
+        summary: 'Sweeps, newest first',
+        description:
+          'Each with the states of its children by number. Without the spec and the axes, which GET of one sweep has.',
+        tags: ['sweeps'],
+        querystring: Type.Object({ ...PageQuery, ...ProjectQuery }, strict),
+        response: { 200: { $ref: 'SweepPage#' }, ...problems('invalid-cursor') },
+      },
+    },
+    async (request) => {
+      const { cursor, limit = 50 } = request.query;
+      const project = listedProject(request.caller, request.query.project);
+      const scope = `sweeps ${project ?? ''}`;
+      const { items, next } = await store.sweeps.list({
+        limit,
+        ...(project !== undefined && { project }),
+        ...(cursor !== undefined && { before: cursors.open(scope, cursor) }),
+      });
+      return { items, next: next === null ? null : cursors.seal(scope, next) };
+    },
+  );
+}
+
+function addRead(app: App, { store, settings }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/sweeps/:id',
+    {
+      config: { policy: { ...READ, concurrency: 'digest' } },
+      schema: {
+        operationId: 'getSweep',
+        summary: 'One sweep, with a page of its children',
+        description:
+          'Children stand by index, whether or not they are experiments yet: `state` is null before, `experiment` is the id that it will have. One that is run again stands in the place of the one that failed.',
+        tags: ['sweeps'],
+        params: SweepParams,
+        querystring: Type.Object(PageQuery, strict),
+        response: { 200: { $ref: 'SweepDetail#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request): Promise<SweepDetail> => {
+      const { cursor, limit = 50 } = request.query;
+      const sweep = await sweepOf(store, request, request.params.id);
+      const scope = `sweep ${sweep.id}`;
+      const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
+      const children = await store.sweeps.children(sweep, from, limit);
+      const next = from + children.length;
+      return {
+        ...shown(sweep),
+        children: children.map(({ entry, fingerprint: _fingerprint, ...child }) => ({
+          ...child,
+          values: childValues(sweep.axes, entry),
+        })),
+        next: next < sweep.count ? cursors.seal(scope, String(next)) : null,
+      };
+    },
+  );
+}
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one route: its schema is longer than its code
+function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
+  const cursors = createCursors(settings.cookieSecret);
+  app.get(
+    '/v1/sweeps/:id/comparison',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'compareSweep',
+        summary: 'One row for each combination of values, aggregated over seeds',
+        description:
+          'Of each metric the last values of the children that have succeeded: mean, standard deviation, number and confidence interval. Rows and what was verified are those of the combination together.',
+        tags: ['sweeps'],
+        params: SweepParams,
+        querystring: Type.Object(
+          {
+            ...PageQuery,
+            metrics: Type.Optional(
+              namesQuery(
+                16,
+                'Where it is left out val/success_rate, and of a preset those with published figures',
+              ),
+            ),
+            over: Type.Optional(
+              namesQuery(
+                16,
+                'JSON pointers of the axes to aggregate over; those that end in seed where it is left out',
+              ),
+            ),
+          },
+          strict,
+        ),
+        response: { 200: { $ref: 'SweepComparison#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request): Promise<SweepComparison> => {
+      const sweep = await sweepOf(store, request, request.params.id);
+      const { cursor, limit = 50, metrics = metricsOf(sweep) } = request.query;
+      const over = axesNamed(sweep, request.query.over);
+      const scope = `comparison ${sweep.id} ${over.join(' ')}`;
+      const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));
+      const all = combinationsOf(sweep.axes, await childrenOf(store, sweep), over);
+      const items = [];
+      for (const combination of all.slice(from, from + limit)) {
+        const ids = combination.children.map(({ experiment }) => experiment);
+        const figures = [];
+        for (let at = 0; at < ids.length; at += PAGE) {
+          figures.push(...(await store.sweeps.figures(ids.slice(at, at + PAGE), metrics)));
+        }
+        const [{ entry }] = combination.children as [SweepChild];
+        const reference = sweep.method === 'preset' ? childReference(sweep.spec, entry) : null;
+        const customCode = loadsCode(childSpec(sweep, entry));
+        const more = { metrics, now: clock.now(), reference, customCode };
+        items.push(compareCombination(combination, figures, more));
+      }
+      const next = from + items.length < all.length ? cursors.seal(scope, String(from + items.length)) : null;
+      return { over, metrics, items, next };
+    },
+  );
+}
+
+/** Those with published figures, and success. */
+function metricsOf({ method, spec }: SweepRecord): string[] {
+  const compared = method === 'preset' ? referenceMetrics(spec) : [];
+  return [...new Set(['val/success_rate', ...compared])];
+}
+
+function axesNamed(sweep: SweepRecord, named: readonly string[] | undefined): string[] {
+  if (named === undefined) return seedAxes(sweep.axes);
+  const known = sweep.axes.map(({ pointer }) => pointer);
+  const unknown = named.find((name) => !known.includes(name));
+  if (unknown === undefined) return [...named];
+  throw new EchelonError('invalid-request', 'The sweep has no such axis.', {
+    problems: [{ field: 'over', message: `must name axes of this sweep: ${known.join(', ')}` }],
+  });
+}
+
+async function childrenOf(store: Store, sweep: SweepRecord): Promise<SweepChild[]> {
+  const children: SweepChild[] = [];
+  for (let from = 0; from < Math.min(sweep.count, MAX_CHILDREN); from += PAGE) {
+    children.push(...(await store.sweeps.children(sweep, from, PAGE)));
+  }
+  return children;
+}
+
+function addCancel(app: App, deps: RouteDeps): void {
+  const { store, clock } = deps;
+  app.post(
+    '/v1/sweeps/:id/cancel',
+    {
+      config: { policy: CREATE },
+      schema: {
+        operationId: 'cancelSweep',
+        summary: 'Cancel a sweep with all its children',
+        description:
+          'From this answer on no child is made. Children that wait or run are cancelled one after another, also where the answer is lost. The body may be left out.',
+        tags: ['sweeps'],
+        params: SweepParams,
+        body: cancelBody,
+        response: { 202: { $ref: 'Sweep#' }, ...problems('not-found', 'already-final') },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await sweepOf(store, request, request.params.id);
+      if ((await store.sweeps.cancel(id, cancelReason(request.body))) === 'already-final') {
+        throw new EchelonError('already-final', 'Every child has ended already; there is nothing to cancel.');
+      }
+      // What is left after this time, or after a crash, the dispatchers do.
+      const deadline = clock.now() + MAX_CANCEL_MS;
+      for (let from: number | null = 0; from !== null && clock.now() < deadline; ) {
+        const { cancelled, next } = await store.sweeps.cancelChildren(id, from);
+        from = next;
+        removeJobs(deps, cancelled);
+      }
+      return reply.code(202).send(summary(await sweepOf(store, request, id)));
+    },
+  );
+}
+
+/** Throws EchelonError `forbidden` where a failed child loads code from a directory that the caller may not name. */
+async function requireCodePaths(
+  store: Store,
+  caller: Caller,
+  sweep: SweepRecord,
+  children: readonly SweepChild[],
+): Promise<void> {
+  const specs = children
+    .filter(({ state }) => state === 'failed')
+    .map(({ entry }) => childSpec(sweep, entry) as unknown as ExperimentSpec);
+  for (const cluster of new Set(specs.map((spec) => spec.cluster ?? null))) {
+    const permissions = await permissionsOf(store, caller, cluster);
+    const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
+    if (there.some((spec) => engineOf(spec.engine).permissionProblems(spec, permissions).length > 0))
+      requireScope(caller, 'custom-code');
+  }
+}
+
+const MAX_CANCEL_MS = 10_000;
+
+/** Running it again takes the scope that submitting it took. */
+function mayLoadCode({ spec, axes }: SweepRecord): boolean {
+  const { allowCustomCode } = spec as { allowCustomCode?: boolean };
+  return allowCustomCode === true || axes.some(({ pointer }) => pointer === '/allowCustomCode');
+}
+
+function addRerun(app: App, deps: RouteDeps): void {
+  const { store } = deps;
+  app.post(
+    '/v1/sweeps/:id/rerun-failed',
+    {
+      config: { policy: CREATE },
+      schema: {
+        operationId: 'rerunFailed',
+        summary: 'Run the failed children of a sweep again',
+        description:
+          'Each as a new experiment in the place of the failed one. Repeated, it runs what has failed since, and continues where the limit of waiting experiments ended it. Takes no body.',
+        tags: ['sweeps'],
+        params: SweepParams,
+        response: {
+          202: { $ref: 'SweepRerun#' },
+          ...problems('not-found', 'already-final', 'queue-closed', 'queue-full', 'store-full'),
+        },
+      },
+    },
+    async (request, reply) => {
+      refuseBody(request.body);
+      const sweep = await sweepOf(store, request, request.params.id);
+      if (sweep.state === 'cancelled') {
+        throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
+      }
+      if (mayLoadCode(sweep)) requireScope(request.caller, 'custom-code');
+      let rerun = 0;
+      for (let from = 0; from < sweep.count; from += PAGE) {
+        const children = await store.sweeps.children(sweep, from, PAGE);
+        await requireCodePaths(store, request.caller, sweep, children);
+        const made = await store.sweeps.rerunChildren(sweep, children, makeChild);
+        rerun += made.length;
+        enqueue(deps, made);
+      }
+      return reply.code(202).send({ rerun, sweep: summary(await sweepOf(store, request, sweep.id)) });
+    },
+  );
+}

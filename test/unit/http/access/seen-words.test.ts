@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { seenWords } from '../../../../src/http/access/seen-words.ts';
+import { makeProjects } from '../../../support/access.ts';
+import { storeFor, submitInput } from '../../../support/store.ts';
+
+const { store } = await storeFor({ after });
+await makeProjects(store, 'mine', 'other');
+
+/* Fails where the words are passed on as they are. */
+test('a bound caller reads of its own experiments by name, and of others that they are there', async () => {
+  const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
+  await store.experiments.submit(own);
+  await store.experiments.submit(foreign);
+  const words = `waits behind ${foreign.id}, which is ahead in the line of c; ${foreign.id} waits behind ${own.id}`;
+  const bound = seenWords(store, { project: 'mine' });
+  assert.equal(
+    await bound(words),
+    `waits behind an experiment of another project, which is ahead in the line of c; an experiment of another project waits behind ${own.id}`,
+  );
+  assert.equal(await bound(null), null);
+  assert.equal(await bound('needs 4 GPUs on one node'), 'needs 4 GPUs on one node');
+  assert.equal(await seenWords(store, { project: null })(words), words);
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  beginCommand,
+  clusterOf,
+  commandOf,
+} from '../../../../../src/http/resources/clusters/begin-command.ts';
+import { storeFor } from '../../../../support/store.ts';
+
+test('a command is recorded, and the dispatchers are woken', async (t) => {
+  const { store } = await storeFor(t);
+  const woken = Promise.withResolvers<string>();
+  const stop = await store.onWake((topic) => void (topic === 'command' && woken.resolve(topic)));
+  t.after(stop);
+  const command = await beginCommand({ store }, 'fleet', 'drain');
+  assert.equal(await woken.promise, 'command');
+  assert.deepEqual([command.kind, command.state, command.findings], ['drain', 'queued', []]);
+  assert.deepEqual(await commandOf(store, command.id), command);
+});
+
+test('an unknown cluster is answered with the nearest name', async (t) => {
+  const { store } = await storeFor(t);
+  await store.clusters.put({
+    ...{ name: 'fleet', address: 'h:1', token: 't', ca: null, backfill: false },
+    ...{ generation: null, lastSeenAt: null, nodes: [] },
+  });
+  assert.equal((await clusterOf(store, 'fleet')).name, 'fleet');
+  await assert.rejects(clusterOf(store, 'fleat'), /Did you mean fleet/);
+  await assert.rejects(commandOf(store, 'nonsense'), /There is no command nonsense/);
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clusterViews, withSilence } from '../../../../../src/http/resources/clusters/cluster-views.ts';
+import type { Cluster } from '../../../../../src/store/clusters/contract.ts';
+
+const CLUSTER: Cluster = {
+  ...{ name: 'b', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
+  ...{ lastSeenAt: 100_000, answering: true, nodes: [] },
+};
+const PAUSES = {
+  all: null,
+  projects: new Map(),
+  closed: { all: null, projects: new Map() },
+  clusters: new Map([['b', { by: 'ann', at: 1, reason: null }]]),
+};
+const SILENT: Cluster = { ...CLUSTER, answering: false };
+const NEVER: Cluster = { ...SILENT, lastSeenAt: null };
+const of = (...clusters: Cluster[]) => ({
+  store: {
+    clusters: {
+      list: async (names?: readonly string[]) =>
+        clusters.filter(({ name }) => names === undefined || names.includes(name)),
+      allocations: async () => ({ version: 0, items: [] }),
+    },
+    queue: { pauses: async () => PAUSES },
+  },
+});
+const RUNNING = { state: 'running', cluster: 'b', reason: 'launched' } as const;
+
+test('clusters are shown by name, each with whether it answers', async () => {
+  const views = await clusterViews(of(CLUSTER, { ...NEVER, name: 'a', draining: true }));
+  assert.deepEqual(
+    views.map(({ name, answering, draining }) => [name, answering, draining]),
+    [
+      ['a', false, true],
+      ['b', true, false],
+    ],
+  );
+});
+
+test('a cluster shows its labels and who paused it', async () => {
+  const [view] = await clusterViews(of({ ...CLUSTER, labels: { gpu: 'h100' } }));
+  assert.deepEqual([view?.labels, view?.paused], [{ gpu: 'h100' }, { by: 'ann', at: 1, reason: null }]);
+});
+
+test('what runs on a silent cluster says so and since when; once it answers, as before', async () => {
+  const queued = { ...RUNNING, state: 'queued' } as const;
+  const elsewhere = { ...RUNNING, cluster: 'gone' };
+  const [silent, waiting, other] = await withSilence(of(SILENT), [RUNNING, queued, elsewhere]);
+  assert.equal(silent?.state, 'running');
+  assert.match(silent!.reason, /ray-worker of b has not answered since 1970-01-01T00:01:40\.000Z.*launched/);
+  assert.deepEqual([waiting, other], [queued, elsewhere]);
+  assert.deepEqual(await withSilence(of(CLUSTER), [RUNNING]), [RUNNING]);
+  const [never] = await withSilence(of(NEVER), [RUNNING]);
+  assert.match(never!.reason, /has not answered yet/);
+});
+
+test('of all clusters only those are read on which something runs', async () => {
+  const asked: unknown[] = [];
+  const { store } = of(CLUSTER);
+  const clusters = async (names?: readonly string[]) => {
+    asked.push(names);
+    return store.clusters.list(names);
+  };
+  const ended = { ...RUNNING, state: 'failed', cluster: 'a' } as const;
+  await withSilence({ store: { ...store, clusters: { ...store.clusters, list: clusters } } }, [
+    RUNNING,
+    ended,
+    RUNNING,
+  ]);
+  assert.deepEqual(asked, [['b']]);
+});
+
+test('where nothing runs, clusters are not asked for', async () => {
+  const fail = () => assert.fail();
+  const store = { clusters: { list: fail, allocations: fail }, queue: { pauses: fail } };
+  const ended = { ...RUNNING, state: 'failed' } as const;
+  assert.deepEqual(await withSilence({ store }, [ended]), [ended]);
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { appFor } from '../../../../support/http-app.ts';
+import { running, storeFor } from '../../../../support/store.ts';
+
+const { store } = await storeFor({ after });
+const { call } = await appFor({ after }, { store });
+const data = Buffer.from('a batch');
+const digest = createHash('sha256').update(data).digest('hex');
+const finding = { code: 'rows-missing', severity: 'error', message: 'two are missing', rows: [1] };
+const report = {
+  ...{ name: 'step 1', rows: 4, exact: 2, rounding: 1, wrong: 1, unverifiable: 0, ok: false },
+  ...{ findings: [finding, finding], fingerprint: 'hgpo(K=2)', levels: [] },
+};
+
+describe('batches', () => {
+  let path: string;
+  before(async () => {
+    const lease = await running(store);
+    path = `/v1/experiments/${lease.experiment}/batches`;
+    for (let batch = 1; batch <= 3; batch++) {
+      const part = {
+        type: 'batch',
+        step: batch,
+        batch,
+        index: 0,
+        count: 1,
+        rows: 4,
+        digest,
+        bytes: 7,
+      } as const;
+      await store.events.append(lease, [{ sequence: batch, at: 1, event: part, data }]);
+    }
+    const first = await store.batches.get(lease.experiment, 1, 1);
+    const { rows, exact, rounding, wrong, unverifiable, ok } = report;
+    const counts = { rows, exact, rounding, wrong, unverifiable, ok, errors: ['rows-missing'] };
+    await store.batches.report(
+      first!,
+      { type: 'verification', attempt: 1, batch: 1, step: 1, ...counts },
+      report,
+    );
+  });
+
+  test('are listed with what was found of them in short', async () => {
+    const first = (await call('GET', `${path}?limit=2`)).json();
+    assert.deepEqual(first.items[0].verification, {
+      ...{ ok: false, exact: 2, rounding: 1, wrong: 1, unverifiable: 0 },
+      findings: ['rows-missing'],
+    });
+    assert.equal(first.items[1].verification, null);
+    const rest = (await call('GET', `${path}?limit=2&cursor=${first.next}`)).json();
+    assert.deepEqual([rest.items[0].batch, rest.items.length, rest.next], [3, 1, null]);
+    assert.equal(
+      (await call('GET', `${path}?cursor=${first.next.replace(/..$/, 'xx')}`)).json().code,
+      'invalid-cursor',
+    );
+  });
+
+  test('are shown one by one with their reports', async () => {
+    const one = await call('GET', `${path}/1/1`);
+    assert.deepEqual(one.json().report, report);
+    assert.ok(one.headers.etag);
+    assert.equal((await call('GET', `${path}/1/2`)).json().report, null);
+    for (const place of ['1/4', '2/1']) assert.equal((await call('GET', `${path}/${place}`)).statusCode, 404);
+    for (const place of ['0/1', '1/x', '-1/1', '1/99999999999']) {
+      assert.equal((await call('GET', `${path}/${place}`)).statusCode, 400, place);
+    }
+  });
+});

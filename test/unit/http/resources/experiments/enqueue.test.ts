@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { enqueue, removeJobs } from '../../../../../src/http/resources/experiments/enqueue.ts';
+import type { RouteDeps } from '../../../../../src/http/server/deps.ts';
+
+const away = async () => {
+  throw new Error('away');
+};
+
+test('a queue that is away is logged, and fails no request', async () => {
+  const logged: object[] = [];
+  const deps = {
+    queue: { enqueue: away, remove: away },
+    log: { warn: (what: object) => void logged.push(what) },
+  } as unknown as RouteDeps;
+  enqueue(deps, [{ experiment: 'exp-a' }, { experiment: 'exp-b' }]);
+  removeJobs(deps, ['exp-c']);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    logged.map((what) => ({ ...what, err: undefined })),
+    [
+      { err: undefined, experiments: ['exp-a', 'exp-b'], of: 2 },
+      { err: undefined, of: 1 },
+    ],
+  );
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { appFor } from '../../../../support/http-app.ts';
+import { claimed, storeFor, submitInput } from '../../../../support/store.ts';
+
+const scope = { after };
+const { store } = await storeFor(scope);
+const { call } = await appFor(scope, { store });
+
+test('a queued experiment gets another priority, and another position with it', async () => {
+  const [first, second] = [
+    await store.experiments.submit(submitInput()),
+    await store.experiments.submit(submitInput()),
+  ];
+  const changed = await call('PATCH', `/v1/experiments/${second.id}`, { body: { priority: 5 } });
+  assert.deepEqual([changed.statusCode, changed.json().priority], [200, 5]);
+  assert.deepEqual(changed.json().position, { rank: 1, length: 2 });
+  assert.deepEqual(await store.queue.ids(10), [second.id, first.id]);
+});
+
+test('one that has its place is left as it is', async () => {
+  const { id } = await store.experiments.submit(submitInput());
+  await claimed(store, id);
+  const refused = await call('PATCH', `/v1/experiments/${id}`, { body: { priority: 5 } });
+  assert.deepEqual([refused.statusCode, refused.json().code], [409, 'not-queued']);
+  assert.equal((await store.experiments.get(id))?.priority, 0);
+  const unknown = await call('PATCH', '/v1/experiments/exp-00000000000000000000', { body: { priority: 5 } });
+  assert.equal(unknown.statusCode, 404);
+  for (const body of [{}, { priority: 101 }, { priority: '5' }, { priority: 5, name: 'x' }])
+    assert.equal(
+      (await call('PATCH', `/v1/experiments/${id}`, { body })).statusCode,
+      400,
+      JSON.stringify(body),
+    );
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { SESSION_MS } from '../../../../../src/http/access/sessions.ts';
+import { ownPath } from '../../../../../src/http/resources/login/login.ts';
+import { appFor, LOCAL, TOKEN } from '../../../../support/http-app.ts';
+import { storeFor } from '../../../../support/store.ts';
+
+const { store } = await storeFor({ after });
+let now = 1_000_000;
+const { app, call, logged } = await appFor(
+  { after },
+  { store, now: () => now, settings: { loginCodes: ['code-one'] }, limits: { failedSignIns: 1000 } },
+);
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+function cookieOf(response: { headers: Record<string, unknown> }): string {
+  return String(response.headers['set-cookie']).split(';', 1)[0]!;
+}
+
+const signIn = () => call('POST', '/login', { token: null, body: { token: TOKEN } });
+/** POST /v1/plans needs a token and no store. */
+const plan = (headers: Record<string, string>) =>
+  call('POST', '/v1/plans', { token: null, body: LOCAL, headers });
+
+describe('sign-in by token', () => {
+  test('sets a cookie that scripts and foreign pages cannot use, and that does not hold the token', async () => {
+    const response = await signIn();
+    assert.equal(response.statusCode, 204);
+    const cookie = String(response.headers['set-cookie']);
+    for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(cookie.includes(part), part);
+    assert.ok(!cookie.includes(TOKEN));
+  });
+
+  test('by form leads on to a page of ours only', async () => {
+    const form = (next: string) =>
+      call('POST', '/login', {
+        token: null,
+        raw: new URLSearchParams({ token: TOKEN, next }).toString(),
+        headers: FORM,
+      });
+    assert.equal((await form('/queues?x=1')).headers.location, '/queues?x=1');
+    for (const next of [
+      '//evil.test',
+      '/\\evil.test',
+      'https://evil.test',
+      '/a\r\nx: y',
+      'javascript:alert(1)',
+    ]) {
+      assert.equal((await form(next)).headers.location, '/', next);
+    }
+  });
+
+  test('with a wrong token sets nothing, and shows the page again to a browser', async () => {
+    const json = await call('POST', '/login', { token: null, body: { token: 'wrong' } });
+    assert.equal(json.statusCode, 401);
+    const raw = new URLSearchParams({ token: 'wrong', next: '/"><script>' }).toString();
+    const page = await call('POST', '/login', { token: null, raw, headers: FORM });
+    assert.equal(page.statusCode, 401);
+    assert.match(page.body, /not valid/);
+    assert.ok(!page.body.includes('<script>'));
+    for (const response of [json, page]) assert.equal(response.headers['set-cookie'], undefined);
+  });
+
+  test('does not take a form from another site, nor unknown fields', async () => {
+    const foreign = { ...FORM, origin: 'http://evil.test' };
+    const raw = `token=${TOKEN}`;
+    assert.equal((await call('POST', '/login', { token: null, raw, headers: foreign })).statusCode, 403);
+    assert.equal(
+      (await call('POST', '/login', { token: null, body: { token: TOKEN, user: 'x' } })).statusCode,
+      400,
+    );
+    assert.equal((await call('POST', '/login', { token: null, body: {} })).statusCode, 400);
+  });
+
+  test('answers a refused form with the form and a sentence, and a program with a problem document', async () => {
+    const origin = { origin: 'http://evil.test' };
+    for (const [raw, headers, status, sentence] of [
+      ['token=wrong', {}, 401, /This token is not valid/],
+      [`token=${TOKEN}`, origin, 403, /from our own pages only/],
+      ['', {}, 400, /The request does not fit/],
+    ] as const) {
+      const response = await call('POST', '/login', { token: null, raw, headers: { ...FORM, ...headers } });
+      assert.equal(response.statusCode, status);
+      assert.match(String(response.headers['content-type']), /^text\/html/);
+      assert.match(response.body, sentence);
+      assert.match(response.body, /<form method="post" action="\/login">/);
+    }
+    const json = await call('POST', '/login', { token: null, body: { token: 'wrong' } });
+    assert.equal(json.json().code, 'unauthenticated');
+    const signedOut = await call('POST', '/logout', { token: null, raw: '', headers: FORM });
+    assert.deepEqual([signedOut.statusCode, /<form/.test(signedOut.body)], [401, true]);
+  });
+});
+
+describe('the cookie', () => {
+  test('reads, and writes from our own pages only', async () => {
+    const cookie = cookieOf(await signIn());
+    assert.equal((await call('GET', '/docs', { token: null, headers: { cookie } })).statusCode, 200);
+    assert.equal((await plan({ cookie })).statusCode, 403);
+    assert.equal((await plan({ cookie, origin: 'http://evil.test' })).statusCode, 403);
+    assert.equal((await plan({ cookie, origin: 'null' })).statusCode, 403);
+    assert.equal((await plan({ cookie, origin: 'http://echelon.test' })).statusCode, 200);
+  });
+
+  test('ends with its time, and does not pass when changed', async () => {
+    const cookie = cookieOf(await signIn());
+    const origin = 'http://echelon.test';
+    assert.equal(
+      (await plan({ cookie: cookie.replace(/\.\d+\./, '.99999999999999.'), origin })).statusCode,
+      401,
+    );
+    assert.equal((await plan({ cookie: `${cookie.slice(0, -2)}xx`, origin })).statusCode, 401);
+    assert.equal((await plan({ cookie: 'echelon_session=', origin })).statusCode, 401);
+    now += SESSION_MS + 1;
+    assert.equal((await plan({ cookie, origin })).statusCode, 401);
+  });
+
+  test('is forgotten at sign-out', async () => {
+    const cookie = cookieOf(await signIn());
+    const headers = { ...FORM, cookie, origin: 'http://echelon.test' };
+    const response = await call('POST', '/logout', { token: null, raw: '', headers });
+    assert.equal(response.statusCode, 303);
+    assert.match(String(response.headers['set-cookie']), /echelon_session=;.*Expires=Thu, 01 Jan 1970/);
+  });
+
+  test('that was copied before the sign-out is refused after it; a new sign-in works', async () => {
+    const [copied, own] = [cookieOf(await signIn()), cookieOf(await signIn())];
+    const origin = 'http://echelon.test';
+    await call('POST', '/logout', { token: null, raw: '', headers: { ...FORM, cookie: own, origin } });
+    assert.equal((await plan({ cookie: copied, origin })).statusCode, 401);
+    now += 1;
+    assert.equal((await plan({ cookie: cookieOf(await signIn()), origin })).statusCode, 200);
+  });
+});
+
+describe('a login link', () => {
+  test('signs in once, and its code is in no log', async () => {
+    const head = await app.inject({
+      method: 'HEAD',
+      url: '/login?code=code-one',
+      headers: { host: 'echelon.test' },
+    });
+    assert.notEqual(head.statusCode, 303);
+    const first = await call('GET', '/login?code=code-one', { token: null });
+    assert.equal(first.statusCode, 303);
+    assert.equal((await plan({ cookie: cookieOf(first), origin: 'http://echelon.test' })).statusCode, 200);
+    const second = await call('GET', '/login?code=code-one', { token: null });
+    assert.equal(second.statusCode, 401);
+    assert.match(second.body, /used already/);
+    assert.ok(logged.length > 0);
+    assert.ok(!JSON.stringify(logged).includes('code-one'));
+    assert.ok(!JSON.stringify(logged).includes(TOKEN));
+  });
+});
+
+test('a browser without a cookie is led to the sign-in; a program is told 401', async () => {
+  const page = await call('GET', '/queues?a=b', { token: null, headers: { accept: 'text/html,*/*' } });
+  assert.equal(page.statusCode, 303);
+  assert.equal(page.headers.location, '/login?next=%2Fqueues%3Fa%3Db');
+  assert.equal((await call('GET', '/queues', { token: null })).statusCode, 401);
+  const api = await call('GET', '/v1/queues', { token: null, headers: { accept: 'text/html' } });
+  assert.equal(api.statusCode, 401);
+  assert.equal((await call('GET', '/login', { token: null })).statusCode, 200);
+});
+
+test('ownPath keeps paths of ours', () => {
+  assert.equal(ownPath('/docs'), '/docs');
+  for (const next of [undefined, '', '/', 'docs', '//x', '/\\x', '/a\\b', '/a b'])
+    assert.equal(ownPath(next), '/');
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EchelonError } from '../../../../../src/core/errors.ts';
+import { requireCluster, requirePlace } from '../../../../../src/http/resources/plans/require-cluster.ts';
+import type { Cluster } from '../../../../../src/store/clusters/contract.ts';
+
+const cluster = (name: string, labels: Record<string, string> = {}) =>
+  ({ name, labels }) as unknown as Cluster;
+const all = [cluster('fleet', { gpu: 'h100' }), cluster('spare')];
+const store = {
+  clusters: {
+    list: async (names?: readonly string[]) =>
+      all.filter(({ name }) => names === undefined || names.includes(name)),
+  },
+};
+
+const problemOf = async (refused: Promise<void>) => {
+  const error = await refused.then(
+    () => assert.fail('it was accepted'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof EchelonError && error.code === 'invalid-spec');
+  return error.problems[0]!;
+};
+
+test('a place that is there is accepted, and so is none', async () => {
+  await requirePlace(store, { cluster: null, clusterLabels: {} });
+  await requirePlace(store, { cluster: 'spare', clusterLabels: {} });
+  await requirePlace(store, { cluster: 'fleet', clusterLabels: { gpu: 'h100' } });
+});
+
+test('where nothing was asked for, nothing is read', async () => {
+  await requirePlace({ clusters: { list: () => assert.fail() } }, { cluster: null, clusterLabels: {} });
+});
+
+test('an unknown cluster, and labels that it does not have, are refused with the nearest', async () => {
+  const unknown = await problemOf(requireCluster(store, 'fleat'));
+  assert.deepEqual([unknown.field, /did you mean fleet/.test(unknown.message)], ['/cluster', true]);
+  assert.match(
+    (await problemOf(requireCluster(store, 'elsewhere'))).message,
+    /known: fleet, spare; leave it out/,
+  );
+  const labels = await problemOf(requirePlace(store, { cluster: 'spare', clusterLabels: { gpu: 'h100' } }));
+  assert.deepEqual([labels.field, /spare does not have/.test(labels.message)], ['/clusterLabels', true]);
+});

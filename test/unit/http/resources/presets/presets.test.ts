@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { appFor } from '../../../../support/http-app.ts';
+
+const { call } = await appFor({ after });
+
+test('presets are listed, and shown with every spec and the figures of the paper', async () => {
+  const { items } = (await call('GET', '/v1/presets')).json();
+  const main = items.find(
+    ({ name }: { name: string }) => name.startsWith('paper-') && !name.includes('ablation'),
+  );
+  const preset = (await call('GET', `/v1/presets/${main.name}`)).json();
+  assert.equal(preset.runs.length, main.trainings);
+  const [run] = preset.runs;
+  assert.ok(run.figures.inDomainSuccess > 50);
+  const planned = await call('POST', '/v1/plans', { body: run.train });
+  assert.equal(planned.statusCode, 200, planned.body);
+  const answer = await call('GET', `/v1/presets/${main.name}x`);
+  assert.equal(answer.statusCode, 404);
+  assert.match(answer.json().detail, /Did you mean/);
+});

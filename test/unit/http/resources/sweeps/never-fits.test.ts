@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFitCheck, type Need, neverFits } from '../../../../../src/http/resources/sweeps/never-fits.ts';
+import type { Cluster } from '../../../../../src/store/clusters/contract.ts';
+
+const cluster = (name: string, gpus: number[], labels = {}) =>
+  ({
+    name,
+    labels,
+    nodes: gpus.map((gpusTotal, at) => ({
+      id: `${name}${at}`,
+      gpusTotal,
+      cpusTotal: 8,
+      gpusUsed: 0,
+      cpusUsed: 0,
+    })),
+  }) as unknown as Cluster;
+const need = (gpus: number, more: Partial<Need> = {}): Need => ({
+  cluster: null,
+  clusterLabels: {},
+  resources: { gpus, cpus: 1 },
+  ...more,
+});
+
+test('an experiment never fits if every cluster that it asks for is known and has no node that is large enough', () => {
+  const clusters = [cluster('small', [2, 4]), cluster('large', [8], { zone: 'b' })];
+  assert.equal(neverFits(need(8), clusters), null);
+  assert.match(neverFits(need(9), clusters) ?? '', /^can never fit: needs 9 GPUs and 1 CPU on one node/);
+  assert.match(neverFits(need(8, { cluster: 'small' }), clusters) ?? '', /cluster small have at most 4 GPUs/);
+  assert.equal(neverFits(need(8, { clusterLabels: { zone: 'b' } }), clusters), null);
+  assert.equal(neverFits(need(9), [...clusters, cluster('unseen', [])]), null, 'its nodes are not known yet');
+  assert.equal(neverFits(need(9), []), null);
+});
+
+test('the children of a sweep are warned of by what they need, with their number', () => {
+  const check = createFitCheck();
+  for (const gpus of [1, 9, 9, 16]) check.add(need(gpus));
+  const warnings = check.warnings([cluster('a', [8])]);
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0]!, /^2 children can never fit: needs 9 GPUs/);
+  assert.match(warnings[1]!, /^1 child can never fit: needs 16 GPUs/);
+});

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { newSweepId } from '../../../../../src/core/sweep-ids.ts';
+import type { Store } from '../../../../../src/store/store.ts';
+import { appFor } from '../../../../support/http-app.ts';
+import { claimed, storeFor } from '../../../../support/store.ts';
+import { expandAll, expandedSweep, sweepInput, sweepRequest } from '../../../../support/sweep.ts';
+
+const { store } = await storeFor({ after });
+const enqueued: string[] = [];
+const removed: string[] = [];
+const { call } = await appFor(
+  { after },
+  {
+    store,
+    enqueue: async (ids) => void enqueued.push(...ids),
+    removeJobs: async (ids) => void removed.push(...ids),
+  },
+);
+
+async function end(to: 'succeeded' | 'failed', experiment: string, rate?: number): Promise<void> {
+  const lease = await claimed(store as Store, experiment);
+  await store.attempts.confirm(lease);
+  const values = { 'val/success_rate': rate ?? 0 };
+  await store.events.append(lease, [{ sequence: 1, at: 1, event: { type: 'metrics', step: 1, values } }]);
+  await store.attempts.end(lease, { to, reason: 'a test' });
+}
+
+test('what is not there is not found', async () => {
+  for (const path of ['', '/comparison'])
+    for (const id of [newSweepId(), 'swp-x', 'exp-00000000000000000000'])
+      assert.equal((await call('GET', `/v1/sweeps/${id}${path}`)).statusCode, 404);
+  for (const path of ['cancel', 'rerun-failed'])
+    assert.equal((await call('POST', `/v1/sweeps/${newSweepId()}/${path}`)).statusCode, 404);
+});
+
+test('GET /v1/sweeps pages newest first, and refuses cursors of another list', async () => {
+  const ids: string[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    ids.push((await store.sweeps.create(sweepInput(sweepRequest(1), { project: 'listed' }))).id);
+  }
+  const first = (await call('GET', '/v1/sweeps?project=listed&limit=2')).json();
+  assert.deepEqual(
+    first.items.map(({ id }: { id: string }) => id),
+    [ids[2], ids[1]],
+  );
+  const rest = (await call('GET', `/v1/sweeps?project=listed&limit=2&cursor=${first.next}`)).json();
+  assert.deepEqual([rest.items.length, rest.items[0].id, rest.next], [1, ids[0], null]);
+  assert.equal((await call('GET', `/v1/sweeps?cursor=${first.next}`)).json().code, 'invalid-cursor');
+});
+
+test('GET /v1/sweeps/:id shows children before and after they are experiments, in pages', async () => {
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(7)));
+  const before = (await call('GET', `/v1/sweeps/${id}?limit=3`)).json();
+  assert.deepEqual([before.count, before.expanded, before.children[2].state], [7, 0, null]);
+  const ids = await expandAll(store, id);
+  let page = (await call('GET', `/v1/sweeps/${id}?limit=3`)).json();
+  const seen = [...page.children];
+  while (page.next !== null) {
+    page = (await call('GET', `/v1/sweeps/${id}?limit=3&cursor=${page.next}`)).json();
+    seen.push(...page.children);
+  }
+  const child = (await call('GET', `/v1/experiments/${ids[4]}`)).json();
+  assert.deepEqual(
+    seen,
+    ids.map((experiment, index) => ({
+      ...{ index, experiment, run: 0, state: 'queued', after: null, skipped: null },
+      values: { '/replay/batches': index },
+      verification: child.verification,
+    })),
+  );
+  assert.deepEqual([child.verification.rowsSeen, child.verification.wrong], [0, 0]);
+  assert.deepEqual([child.sweep, child.sweepIndex], [id, 4]);
+});
+
+describe('POST /v1/sweeps/:id/cancel', () => {
+  test('cancels all children, removes their jobs, and answers the same when it is repeated', async () => {
+    removed.length = 0;
+    const { id } = await expandedSweep(store, 300);
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await call('POST', `/v1/sweeps/${id}/cancel`);
+      assert.deepEqual(
+        [answer.statusCode, answer.json().state, answer.json().counts.cancelled],
+        [202, 'cancelled', 300],
+      );
+    }
+    assert.equal((await call('POST', `/v1/sweeps/${id}/rerun-failed`)).json().code, 'already-final');
+  });
+
+  test('keeps a reason', async () => {
+    const { id } = await expandedSweep(store, 1);
+    const answer = await call('POST', `/v1/sweeps/${id}/cancel`, { body: { reason: 'the wrong seed' } });
+    assert.deepEqual(
+      [answer.statusCode, answer.json().reason],
+      [202, 'cancelled by request: the wrong seed'],
+    );
+  });
+
+  test('is refused once all have ended, and with any other body', async () => {
+    const { id, children } = await expandedSweep(store, 1);
+    for (const body of [{ why: 'x' }, { reason: 'x'.repeat(201) }, []])
+      assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`, { body })).statusCode, 400);
+    await store.experiments.cancel(children[0]!, 'the only one');
+    assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`)).json().code, 'already-final');
+  });
+});
+
+test('POST /v1/sweeps/:id/rerun-failed runs failed children again, each once, with a job', async () => {
+  const { id, children } = await expandedSweep(store, 3);
+  await end('failed', children[0]!);
+  await end('succeeded', children[1]!);
+  await end('failed', children[2]!);
+  const answer = await call('POST', `/v1/sweeps/${id}/rerun-failed`);
+  assert.deepEqual([answer.statusCode, answer.json().rerun, answer.json().sweep.state], [202, 2, 'running']);
+  const { children: now } = (await call('GET', `/v1/sweeps/${id}`)).json();
+  assert.deepEqual(
+    now.map(({ run }: { run: number }) => run),
+    [1, 0, 1],
+  );
+  assert.deepEqual(enqueued.slice(-2), [now[0].experiment, now[2].experiment]);
+  assert.equal((await call('POST', `/v1/sweeps/${id}/rerun-failed`)).json().rerun, 0);
+});
+
+describe('GET /v1/sweeps/:id/comparison', () => {
+  test('has a row for each combination, over its seeds', async () => {
+    const request = {
+      ...{ name: 'compared', method: 'grid' as const, spec: { engine: 'local' } },
+      axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': [1, 2] },
+    };
+    const { id } = await store.sweeps.create(sweepInput(request));
+    const children = await expandAll(store, id);
+    await end('succeeded', children[0]!, 0.5);
+    await end('succeeded', children[1]!, 0.7);
+    await end('failed', children[2]!, 0.9);
+    const { over, metrics, items, next } = (await call('GET', `/v1/sweeps/${id}/comparison`)).json();
+    assert.deepEqual([over, metrics, next], [['/training/seed'], ['val/success_rate'], null]);
+    assert.deepEqual(
+      items.map(({ values }: { values: object }) => values),
+      [{ '/estimator': { name: 'hgpo' } }, { '/estimator': { name: 'grpo' } }],
+    );
+    const [hgpo, grpo] = items;
+    assert.deepEqual(
+      [hgpo.children, hgpo.succeeded, hgpo.metrics['val/success_rate'].n, hgpo.reference],
+      [2, 2, 2, null],
+    );
+    assert.ok(Math.abs(hgpo.metrics['val/success_rate'].mean - 0.6) < 1e-12);
+    const none = { mean: null, std: null, n: 0, min: null, max: null, interval: null };
+    assert.deepEqual([grpo.failed, grpo.metrics['val/success_rate']], [1, none]);
+    const by = (await call('GET', `/v1/sweeps/${id}/comparison?over=/estimator&metrics=a,b`)).json();
+    assert.deepEqual(
+      by.items.map(({ values }: { values: object }) => values),
+      [{ '/training/seed': 1 }, { '/training/seed': 2 }],
+    );
+    assert.deepEqual(Object.keys(by.items[0].metrics), ['a', 'b']);
+  });
+
+  test('pages, and refuses axes that the sweep does not have', async () => {
+    const { id } = await expandedSweep(store, 5);
+    const first = (await call('GET', `/v1/sweeps/${id}/comparison?limit=3`)).json();
+    const rest = (await call('GET', `/v1/sweeps/${id}/comparison?limit=3&cursor=${first.next}`)).json();
+    assert.deepEqual([first.items.length, rest.items.length, rest.next], [3, 2, null]);
+    const wrong = await call('GET', `/v1/sweeps/${id}/comparison?over=/steps`);
+    assert.deepEqual([wrong.statusCode, wrong.json().problems[0].field], [400, 'over']);
+  });
+});
+
+test('a child that is deleted keeps its counts; the sweep and its comparison go on without it', async () => {
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(2)));
+  const ids = await expandAll(store, id);
+  await end('failed', ids[0]!);
+  await end('succeeded', ids[1]!, 0.5);
+  assert.equal((await call('DELETE', `/v1/experiments/${ids[0]}`)).statusCode, 204);
+  const sweep = (await call('GET', `/v1/sweeps/${id}`)).json();
+  assert.deepEqual([sweep.state, sweep.counts.failed, sweep.counts.succeeded], ['done', 1, 1]);
+  assert.deepEqual(
+    sweep.children.map(({ state }: { state: string | null }) => state),
+    [null, 'succeeded'],
+  );
+  assert.equal((await call('GET', `/v1/sweeps/${id}/comparison`)).statusCode, 200);
+  const rerun = await call('POST', `/v1/sweeps/${id}/rerun-failed`);
+  assert.deepEqual([rerun.statusCode, rerun.json().rerun], [202, 0]);
+  const { items } = (await call('GET', `/v1/experiments?sweep=${id}`)).json();
+  assert.deepEqual(
+    items.map((item: { id: string }) => item.id),
+    [ids[1]],
+  );
+});
