@@ -1,4 +1,4 @@
-// Makes every generated file that is in the repository anew, and the sources that are not. With --check it changes nothing and fails where a file would have changed.
+// Makes every generated file that is in the repository anew, and the sources that are not. With --check it changes nothing and fails if a file would have changed.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { makeSources } from './sources.mjs';
@@ -10,6 +10,9 @@ const GENERATED = [
   'docs/openapi.json',
   'docs/reference/settings.md',
   'docs/reference/estimators.md',
+  'docs/reference/findings.md',
+  'docs/reference/metrics.md',
+  'docs/reference/spec.md',
   'deploy/ray-worker/echelon_rayworker/batch.py',
 ];
 

@@ -1,0 +1,123 @@
+// Writes the reference pages of findings, metrics and spec fields from the code.
+import { writeFileSync } from 'node:fs';
+import { allEngines } from '../../src/engines/registry.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+import { FINDINGS } from '../../src/verify/provenance/findings.ts';
+
+writeFileSync('docs/reference/findings.md', findings());
+writeFileSync('docs/reference/metrics.md', await metrics());
+writeFileSync('docs/reference/spec.md', spec());
+
+function findings(): string {
+  const rows = Object.entries(FINDINGS).map(
+    ([code, { severity, means, remedy }]) => `| \`${code}\` | ${severity} | ${means} | ${remedy} |`,
+  );
+  return `# Findings
+
+A finding is an observation about a whole batch or dump. An \`error\` means that the batch contradicts itself or its stated
+parameters. A \`warning\` means that data are poor or missing. A batch is ok if it has no wrong row, no unverifiable row and no error.
+[How a batch is verified](../explanation/verification.md) explains the checks.
+
+| code | severity | meaning | remedy |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+`;
+}
+
+async function metrics(): Promise<string> {
+  const text = await createMetrics({
+    role: 'api',
+    version: '',
+    readStore: () => Promise.reject(new Error('no store')),
+  }).text();
+  const types = new Map(
+    [...text.matchAll(/^# TYPE (echelon_\S+) (\w+)$/gm)].map(([, name, type]) => [name!, type!]),
+  );
+  const rows = [...text.matchAll(/^# HELP (echelon_\S+) (.*)$/gm)].map(
+    ([, name, help]) => `| \`${name}\` | ${types.get(name!)} | ${help!.replace(/\.$/, '')} |`,
+  );
+  return `# Metrics
+
+The api and the dispatchers serve these metrics for Prometheus at \`ECHELON_METRICS_PORT\`, besides the default ones of Node.js. A *gauge* of
+the store has the same value at every process: take the maximum. Add up a *counter* or a *histogram* over the processes.
+[Operating Echelon](../guides/operating.md) has the runbooks of the alerts that use them.
+
+| metric | type | meaning |
+| --- | --- | --- |
+${rows.sort().join('\n')}
+`;
+}
+
+interface Schema {
+  type?: string | string[];
+  description?: string;
+  default?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+}
+
+function spec(): string {
+  const engines = allEngines().map(({ name, schema, example, resolve }) => {
+    const { properties, required } = schema as Schema;
+    const defaults = defaultsOf(example, resolve(example));
+    return `## ${name}\n\n| field | values | default | meaning |\n| --- | --- | --- | --- |\n${fieldRows(['', properties!, required ?? []], defaults).join('\n')}\n`;
+  });
+  return `# Spec fields
+
+A spec is a YAML or JSON object that describes one experiment. \`engine\` selects the engine, and the engine defines the fields.
+\`echelon submit FILE\` submits a spec, \`echelon plan FILE\` shows it with all defaults. An unknown field is refused. The examples are in
+[deploy/examples](../../deploy/examples).
+
+${engines.join('\n')}`;
+}
+
+/** The values, by dotted path, that the engine fills in for a spec with required fields only. */
+function defaultsOf(submitted: unknown, resolved: unknown, path: string[] = []): Map<string, unknown> {
+  if (submitted === undefined && !isRecord(resolved)) return new Map([[path.join('.'), resolved]]);
+  if (!isRecord(resolved)) return new Map();
+  const given = isRecord(submitted) ? submitted : {};
+  return new Map(
+    Object.entries(resolved).flatMap(([key, value]) => [...defaultsOf(given[key], value, [...path, key])]),
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function fieldRows(
+  [prefix, properties, required]: [string, Record<string, Schema>, readonly string[]],
+  defaults: ReadonlyMap<string, unknown>,
+): string[] {
+  return Object.entries(properties).flatMap(([key, schema]) => {
+    const path = `${prefix}${key}`;
+    const value = defaults.get(path);
+    const filled =
+      value === undefined || value === null || Array.isArray(value) ? '' : `\`${JSON.stringify(value)}\``;
+    const usual = required.includes(key) ? 'required' : filled.length > 60 ? 'see below' : filled;
+    const meaning = (schema.description ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ');
+    const row = `| \`${path}\` | ${valuesOf(schema)} | ${usual} | ${meaning} |`;
+    if (!schema.properties) return [row];
+    return [row, ...fieldRows([`${path}.`, schema.properties, schema.required ?? []], defaults)];
+  });
+}
+
+function valuesOf(schema: Schema): string {
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
+  if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(valuesOf))].join(', ');
+  if (schema.items) return `list of ${valuesOf(schema.items)}`;
+  const least = schema.minimum ?? schema.exclusiveMinimum;
+  const bounds = [
+    least === undefined ? '' : `${schema.minimum === undefined ? '>' : '≥'} ${least}`,
+    schema.maximum === undefined ? '' : `≤ ${schema.maximum}`,
+  ].filter(Boolean);
+  return [[schema.type].flat().join(' or '), ...bounds].filter(Boolean).join(', ');
+}
