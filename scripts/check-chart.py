@@ -142,7 +142,7 @@ def check_files() -> int:
         ["shellcheck", "deploy/**/*.sh", "scripts/*.sh"],
     ):
         files = sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
-        options = ["-d", YAML_RULES] if tool == "yamllint" else []
+        options = {"yamllint": ["-d", YAML_RULES], "shellcheck": ["-x", "-a"]}.get(tool, [])
         failed += subprocess.run([os.path.join(tools, tool), *options, *files], check=False).returncode != 0
         print(f"{len(files)} files linted by {tool}")
     return failed

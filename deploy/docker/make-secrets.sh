@@ -14,5 +14,5 @@ done
 # The ray-worker refuses a secret of specs that other users may read, so these files belong to its user.
 [ "$(id -u)" -ne 0 ] || chown -R 1000:100 "$directory/cluster"
 # Containers read these files under users of their own, also from a checkout made under umask 077.
-chmod -R a+rX "$here/redis.conf" "$here/../prometheus" "$here/../grafana"
+chmod -R a+rX "$here/redis.conf" "$here/../prometheus" "$here/../grafana" "$here/../../helm/echelon/files"
 echo "The secrets are in $directory. The API's token: cat $directory/api-token"

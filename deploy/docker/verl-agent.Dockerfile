@@ -6,6 +6,12 @@ ARG RAY_IMAGE=rayproject/ray:2.60.0-py311-cu128
 FROM ${RAY_IMAGE}
 USER 0:0
 
+# Four packages come as source, two of them in C and C++; Triton compiles at run time.
+# hadolint ignore=DL3008
+RUN apt-get update && \
+    apt-get install -y --no-install-recommends build-essential cmake && \
+    rm -rf /var/lib/apt/lists/*
+
 # The lock holds the Ray version of the base image, so pip keeps it. flash-attn has no wheel in the package index: this
 # is the project's own for the lock's torch, Python 3.11 and CUDA 12.
 ARG FLASH_ATTN=https://github.com/Dao-AILab/flash-attention/releases/download/v2.8.3/flash_attn-2.8.3+cu12torch2.8cxx11abiTRUE-cp311-cp311-linux_x86_64.whl

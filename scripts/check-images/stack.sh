@@ -1,0 +1,162 @@
+# shellcheck shell=bash
+# The compose file as it is: built, started, used, killed, stopped. Sourced by check-images.sh.
+SECRETS=(redis-password api-token cookie-secret ray-token ray-worker-token grafana-password)
+
+compose() { (cd "$src" && docker-compose "$@"); }
+
+# The command line of the api's image, with its own token.
+echelon() {
+  docker exec -i echelon-api-1 sh -c 'ECHELON_URL=http://127.0.0.1:7077 ECHELON_TOKEN=$(cat /run/secrets/api-token) exec echelon "$@"' _ "$@"
+}
+
+# submit STEPS OPTION…: a training on the compose file's own Ray.
+submit() {
+  local steps=$1
+  shift
+  echelon submit - --set "training.steps=$steps" "$@" <"$src/deploy/examples/hgpo.yaml"
+}
+
+check_stack() {
+  check_missing_secrets
+  (cd "$src" && deploy/docker/make-secrets.sh >/dev/null)
+  compose --profile gpu -f docker-compose.yml -f deploy/docker/bucket.yml config -q || fail "gpu with a bucket is no valid configuration"
+  compose build --quiet api ray >"$run/build.log" 2>&1 || fail "the images cannot be built"
+  say "images built: $(docker images --format '{{.Repository}} {{.Size}}' | grep '^echelon' | paste -sd, -)"
+  start_stack
+  say "compose up: six services run, four of them with passing health checks"
+  submit 10 --watch >"$run/training.log" 2>&1 || fail "a training does not succeed"
+  say "a training of 10 steps: $(tail -n1 "$run/training.log")"
+  check_reach
+  check_canaries
+  check_kills
+  check_restart
+  check_wrong_secrets
+  compose down --timeout 60 >"$run/down.log" 2>&1 || fail "compose down fails"
+  ! docker volume ls -q | grep -qv '^echelon_' || fail "unnamed volumes are left: $(docker volume ls -q)"
+  say "compose down leaves no unnamed volume"
+}
+
+start_stack() {
+  compose up -d --wait --wait-timeout 240 >"$run/up.log" 2>&1 || {
+    compose ps -a
+    compose logs --tail 15
+    fail "compose up does not become healthy"
+  }
+}
+
+check_missing_secrets() {
+  local output
+  if output=$(compose up --no-build -d redis 2>&1); then fail "compose starts without secrets"; fi
+  compose down >/dev/null 2>&1
+  echo "$output" | grep -q "deploy/docker/secrets" || fail "no hint at the missing secrets: $output"
+}
+
+# Which port of which container each container reaches, at all addresses of the other.
+check_reach() {
+  local from to port address doors actual wanted
+  declare -A ports=([redis]="6379" [api]="7077 9464" [dispatcher]="9464" [ray]="7400 10001 6379 8265" [prometheus]="9090")
+  declare -A wants=(
+    [redis]="api:7077"
+    [api]="dispatcher:9464 prometheus:9090 redis:6379"
+    [dispatcher]="api:7077 api:9464 prometheus:9090 ray:10001 ray:6379 ray:7400 redis:6379"
+    [ray]=""
+    [prometheus]="api:7077 api:9464 dispatcher:9464"
+    [grafana]="api:7077 api:9464 dispatcher:9464 prometheus:9090"
+  )
+  for from in "${!wants[@]}"; do
+    doors=()
+    for to in "${!ports[@]}"; do
+      [ "$to" != "$from" ] || continue
+      for address in $(docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}' "echelon-$to-1"); do
+        for port in ${ports[$to]}; do doors+=("$to:$port $address/$port"); done
+      done
+    done
+    # shellcheck disable=SC2016 # the container's shell expands
+    actual=$(docker exec "echelon-$from-1" bash -c 'for door; do
+        (timeout 2 bash -c "exec 3<>/dev/tcp/${door#* }" 2>/dev/null && echo "${door% *}") &
+      done; wait' _ "${doors[@]}" | sort -u | paste -sd' ' -)
+    wanted=${wants[$from]}
+    [ "$actual" = "$wanted" ] || fail "$from reaches [$actual], not [$wanted]"
+  done
+  for from in redis ray prometheus; do
+    ! docker exec "echelon-$from-1" grep -qE '^\S+\s00000000\s' /proc/net/route || fail "$from has a way out of this machine"
+  done
+  wait_until 40 scraped || fail "Prometheus does not scrape both services"
+  say "each container reaches what the threat model says, and nothing else; Prometheus scrapes both services"
+}
+
+# Two series `up` of value 1.
+scraped() {
+  # shellcheck disable=SC2016 # the container's shell expands
+  [ "$(docker exec echelon-prometheus-1 bash -c 'exec 3<>/dev/tcp/127.0.0.1/9090
+    printf "GET /api/v1/query?query=up HTTP/1.0\r\n\r\n" >&3; cat <&3' | grep -o ',"1"\]' | wc -l)" -eq 2 ]
+}
+
+# No secret stands in a description, a log, a command line or an image.
+check_canaries() {
+  local name value
+  docker ps -aq | xargs docker inspect >"$run/seen" && compose logs >>"$run/seen" 2>&1
+  ps axww -o args >>"$run/seen"
+  docker history --no-trunc echelon:0.1.0 >>"$run/seen" && docker history --no-trunc echelon-ray:0.1.0 >>"$run/seen"
+  for name in "${SECRETS[@]}"; do
+    value=$(cat "$src/deploy/docker/secrets/$name")
+    ! grep -qF "$value" "$run/seen" || fail "the secret $name is shown by docker inspect, a log, ps or an image"
+  done
+  say "no secret in docker inspect, logs, command lines and images"
+}
+
+healthy() {
+  local name
+  for name in "$@"; do [ "$(docker inspect -f '{{.State.Health.Status}}' "echelon-$name-1")" = healthy ] || return 1; done
+}
+
+# Kills the first process of each container from outside, as the kernel would, in the middle of a training.
+check_kills() {
+  local id name killed=(dispatcher api redis ray)
+  id=$(submit 120 --json | field id) || fail "a second training is not accepted"
+  for name in "${killed[@]}"; do
+    wait_until 60 running "$id" || fail "$id does not run before $name is killed"
+    sleep 2
+    kill -9 "$(docker inspect -f '{{.State.Pid}}' "echelon-$name-1")"
+    wait_until 60 restarted "$name" || fail "$name does not start again after kill -9"
+    wait_until 120 healthy "${killed[@]}" || fail "not all are healthy after kill -9 of $name"
+  done
+  echelon watch "$id" >"$run/watch.log" 2>&1 || fail "the training does not survive kill -9 of each container"
+  say "kill -9 of ${killed[*]} in mid-training: $(tail -n1 "$run/watch.log")"
+}
+
+field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+running() { [ "$(echelon get "$1" --json | field state)" = running ]; }
+restarted() { [ "$(docker inspect -f '{{.RestartCount}}' "echelon-$1-1")" -gt 0 ]; }
+
+check_restart() {
+  local before after
+  before=$(echelon ls --json) || fail "the experiments cannot be listed"
+  compose down >"$run/down.log" 2>&1 || fail "compose down fails"
+  say "compose down"
+  start_stack
+  after=$(echelon ls --json)
+  [ "$before" = "$after" ] || fail "down and up changed the records"
+  submit 5 --watch >"$run/after.log" 2>&1 || fail "a training after down and up does not succeed"
+  say "down and up keep every record; then: $(tail -n1 "$run/after.log")"
+}
+
+# wrong NAME CONTENT SERVICE SENTENCE: with that content of a secret the service ends and says why.
+wrong() {
+  local file=$src/deploy/docker/secrets/$1 output status=0
+  cp "$file" "$run/right"
+  printf '%s' "$2" >"$file"
+  output=$(cd "$src" && timeout 90 docker-compose run --rm --no-deps -T "$3" 2>&1) || status=$?
+  cp "$run/right" "$file"
+  [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "$3 runs with a wrong $1: $output"
+  grep -q "$4" <<<"$output" || fail "$3 does not explain a wrong $1: $output"
+}
+
+check_wrong_secrets() {
+  wrong api-token "" api 'ECHELON_TOKENS has an empty file'
+  wrong api-token "short" api 'ECHELON_TOKENS must hold tokens of at least'
+  wrong cookie-secret "short" api 'ECHELON_COOKIE_SECRET must have at least'
+  wrong redis-password "not-the-password-of-this-redis" api 'password'
+  wrong redis-password "not-the-password-of-this-redis" dispatcher 'password'
+  say "wrong secrets are refused with a sentence"
+}
