@@ -64,6 +64,8 @@ const COLUMNS = {
   observation: '`observation`',
   stepReturn: 'step returns (or rewards)',
   score: '`tokenLevelRewardSum`',
+  responseLength: '`responseLength`',
+  rewards: '`rewards`',
 };
 
 function columnsInWords(estimator: Estimator): string {
@@ -81,27 +83,38 @@ type Column = keyof typeof COLUMNS;
 function columnsOf(estimator: Estimator, changes: AnyParameters): Column[] {
   const usual = completeParameters(estimator.parameters) as AnyParameters;
   const uses = estimator.uses({ ...usual, ...changes });
-  return (['observation', 'stepReturn', 'score'] as const).filter((column) => uses[column]);
+  return (Object.keys(COLUMNS) as Column[]).filter((column) => uses[column]);
 }
 
 function flagsOf({ parameters }: Estimator): string[] {
   return Object.keys(parameters).filter((key) => parameters[key]!.kind === 'flag');
 }
 
-/** The estimators as Python sees them; parameters are in snake case there. */
+/**
+ * The estimators as Python sees them; parameters are in snake case there. The wire has no columns of reward functions, so
+ * their estimators are for files only.
+ */
 function pythonRegistry(): string {
-  return `_ESTIMATORS = {\n${estimators.map(pythonEstimator).join('')}}\n`;
+  const known = estimators.filter((estimator) => !columnsOf(estimator, {}).includes('rewards'));
+  return `_ESTIMATORS = {\n${known.map(pythonEstimator).join('')}}\n`;
 }
 
 const PYTHON_COLUMNS = { observation: '("observation",)', stepReturn: '_RETURNS', score: '_SCORES' };
 
+/** Columns that Python demands. Lengths are needed by some parameters only: without them rows are unverifiable. */
+function pythonColumns(estimator: Estimator, changes: AnyParameters): (keyof typeof PYTHON_COLUMNS)[] {
+  return columnsOf(estimator, changes).filter(
+    (column) => column in PYTHON_COLUMNS,
+  ) as (keyof typeof PYTHON_COLUMNS)[];
+}
+
 function pythonEstimator(estimator: Estimator): string {
-  const own = columnsOf(estimator, {});
+  const own = pythonColumns(estimator, {});
   const parameters = Object.entries(estimator.parameters).map(
     ([key, rule]) => `            ${JSON.stringify(snake(key))}: ${pythonParameter(rule)},\n`,
   );
   const more = flagsOf(estimator).flatMap((flag) =>
-    columnsOf(estimator, { [flag]: true })
+    pythonColumns(estimator, { [flag]: true })
       .filter((column) => !own.includes(column))
       .map((column) => `${JSON.stringify(snake(flag))}: ${PYTHON_COLUMNS[column]}`),
   );

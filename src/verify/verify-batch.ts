@@ -127,7 +127,7 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
 function overflowText({ estimator }: Batch, { model }: Judge, rows: number): string {
   if (!weightsLeaveRange(model)) return `${count(rows, 'row')} may have overflowed on the way.`;
   const plan = estimatorOf(estimator.name).rowPlan(estimator.params);
-  const weighed = 'unbounded' in plan ? undefined : plan.terms.find((term) => term.over === 'context');
+  const weighed = 'terms' in plan ? plan.terms.find((term) => term.over === 'context') : undefined;
   const stated = weighed?.weighedBy ?? 'its weights';
   return `${count(rows, 'row')}: with ${stated} the levels’ weights may leave the range of ${estimator.precision}.`;
 }

@@ -118,7 +118,8 @@ export function randomMachine(
   };
 }
 
-function meanOf(values: readonly number[], sum: Summation, machine: Machine): number {
+/** The mean of values, in the machine's form. */
+export function meanOf(values: readonly number[], sum: Summation, machine: Machine): number {
   const f = machine.round;
   if (machine.mean === 'running') return running(values, machine).mean;
   if (machine.mean === 'reciprocal') return f(sum(values) * f(1 / values.length));
@@ -149,7 +150,8 @@ function running(values: readonly number[], machine: Machine): { mean: number; s
   return { mean, squares };
 }
 
-function deviationOf(values: readonly number[], divisor: number, machine: Machine): number {
+/** The root of the sum of squares over `divisor`, in the machine's form. */
+export function deviationOf(values: readonly number[], divisor: number, machine: Machine): number {
   const f = machine.round;
   const root = (squares: number): number =>
     f(Math.sqrt(Math.max(0, machine.reciprocal ? f(squares * f(1 / divisor)) : f(squares / divisor))));
@@ -191,7 +193,7 @@ function normalise(values: readonly number[], how: Normalisation, machine: Machi
 }
 
 /** Rows by key, in batch order. */
-function gather(rows: number, key: (row: number) => string | undefined): number[][] {
+export function gather(rows: number, key: (row: number) => string | undefined): number[][] {
   const clusters = new Map<string, number[]>();
   for (let row = 0; row < rows; row++) {
     const k = key(row);
@@ -281,7 +283,8 @@ function leaveOneOut(batch: Batch, machine: Machine): Float64Array {
   return advantage;
 }
 
-function lessTheOthers(values: readonly number[], at: number, machine: Machine): number {
+/** A value less the mean of the others, in the machine's form. */
+export function lessTheOthers(values: readonly number[], at: number, machine: Machine): number {
   const f = machine.round;
   const n = values.length;
   const x = values[at]!;

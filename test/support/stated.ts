@@ -14,7 +14,7 @@ type OfAny = Omit<HgpoParameters, 'singleton'> &
 
 /** What a file's `params` may hold, with `name` for the estimator's. */
 export type Stated = Partial<OfBatch> &
-  Partial<OfAny> & { readonly name?: EstimatorName; readonly singleton?: 'drop' | 'raw' | 'zero' };
+  Partial<OfAny> & { readonly name?: EstimatorName; readonly singleton?: 'drop' | 'raw' | 'zero' | 'nan' };
 
 /** The estimator that a file with these parameters states. */
 export function stated({ name, ...parameters }: Stated): BatchEstimator {
@@ -25,12 +25,12 @@ export function stated({ name, ...parameters }: Stated): BatchEstimator {
 /** The batch with some of its estimator's parameters stated otherwise. */
 export function restated(batch: Batch, changes: Stated): Batch {
   const { params, others, ...rest } = batch.estimator;
-  return { ...batch, estimator: stated({ ...others, ...params, ...rest, ...changes }) };
+  return { ...batch, estimator: stated({ ...others, ...params, ...rest, ...changes } as Stated) };
 }
 
 /** All parameters of a batch's estimator side by side; those of other estimators are undefined. */
 export function parametersOf({ name, params }: BatchEstimator): Partial<OfAny> {
-  const all: Partial<OfAny> = params;
+  const all = params as Partial<OfAny>;
   return name === 'hgpo' ? { ...all, statistics: (params as HgpoParameters).baseStatistics } : all;
 }
 

@@ -112,6 +112,11 @@ _ESTIMATORS = {
             "singleton": _Parameter(str, "raw"),
             "statistics": _Parameter(str, "rows"),
             "baseline": _Parameter(str, "group"),
+            "deviation_over": _Parameter(str, "group"),
+            "guard": _Parameter(str, "none"),
+            "guard_above": _Parameter(float, 0),
+            "missing": _Parameter(str, "propagate"),
+            "clip": _Parameter(float, 0),
         },
         columns=(_SCORES,),
         columns_with={},
@@ -120,6 +125,64 @@ _ESTIMATORS = {
         parameters={
             "singleton": _Parameter(str, "raw"),
             "statistics": _Parameter(str, "rows"),
+            "normalize": _Parameter(str, "none"),
+            "epsilon": _Parameter(float, 1e-6),
+            "missing": _Parameter(str, "propagate"),
+        },
+        columns=(_SCORES,),
+        columns_with={},
+    ),
+    "reinforce_plus_plus": _Estimator(
+        parameters={
+            "baseline": _Parameter(str, "none"),
+            "recentre": _Parameter(bool, True),
+            "normalize_by_std": _Parameter(bool, True),
+            "weight": _Parameter(str, "token"),
+            "deviation_over": _Parameter(str, "batch"),
+            "deviation": _Parameter(str, "sample"),
+            "epsilon": _Parameter(float, 1e-8),
+            "epsilon_place": _Parameter(str, "variance-added"),
+            "singleton": _Parameter(str, "raw"),
+        },
+        columns=(_SCORES,),
+        columns_with={},
+    ),
+    "max_rl": _Estimator(
+        parameters={
+            "epsilon": _Parameter(float, 0),
+            "guard": _Parameter(str, "zero"),
+            "guard_above": _Parameter(float, 0),
+            "singleton": _Parameter(str, "zero"),
+        },
+        columns=(_SCORES,),
+        columns_with={},
+    ),
+    "opo": _Estimator(
+        parameters={
+            "singleton": _Parameter(str, "raw"),
+        },
+        columns=(_SCORES,),
+        columns_with={},
+    ),
+    "gpg": _Estimator(
+        parameters={
+            "singleton": _Parameter(str, "raw"),
+        },
+        columns=(_SCORES,),
+        columns_with={},
+    ),
+    "grpo_passk": _Estimator(
+        parameters={
+            "normalize_by_std": _Parameter(bool, True),
+            "epsilon": _Parameter(float, 1e-6),
+        },
+        columns=(_SCORES,),
+        columns_with={},
+    ),
+    "rae": _Estimator(
+        parameters={
+            "decay": _Parameter(float, None),
+            "start": _Parameter(float, 0),
         },
         columns=(_SCORES,),
         columns_with={},

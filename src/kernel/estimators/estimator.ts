@@ -2,14 +2,19 @@
 
 import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
 import type { Deviation } from '../spread.ts';
+import type { RewardColumn, StagePlan } from '../stages.ts';
 import type { StepColumns } from '../steps.ts';
 import type { AnyParameters, ParameterRule } from './parameters.ts';
 
-/** The columns of a batch. The last two throw if the batch lacks them, and only if they are asked for. */
+/** The columns of a batch. Each function throws if the batch lacks its column, and only if the estimator calls it. */
 export interface EstimatorInput {
   readonly steps: StepColumns;
   stepReturn(): Float64Array;
   score(): Float64Array;
+  /** Response tokens of each row. */
+  responseLength?(): Int32Array;
+  /** The columns of the reward functions. */
+  rewards?(): readonly RewardColumn[];
 }
 
 /** What an estimator computes from. */
@@ -24,6 +29,10 @@ export interface Uses {
   readonly scoresOver: GroupStatistics;
   /** Rows of one trajectory may have different advantages. */
   readonly stepwise: boolean;
+  /** The number of response tokens of each row. */
+  readonly responseLength?: boolean;
+  /** The columns of the reward functions, instead of the score. */
+  readonly rewards?: boolean;
 }
 
 /** What is done with (x − mean): divided by (deviation + ε), nothing, or times n / (n − 1). */
@@ -65,8 +74,8 @@ export interface RowFormula {
   readonly weightEpsilon: number;
 }
 
-/** The formula, or in words what has no error bounds: then every row is unverifiable. */
-export type RowPlan = RowFormula | { readonly unbounded: string };
+/** The formula as terms or as a chain of stages, or in words what has no error bounds: then every row is unverifiable. */
+export type RowPlan = RowFormula | StagePlan | { readonly unbounded: string };
 
 /** The same estimator with other parameters: a mistake that trainers make, tried as the cause of wrong rows. */
 export interface Variant<P> {

@@ -2,9 +2,10 @@ import type { GroupSums } from '../group-sums.ts';
 import { firstRows, groupSums } from '../group-sums.ts';
 import type { Spread } from '../spread.ts';
 import { divisor } from '../spread.ts';
+import type { Stage, StagePlan } from '../stages.ts';
 import { checkLength } from '../steps.ts';
 import type { Estimator } from './estimator.ts';
-import type { ChoiceRule, ParametersOf } from './parameters.ts';
+import type { ChoiceRule, NumberRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
 import {
   deviationRule,
@@ -12,10 +13,16 @@ import {
   EPSILON,
   EPSILON_PLACE,
   EPSILON_VARIANTS,
-  GROUP_SINGLETON,
+  evaluateStages,
   GROUP_STATISTICS,
+  GUARD_ABOVE,
   groupVariants,
+  guardOf,
+  guardParts,
+  guardRule,
+  MISSING_SCORE,
   numberText,
+  singletonRule,
   unusual,
 } from './shared.ts';
 
@@ -26,14 +33,33 @@ const BASELINE: ChoiceRule<'group' | 'leave-one-out'> = {
   doc: '`leave-one-out` compares each row with the mean and deviation of the others.',
 };
 
+const DEVIATION_OVER: ChoiceRule<'group' | 'batch'> = {
+  kind: 'choice',
+  choices: ['group', 'batch'],
+  default: 'group',
+  doc: 'The deviation runs over the row’s `group`, or over all scores of the `batch`.',
+};
+
+const CLIP: NumberRule = {
+  kind: 'number',
+  default: 0,
+  least: 0,
+  doc: 'Advantages are clipped to ±`clip`. 0: they are not clipped.',
+};
+
 const PARAMETERS = {
   normalizeByStd: { kind: 'flag', default: true, doc: 'Divide by the deviation.' },
   epsilon: EPSILON,
   epsilonPlace: EPSILON_PLACE,
   deviation: deviationRule('sample'),
-  singleton: GROUP_SINGLETON,
+  singleton: singletonRule('raw'),
   statistics: GROUP_STATISTICS,
   baseline: BASELINE,
+  deviationOver: DEVIATION_OVER,
+  guard: guardRule('none'),
+  guardAbove: GUARD_ABOVE,
+  missing: MISSING_SCORE,
+  clip: CLIP,
 } as const;
 
 /** Everything that changes GRPO's numbers. */
@@ -58,6 +84,10 @@ export const GRPO: Estimator<GrpoParameters> = {
     `over=${p.statistics}`,
     ...(p.normalizeByStd ? unusual('eps-place', p.epsilonPlace, GRPO_RECIPE.epsilonPlace) : []),
     ...unusual('baseline', p.baseline, GRPO_RECIPE.baseline),
+    ...(p.normalizeByStd ? unusual('std-over', p.deviationOver, 'group') : []),
+    ...(p.normalizeByStd ? guardParts(p) : []),
+    ...unusual('missing', p.missing, 'propagate'),
+    ...(p.clip === 0 ? [] : [`clip=${numberText(p.clip)}`]),
   ],
   uses: (p) => ({
     observation: false,
@@ -66,11 +96,18 @@ export const GRPO: Estimator<GrpoParameters> = {
     scoresOver: p.statistics,
     stepwise: false,
   }),
-  evaluate: ({ steps, score }, p) => grpo(steps.group, score(), p, steps.trajectory),
+  evaluate(input, parameters) {
+    const p = completeParameters(PARAMETERS, parameters);
+    if (isChain(p) && p.statistics === 'rows') return evaluateStages(chainOf(p), input);
+    return grpo(input.steps.group, input.score(), p, input.steps.trajectory);
+  },
   rowPlan(p) {
-    if (p.baseline !== 'group') return { unbounded: `the baseline ${p.baseline}` };
-    if (p.normalizeByStd && p.epsilonPlace !== 'added') return { unbounded: `epsilon ${p.epsilonPlace}` };
-    const { deviation, singleton, statistics, epsilon } = p;
+    if (isChain(p)) {
+      if (p.statistics === 'rows') return chainOf(p);
+      return { unbounded: 'statistics over trajectories with other than usual parameters' };
+    }
+    const { deviation, statistics, epsilon } = p;
+    const singleton = p.singleton === 'raw' ? 'raw' : 'zero';
     const norm = p.normalizeByStd ? 'deviation' : 'none';
     return {
       combination: 'sum',
@@ -84,9 +121,42 @@ export const GRPO: Estimator<GrpoParameters> = {
     { text: divisionSwitched(p.normalizeByStd), changes: { normalizeByStd: !p.normalizeByStd } },
     ...EPSILON_VARIANTS,
     { text: 'leave-one-out baseline', changes: { baseline: 'leave-one-out' } },
+    { text: 'divided by the deviation of the whole batch', changes: { deviationOver: 'batch' } },
     ...groupVariants(p),
   ],
 };
+
+/** True for parameters that are bounded as a chain of stages, not as a term over the group. */
+function isChain(p: GrpoParameters): boolean {
+  const divided = p.epsilonPlace !== 'added' || p.deviationOver !== 'group' || p.guard !== 'none';
+  const other = p.baseline !== 'group' || p.missing !== 'propagate' || p.clip !== 0 || p.singleton === 'nan';
+  return (p.normalizeByStd && divided) || other;
+}
+
+function chainOf(p: GrpoParameters): StagePlan {
+  const others = p.baseline === 'leave-one-out';
+  const set = { over: 'group', weight: 'row' } as const;
+  const { deviation, epsilon, epsilonPlace, singleton, missing } = p;
+  const division: Stage = {
+    do: 'divide-by-deviation',
+    set: { ...set, over: p.deviationOver },
+    of: 'scores',
+    others,
+    deviation,
+    epsilon,
+    epsilonPlace,
+    ...guardOf(p),
+  };
+  return {
+    stages: [
+      others ? { do: 'subtract-others' } : { do: 'subtract-mean', set },
+      ...(p.normalizeByStd ? [division] : []),
+      ...(p.clip === 0 ? [] : [{ do: 'clip', limit: p.clip } as const]),
+    ],
+    singleton,
+    missing,
+  };
+}
 
 function divisionSwitched(divided: boolean): string {
   return divided

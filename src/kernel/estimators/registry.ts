@@ -1,11 +1,30 @@
 import type { Estimator } from './estimator.ts';
+import { GDPO } from './gdpo.ts';
 import { GIGPO } from './gigpo.ts';
+import { GPG } from './gpg.ts';
 import { GRPO } from './grpo.ts';
+import { GRPO_PASSK } from './grpo-passk.ts';
 import { HGPO } from './hgpo.ts';
+import { MAX_RL } from './max-rl.ts';
+import { OPO } from './opo.ts';
+import { RAE } from './rae.ts';
+import { REINFORCE_PLUS_PLUS } from './reinforce-plus-plus.ts';
 import { RLOO } from './rloo.ts';
 
 /** All estimators, by name: the only list of them, in the order in which people see them. */
-export const ESTIMATORS = { hgpo: HGPO, gigpo: GIGPO, grpo: GRPO, rloo: RLOO };
+export const ESTIMATORS = {
+  hgpo: HGPO,
+  gigpo: GIGPO,
+  grpo: GRPO,
+  rloo: RLOO,
+  reinforce_plus_plus: REINFORCE_PLUS_PLUS,
+  max_rl: MAX_RL,
+  gdpo: GDPO,
+  opo: OPO,
+  gpg: GPG,
+  grpo_passk: GRPO_PASSK,
+  rae: RAE,
+};
 
 /** The estimators' names. */
 export type EstimatorName = keyof typeof ESTIMATORS;

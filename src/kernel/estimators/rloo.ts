@@ -1,13 +1,36 @@
 import { firstRows, groupSums } from '../group-sums.ts';
+import type { Stage, StagePlan } from '../stages.ts';
 import { checkLength } from '../steps.ts';
 import type { Estimator } from './estimator.ts';
-import type { ParametersOf } from './parameters.ts';
+import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
-import { EPSILON, GROUP_SINGLETON, GROUP_STATISTICS, groupVariants } from './shared.ts';
+import {
+  EPSILON,
+  evaluateStages,
+  GROUP_SINGLETON,
+  GROUP_STATISTICS,
+  groupVariants,
+  MISSING_SCORE,
+  numberText,
+  unusual,
+} from './shared.ts';
 
-const PARAMETERS = { singleton: GROUP_SINGLETON, statistics: GROUP_STATISTICS } as const;
+const NORMALIZE: ChoiceRule<'none' | 'group' | 'batch' | 'whiten'> = {
+  kind: 'choice',
+  choices: ['none', 'group', 'batch', 'whiten'],
+  default: 'none',
+  doc: 'Divide by the sample deviation + ε of the scores of the `group` or of the `batch`; `whiten` subtracts the mean of all advantages and divides by their deviation + ε.',
+};
 
-/** Everything that changes RLOO's numbers. */
+const PARAMETERS = {
+  singleton: GROUP_SINGLETON,
+  statistics: GROUP_STATISTICS,
+  normalize: NORMALIZE,
+  epsilon: EPSILON,
+  missing: MISSING_SCORE,
+} as const;
+
+/** Everything that changes RLOO's numbers. `epsilon` counts with `normalize`. */
 export type RlooParameters = ParametersOf<typeof PARAMETERS>;
 
 /** The values of verl-agent's verl/trainer/ppo/core_algos.py. */
@@ -17,11 +40,18 @@ export const RLOO_RECIPE: RlooParameters = completeParameters(PARAMETERS);
 export const RLOO: Estimator<RlooParameters> = {
   name: 'rloo',
   title: 'REINFORCE with a leave-one-out baseline',
-  formula: 'A(i) = n / (n − 1) · (S_i − mean S) over the n rows of i’s group',
+  formula:
+    'A(i) = n / (n − 1) · (S_i − mean S) over the n rows of i’s group, then divided as `normalize` says',
   source: 'verl-agent, verl/trainer/ppo/core_algos.py',
   edgeCases: 'A group of one value gives S_i by `raw`. Scores that are all equal give 0.',
   parameters: PARAMETERS,
-  fingerprint: (p) => [`singleton=${p.singleton}`, `over=${p.statistics}`],
+  fingerprint: (p) => [
+    `singleton=${p.singleton}`,
+    `over=${p.statistics}`,
+    ...unusual('normalize', p.normalize, 'none'),
+    ...(p.normalize === 'none' ? [] : [`eps=${numberText(p.epsilon)}`]),
+    ...unusual('missing', p.missing, 'propagate'),
+  ],
   uses: (p) => ({
     observation: false,
     stepReturn: false,
@@ -29,26 +59,59 @@ export const RLOO: Estimator<RlooParameters> = {
     scoresOver: p.statistics,
     stepwise: false,
   }),
-  evaluate: ({ steps, score }, p) => rloo(steps.group, score(), p, steps.trajectory),
-  rowPlan: ({ singleton, statistics }) => ({
-    combination: 'sum',
-    terms: [
-      {
-        over: 'group',
-        norm: 'leave-one-out',
-        deviation: 'sample',
-        singleton,
-        statistics,
-        weight: 1,
-        overTokens: false,
-      },
-    ],
-    // Without effect: nothing is divided by a deviation.
-    epsilon: EPSILON.default,
-    weightEpsilon: EPSILON.default,
-  }),
-  variants: groupVariants,
+  evaluate(input, parameters) {
+    const p = completeParameters(PARAMETERS, parameters);
+    if (isChain(p) && p.statistics === 'rows') return evaluateStages(chainOf(p), input);
+    return rloo(input.steps.group, input.score(), p, input.steps.trajectory);
+  },
+  rowPlan(p) {
+    const { singleton, statistics } = p;
+    if (isChain(p) && statistics === 'rows') return chainOf(p);
+    if (isChain(p)) return { unbounded: 'statistics over trajectories together with normalize or missing' };
+    const term = {
+      over: 'group',
+      norm: 'leave-one-out',
+      deviation: 'sample',
+      singleton,
+      statistics,
+    } as const;
+    return {
+      combination: 'sum',
+      terms: [{ ...term, weight: 1, overTokens: false }],
+      // Without effect: nothing is divided by a deviation.
+      epsilon: EPSILON.default,
+      weightEpsilon: EPSILON.default,
+    };
+  },
+  variants: (p) => [
+    ...groupVariants(p),
+    { text: 'divided by the deviation of the group', changes: { normalize: 'group' } },
+    { text: 'whitened over the batch', changes: { normalize: 'whiten' } },
+  ],
 };
+
+/** True for parameters that are bounded as a chain of stages, not as a term over the group. */
+function isChain(p: RlooParameters): boolean {
+  return p.normalize !== 'none' || p.missing !== 'propagate';
+}
+
+function chainOf({ normalize, epsilon, singleton, missing }: RlooParameters): StagePlan {
+  const batch = { over: 'batch', weight: 'row' } as const;
+  const division = {
+    do: 'divide-by-deviation',
+    others: false,
+    deviation: 'sample',
+    epsilon,
+    epsilonPlace: 'added',
+  } as const;
+  const stages: Stage[] = [{ do: 'subtract-others' }];
+  if (normalize === 'whiten') {
+    stages.push({ do: 'subtract-mean', set: batch }, { ...division, set: batch, of: 'current' });
+  } else if (normalize !== 'none') {
+    stages.push({ ...division, set: { ...batch, over: normalize }, of: 'scores' });
+  }
+  return { stages, singleton, missing };
+}
 
 /**
  * RLOO: REINFORCE with a leave-one-out baseline (verl-agent, verl/trainer/ppo/core_algos.py).

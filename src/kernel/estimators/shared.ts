@@ -2,14 +2,18 @@
 
 import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
 import type { Deviation, EpsilonPlace } from '../spread.ts';
+import type { AnySingleton, Guard, MissingRule, StagePlan } from '../stages.ts';
+import { runStages } from '../stages.ts';
 import type { NormMode } from '../steps.ts';
-import type { Variant } from './estimator.ts';
+import type { EstimatorInput, Uses, Variant } from './estimator.ts';
 import type { ChoiceRule, NumberRule } from './parameters.ts';
 
 const DEVIATIONS: readonly Deviation[] = ['population', 'sample'];
 const MODES: readonly NormMode[] = ['mean_std_norm', 'mean_norm'];
 const PLACES: readonly EpsilonPlace[] = ['added', 'floor', 'variance-added', 'variance-floor'];
 const SINGLETONS: readonly GroupSingleton[] = ['raw', 'zero'];
+const MISSING: readonly MissingRule[] = ['propagate', 'zero', 'exclude'];
+const GUARDS: readonly GuardRule[] = ['none', 'keep', 'zero'];
 const STATISTICS: readonly GroupStatistics[] = ['rows', 'trajectories'];
 
 /** Epsilon, 1e-6 in verl-agent. */
@@ -47,6 +51,83 @@ export const GROUP_SINGLETON: ChoiceRule<GroupSingleton> = {
   default: 'raw',
   doc: 'A group of one value: `raw` passes it through (mean 0, deviation 1), `zero` gives 0.',
 };
+
+/** What a group of one value gives to an estimator whose published forms differ in it. */
+export function singletonRule(usual: AnySingleton): ChoiceRule<AnySingleton> {
+  const doc =
+    'A group of one value: `raw` passes it through (mean 0, deviation 1), `zero` gives 0, `nan` gives NaN.';
+  return { kind: 'choice', choices: [...SINGLETONS, 'nan'], default: usual, doc };
+}
+
+/** What a score of NaN does. */
+export const MISSING_SCORE: ChoiceRule<MissingRule> = {
+  kind: 'choice',
+  choices: MISSING,
+  default: 'propagate',
+  doc: 'A score of NaN: `propagate` makes its group NaN, `zero` counts it as 0, `exclude` leaves it out of every statistic and gives its row 0.',
+};
+
+/** What a divisor that is not above the threshold does: `none` divides all the same. */
+export type GuardRule = 'none' | 'keep' | 'zero';
+
+/** See {@link GuardRule}. */
+export function guardRule(usual: GuardRule): ChoiceRule<GuardRule> {
+  const doc =
+    'A divisor (before ε) that is not above `guardAbove`: `none` divides by it, `keep` does not divide, `zero` gives 0.';
+  return { kind: 'choice', choices: GUARDS, default: usual, doc };
+}
+
+/** Threshold of the guard. */
+export const GUARD_ABOVE: NumberRule = {
+  kind: 'number',
+  default: 0,
+  least: 0,
+  doc: 'Threshold of `guard`.',
+};
+
+/** The guard of a stage; absent for `none`. */
+export function guardOf({ guard, guardAbove }: { readonly guard: GuardRule; readonly guardAbove: number }): {
+  guard?: Guard;
+} {
+  return guard === 'none' ? {} : { guard: { above: guardAbove, otherwise: guard } };
+}
+
+/** The parts of a fingerprint that a guard adds. */
+export function guardParts({
+  guard,
+  guardAbove,
+}: {
+  readonly guard: GuardRule;
+  readonly guardAbove: number;
+}): string[] {
+  if (guard === 'none') return [];
+  return [`guard=${guard}${guardAbove === 0 ? '' : `<=${numberText(guardAbove)}`}`];
+}
+
+/** What an estimator uses that is a chain over the scores of rows. */
+export const SCORES_OF_ROWS: Uses = {
+  observation: false,
+  stepReturn: false,
+  score: true,
+  scoresOver: 'rows',
+  stepwise: false,
+};
+
+/** Evaluates a chain on the columns of a batch. */
+export function evaluateStages(
+  plan: StagePlan,
+  { steps, score, responseLength, rewards }: EstimatorInput,
+): Float64Array {
+  const absent = (name: string) => (): never => {
+    throw new TypeError(`the estimator needs ${name}`);
+  };
+  return runStages(plan, {
+    group: steps.group,
+    score,
+    tokens: responseLength ?? absent('response lengths'),
+    rewards: rewards ?? absent('the columns of the reward functions'),
+  });
+}
 
 /** What the mean and deviation of a group run over. */
 export const GROUP_STATISTICS: ChoiceRule<GroupStatistics> = {
@@ -91,7 +172,7 @@ interface Grouped {
 }
 
 /** Groups of one as 0, and statistics over the other unit. */
-export function groupVariants({ statistics }: Grouped): Variant<Grouped>[] {
+export function groupVariants({ statistics }: Pick<Grouped, 'statistics'>): Variant<Grouped>[] {
   return [
     { text: 'a group of one gives 0', changes: { singleton: 'zero' } },
     statistics === 'trajectories'

@@ -23,6 +23,8 @@ export interface Inputs {
   /** Undefined where neither returns nor rewards are in the batch. */
   readonly stepReturn?: InputColumn;
   readonly score?: InputColumn;
+  /** The columns of the reward functions, with their weights. */
+  readonly rewards?: readonly { readonly weight: number; readonly column: InputColumn }[];
   /** Returns from rewards, gamma and penalty; undefined where the batch lacks one of them. */
   readonly recomputed?: ReturnBounds;
 }
@@ -41,6 +43,9 @@ export function chooseInputs(batch: Batch): Inputs {
     ...(stepReturn === undefined ? {} : { stepReturn }),
     ...(score === undefined ? {} : { score }),
     ...(recomputed === undefined ? {} : { recomputed }),
+    ...(batch.rewards && {
+      rewards: batch.rewards.map(({ weight, value }) => ({ weight, column: rounded(value, arithmetic) })),
+    }),
   };
 }
 

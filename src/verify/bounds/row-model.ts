@@ -14,6 +14,7 @@ import type {
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import { firstRows, type GroupStatistics } from '../../kernel/group-sums.ts';
 import type { Deviation } from '../../kernel/spread.ts';
+import type { StagePlan } from '../../kernel/stages.ts';
 import type { StepColumns } from '../../kernel/steps.ts';
 import { type Batch, type Forms, usesOf } from '../format/batch.ts';
 import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
@@ -23,6 +24,7 @@ import type { Arithmetic } from './arithmetic.ts';
 import { type ClusterBounds, clusterBounds, emptyBounds } from './cluster-bounds.ts';
 import { chooseInputs, type InputColumn, type Inputs } from './inputs.ts';
 import { boundPart, boundSingle, emptyPart, type Part, setPart } from './level-value.ts';
+import { type BoundedStage, boundStages, type StageBoundsInput } from './stage-bounds.ts';
 
 /** Clusters of one level with the bounds over them. `level` is k, or -1 for the whole group. */
 export interface ModelLevel {
@@ -51,6 +53,8 @@ export interface RowModel {
   /** Added to deviations, and to the sum of the weights. */
   readonly epsilon: number;
   readonly weightEpsilon: number;
+  /** The stages of an estimator that is a chain of them. Its levels describe the groups only. */
+  readonly stages?: readonly BoundedStage[];
   /** The parts of a row in the recipe's forms, or in any; valid until the next call. */
   parts(row: number, forms?: Forms): RowParts;
 }
@@ -84,6 +88,7 @@ export function createRowModel(batch: Batch): ModelOutcome {
   const observation = batch.observation ?? new Int32Array(batch.rows);
   const { rows, group, trajectory } = batch;
   const steps: StepColumns = { rows, group, trajectory, observation };
+  if ('stages' in plan) return { model: stageModel(batch, steps, inputs, plan) };
   const levels = plan.terms.flatMap((term) =>
     term.over === 'group' ? [groupLevel(batch, inputs, term)] : contextLevels(steps, inputs, term),
   );
@@ -103,6 +108,8 @@ function missingInputs(batch: Batch, inputs: Inputs): string[] {
     else if (uses.scoresOver === 'trajectories' && !isPerTrajectory(batch, inputs.score.value))
       missing.push('one tokenLevelRewardSum for all rows of a trajectory');
   }
+  if (uses.responseLength === true && batch.responseLength === undefined) missing.push('responseLength');
+  if (uses.rewards === true && inputs.rewards === undefined) missing.push('rewards');
   return missing;
 }
 
@@ -120,14 +127,63 @@ function isPerTrajectory({ trajectory, trajectoryNames }: Batch, value: Float64A
 
 function trueAdvantages(batch: Batch, steps: StepColumns, inputs: Inputs): Float64Array {
   const column = (input: InputColumn | undefined): Float64Array => {
-    if (input === undefined) throw new TypeError('the column is not in the batch');
-    return input.stated ?? input.value;
+    const { stated, value } = given(input);
+    return stated ?? value;
   };
   const { name, params } = batch.estimator;
   return estimatorOf(name).evaluate(
-    { steps, stepReturn: () => column(inputs.stepReturn), score: () => column(inputs.score) },
+    {
+      steps,
+      stepReturn: () => column(inputs.stepReturn),
+      score: () => column(inputs.score),
+      responseLength: () => given(batch.responseLength),
+      rewards: () => given(batch.rewards),
+    },
     params,
   );
+}
+
+/** What `missingInputs` has found to be there. */
+function given<T>(column: T | undefined): T {
+  if (column === undefined) throw new TypeError('the column is not in the batch');
+  return column;
+}
+
+/** A chain of stages: one part per row, the last stage's interval. The level describes the groups. */
+function stageModel(batch: Batch, steps: StepColumns, inputs: Inputs, plan: StagePlan): RowModel {
+  const { arithmetic } = inputs;
+  const input: StageBoundsInput = {
+    group: batch.group,
+    score: () => given(inputs.score),
+    tokens: () => given(batch.responseLength),
+    rewards: () => given(inputs.rewards),
+  };
+  const { column, trace, overflow } = boundStages(plan, input, arithmetic);
+  const groups = { over: 'group', norm: 'none', deviation: 'sample', statistics: 'rows' } as const;
+  const singleton = plan.singleton === 'raw' ? 'raw' : 'zero';
+  const levels =
+    inputs.score === undefined
+      ? []
+      : [groupLevel(batch, inputs, { ...groups, singleton, weight: 1, overTokens: false })];
+  const bounds = emptyBounds(1, arithmetic);
+  bounds.size[0] = 1;
+  const part = emptyPart(bounds);
+  part.level = -1;
+  return {
+    inputs,
+    combination: 'sum',
+    levels,
+    arithmetic,
+    epsilon: 0,
+    weightEpsilon: 0,
+    stages: trace,
+    truth: trueAdvantages(batch, steps, inputs),
+    parts(row) {
+      bounds.overflow[0] = overflow[row]!;
+      setPart(part, column.low[row]!, column.high[row]!);
+      return { parts: [part], combination: 'sum', weightEpsilon: 0, arithmetic };
+    },
+  };
 }
 
 function contextLevels(steps: StepColumns, inputs: Inputs, terms: ContextTerms): ModelLevel[] {

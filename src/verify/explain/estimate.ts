@@ -35,7 +35,13 @@ export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Esti
   const params = changeParameters(estimator.parameters, stated, overrides.params ?? {});
   const steps = estimator.uses(params).observation ? stepColumns(batch) : anyObservation(batch);
   const advantage = estimator.evaluate(
-    { steps, stepReturn: () => returnsOf(batch, overrides), score: () => scoresOf(batch) },
+    {
+      steps,
+      stepReturn: () => returnsOf(batch, overrides),
+      score: () => scoresOf(batch),
+      responseLength: () => columnOf(batch, 'responseLength'),
+      rewards: () => columnOf(batch, 'rewards'),
+    },
     params,
   );
   return { estimator: name, fingerprint: fingerprint(name, params), advantage };
@@ -168,8 +174,16 @@ function correlate(x: Float64Array, y: Float64Array): number {
 }
 
 function scoresOf(batch: Batch): Float64Array {
-  if (batch.tokenLevelRewardSum === undefined) throw missingColumn(batch, 'tokenLevelRewardSum');
-  return batch.tokenLevelRewardSum;
+  return columnOf(batch, 'tokenLevelRewardSum');
+}
+
+function columnOf<K extends 'tokenLevelRewardSum' | 'responseLength' | 'rewards'>(
+  batch: Batch,
+  key: K,
+): NonNullable<Batch[K]> {
+  const column = batch[key];
+  if (column === undefined || column === null) throw missingColumn(batch, key);
+  return column;
 }
 
 /** An estimator that looks at groups alone does not read the observations: any column will do. */

@@ -3,6 +3,7 @@ import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
 import type { AnyParameters } from '../../kernel/estimators/parameters.ts';
 import type { EstimatorName, EstimatorParameters } from '../../kernel/estimators/registry.ts';
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
+import type { RewardColumn } from '../../kernel/stages.ts';
 import type { StepColumns } from '../../kernel/steps.ts';
 import { BatchFormatError } from './format-error.ts';
 
@@ -80,6 +81,8 @@ export interface Batch {
   readonly tokenLevelRewardSum?: Float64Array;
   /** How far each score may be from the trainer's number, if the file gives its parts only. */
   readonly scoreError?: Float64Array;
+  /** Each reward function's own column, for estimators that normalise them one by one. */
+  readonly rewards?: readonly RewardColumn[];
   readonly responseLength?: Int32Array;
   /** As the trainer computed it: float32 values, widened. NaN where it was NaN. */
   readonly reportedStepReward?: Float64Array;

@@ -37,6 +37,8 @@ const BATCH_KEYS = [
   'reward',
   'actionValid',
   'tokenLevelRewardSum',
+  'rewards',
+  'rewardWeights',
   'responseLength',
   'reported',
 ];
@@ -98,10 +100,27 @@ function readColumns(
     reward: numberColumn(place, 'reward', batch.reward, rows),
     actionValid: flagColumn(place, 'actionValid', batch.actionValid, rows),
     tokenLevelRewardSum: numberColumn(place, 'tokenLevelRewardSum', batch.tokenLevelRewardSum, rows),
+    rewards: rewardColumns(place, batch, rows),
     responseLength: integerColumn(place, 'responseLength', batch.responseLength, counts),
     reportedStepReward: reportedColumn(place, 'reported.stepReward', reported.stepReward, rows),
     reportedAdvantage: reportedColumn(place, 'reported.advantage', reported.advantage, rows),
   });
+}
+
+/** `rewards: {name: column}` and `rewardWeights: {name: weight}`; a weight that is omitted is 1. */
+function rewardColumns(place: Place, batch: JsonObject, rows: number): Batch['rewards'] {
+  const columns = objectOf(place, batch, 'rewards');
+  const weights = objectOf(place, batch, 'rewardWeights') ?? {};
+  return (
+    columns &&
+    Object.entries(columns).map(([name, values]) => {
+      const weight = weights[name] ?? 1;
+      if (typeof weight !== 'number') throw invalidAt(place, `rewardWeights.${name}`, 'a number', weight);
+      const value = numberColumn(place, `rewards.${name}`, values, rows);
+      if (value === undefined) throw invalidAt(place, `rewards.${name}`, 'one number for each row', values);
+      return { name, weight, value };
+    })
+  );
 }
 
 /** True where gamma and the penalty must be stated: the estimator uses returns, and there are rewards to make them of. */

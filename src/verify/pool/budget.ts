@@ -20,7 +20,7 @@ export function verificationBytes(batch: Batch): number {
 function levelsOf(batch: Batch): number {
   const { name, params } = batch.estimator;
   const plan = estimatorOf(name).rowPlan(params);
-  const terms = 'unbounded' in plan ? [] : plan.terms;
+  const terms = 'terms' in plan ? plan.terms : [];
   const depth = Math.max(0, ...terms.map((term) => (term.over === 'context' ? term.historyLength : 0)));
   if (depth === 0) return 2;
   const steps = new Int32Array(batch.trajectoryNames.length);

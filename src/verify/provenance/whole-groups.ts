@@ -48,6 +48,7 @@ function rowsOf(batch: Batch, rows: Int32Array): Batch {
       actionValid: batch.actionValid && Uint8Array.from(rows, (row) => batch.actionValid![row]!),
       tokenLevelRewardSum: floats(batch.tokenLevelRewardSum),
       scoreError: floats(batch.scoreError),
+      rewards: batch.rewards?.map((column) => ({ ...column, value: floats(column.value)! })),
       responseLength: ints(batch.responseLength),
       reportedStepReward: floats(batch.reportedStepReward),
       reportedAdvantage: floats(batch.reportedAdvantage),

@@ -40,7 +40,7 @@ test('variants turn to the other value', () => {
     deviation: 'population',
   });
   assert.deepEqual(modeVariant({ mode: 'mean_norm' }).changes, { mode: 'mean_std_norm' });
-  const [, statistics] = groupVariants({ singleton: 'raw', statistics: 'trajectories' });
+  const [, statistics] = groupVariants({ statistics: 'trajectories' });
   assert.deepEqual(statistics!.changes, { statistics: 'rows' });
 });
 

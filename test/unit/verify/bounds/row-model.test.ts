@@ -87,10 +87,11 @@ describe('the row model', () => {
   test('says which part of the formula has no error bounds', () => {
     const unbounded = (estimator: Stated): unknown => createRowModel(handBatch(ROWS, { estimator }));
     const mode = 'mean_std_norm';
-    assert.deepEqual(unbounded({ name: 'grpo', epsilonPlace: 'floor' }), { unbounded: 'epsilon floor' });
-    assert.deepEqual(unbounded({ name: 'grpo', baseline: 'leave-one-out' }), {
-      unbounded: 'the baseline leave-one-out',
+    const statistics = 'trajectories';
+    assert.deepEqual(unbounded({ name: 'grpo', epsilonPlace: 'floor', statistics }), {
+      unbounded: 'statistics over trajectories with other than usual parameters',
     });
+    assert.ok('model' in (unbounded({ name: 'grpo', epsilonPlace: 'floor' }) as object));
     assert.deepEqual(unbounded({ mode, epsilonPlace: 'variance-added' }), {
       unbounded: 'epsilon variance-added',
     });

@@ -1,0 +1,395 @@
+/**
+ * Formulas as chains of stages: subtract a mean, divide by a deviation, clip. Each stage maps one column of a batch to
+ * the next. The estimators of most trainers are such chains; src/verify/bounds/stage-bounds.ts bounds each stage.
+ */
+
+import type { GroupSingleton } from './group-sums.ts';
+import { type Deviation, divisor, type EpsilonPlace } from './spread.ts';
+import { checkLength, idCount } from './steps.ts';
+
+/** The rows that a mean or a deviation runs over, and whether a row counts once or once per response token. */
+export interface RowSet {
+  readonly over: 'group' | 'batch';
+  readonly weight: 'row' | 'token';
+}
+
+/** Division by the deviation of `of`: the scores that the chain starts with, or the current column. */
+export interface DivideByDeviation {
+  readonly do: 'divide-by-deviation';
+  readonly set: RowSet;
+  readonly of: 'scores' | 'current';
+  /** Use the deviation of the other rows of the set. */
+  readonly others: boolean;
+  readonly deviation: Deviation;
+  readonly epsilon: number;
+  readonly epsilonPlace: EpsilonPlace;
+  readonly guard?: Guard;
+}
+
+/** Divide only if the divisor (before ε) is above a threshold; otherwise keep the value, or give 0. */
+export interface Guard {
+  readonly above: number;
+  readonly otherwise: 'keep' | 'zero';
+}
+
+/** One step of a chain. Group stages give a group of one row what the plan's `singleton` says. */
+export type Stage =
+  | { readonly do: 'subtract-mean'; readonly set: RowSet }
+  /** Subtract the mean of the other rows of the group. */
+  | { readonly do: 'subtract-others' }
+  /** Subtract the moving average of the group's earlier scores, then update it: b ← decay · b + (1 − decay) · S. */
+  | { readonly do: 'subtract-moving-average'; readonly decay: number; readonly start: number }
+  /** The best row of a group gets the distance to the second best, the other rows get 0. */
+  | { readonly do: 'best-less-second' }
+  | DivideByDeviation
+  /** Divide by the group's mean of the scores + ε. */
+  | { readonly do: 'divide-by-mean'; readonly epsilon: number; readonly guard?: Guard }
+  /** Multiply by the rows of the batch over its rows with a score other than 0. */
+  | { readonly do: 'multiply-by-signal-share' }
+  | { readonly do: 'clip'; readonly limit: number };
+
+/** As {@link GroupSingleton}; `nan` gives NaN, as torch does for the sample deviation of one value. */
+export type AnySingleton = GroupSingleton | 'nan';
+
+/** A score of NaN: it makes its group NaN, counts as 0, or is excluded from every statistic and gives 0. */
+export type MissingRule = 'propagate' | 'zero' | 'exclude';
+
+/** A formula as a chain. */
+export interface StagePlan {
+  readonly stages: readonly Stage[];
+  readonly singleton: AnySingleton;
+  readonly missing: MissingRule;
+  /** Stages that each reward column passes on its own. The chain then starts with their weighted sum. */
+  readonly perReward?: readonly Stage[];
+}
+
+/** The values of one reward function, NaN for a row that it did not score. */
+export interface RewardColumn {
+  readonly name: string;
+  readonly weight: number;
+  readonly value: Float64Array;
+}
+
+/** What a chain reads. `tokens` and `rewards` are called only if a stage needs them. */
+export interface StageInput {
+  readonly group: Int32Array;
+  score(): Float64Array;
+  tokens(): Int32Array;
+  rewards(): readonly RewardColumn[];
+}
+
+/** Rows of a group that stages with `others` accept: their work grows with the square of it. */
+export const MAX_OTHERS = 8192;
+
+/** Evaluates a chain in float64: one value per row. Throws a RangeError on unequal columns and too large groups. */
+export function runStages(plan: StagePlan, input: StageInput): Float64Array {
+  const { perReward, stages } = plan;
+  if (perReward === undefined) return runChain(stages, plan, input, input.score());
+  const columns = input.rewards().map(({ weight, value }) => ({
+    weight,
+    value: runChain(perReward, { ...plan, missing: partMissing(plan) }, input, value),
+  }));
+  const sum = sumOfRewards(columns, input.group.length);
+  if (plan.missing !== 'propagate') markUnscored(sum, input.rewards());
+  return runChain(stages, plan, input, sum);
+}
+
+/** A reward that a function did not give is left out of that function's statistics by every trainer that allows it. */
+export function partMissing({ missing }: StagePlan): MissingRule {
+  return missing === 'propagate' ? 'propagate' : 'exclude';
+}
+
+function sumOfRewards(
+  columns: readonly { readonly weight: number; readonly value: Float64Array }[],
+  rows: number,
+): Float64Array {
+  const sum = new Float64Array(rows);
+  for (const { weight, value } of columns)
+    for (let row = 0; row < rows; row++) sum[row]! += weight * value[row]!;
+  return sum;
+}
+
+/** A row that no function scored has no sum. */
+export function markUnscored(sum: Float64Array, rewards: readonly RewardColumn[]): void {
+  for (let row = 0; row < sum.length; row++) {
+    if (rewards.every(({ value }) => Number.isNaN(value[row]!))) sum[row] = Number.NaN;
+  }
+}
+
+/** The weighted sum of reward columns: a reward that was not given adds nothing, a row without any is NaN. */
+export function totalReward(rewards: readonly RewardColumn[], rows: number): Float64Array {
+  const given = rewards.map((column) => ({
+    ...column,
+    value: column.value.map((x) => (Number.isNaN(x) ? 0 : x)),
+  }));
+  const sum = sumOfRewards(given, rows);
+  markUnscored(sum, rewards);
+  return sum;
+}
+
+interface Chain {
+  readonly plan: Pick<StagePlan, 'singleton'>;
+  readonly input: StageInput;
+  readonly scores: Float64Array;
+  /** 0 for rows that no statistic counts. */
+  readonly counted: Uint8Array;
+}
+
+function runChain(
+  stages: readonly Stage[],
+  plan: Pick<StagePlan, 'singleton' | 'missing'>,
+  input: StageInput,
+  given: Float64Array,
+): Float64Array {
+  checkLength('score', given, input.group.length);
+  const { scores, counted } = applyMissing(plan.missing, given);
+  const chain: Chain = { plan, input, scores, counted };
+  let current = scores;
+  for (const stage of stages) current = runStage(stage, chain, current);
+  if (plan.missing !== 'exclude') return current === scores ? scores.slice() : current;
+  return current.map((x, row) => (counted[row] === 0 ? 0 : x));
+}
+
+/** The scores by the rule for NaN, and the rows that statistics count. */
+export function applyMissing(
+  missing: MissingRule,
+  given: Float64Array,
+): { scores: Float64Array; counted: Uint8Array } {
+  const counted = new Uint8Array(given.length).fill(1);
+  if (missing === 'propagate') return { scores: given, counted };
+  const scores = given.map((x) => (Number.isNaN(x) ? 0 : x));
+  if (missing === 'exclude')
+    for (let row = 0; row < given.length; row++) counted[row] = Number.isNaN(given[row]!) ? 0 : 1;
+  return { scores, counted };
+}
+
+function runStage(stage: Stage, chain: Chain, x: Float64Array): Float64Array {
+  switch (stage.do) {
+    case 'subtract-mean':
+      return subtractMean(stage.set, chain, x);
+    case 'subtract-others':
+      return subtractOthers(chain, x);
+    case 'subtract-moving-average':
+      return subtractMovingAverage(stage, chain, x);
+    case 'best-less-second':
+      return bestLessSecond(chain, x);
+    case 'divide-by-deviation':
+      return divideByDeviation(stage, chain, x);
+    case 'divide-by-mean':
+      return divideByMean(stage, chain, x);
+    case 'multiply-by-signal-share': {
+      const factor = signalFactor(chain.scores, chain.counted);
+      return x.map((value) => factor * value);
+    }
+    case 'clip':
+      return x.map((value) => Math.min(Math.max(value, -stage.limit), stage.limit));
+  }
+}
+
+/** The set of each row, -1 for rows that are not counted, and the number of sets. */
+export function setIds(
+  { over }: RowSet,
+  { group }: Pick<StageInput, 'group'>,
+  counted: Uint8Array,
+): { ids: Int32Array; sets: number } {
+  const ids = group.map((g, row) => (counted[row] === 0 ? -1 : over === 'batch' ? 0 : g));
+  return { ids, sets: over === 'batch' ? 1 : idCount('group', group) };
+}
+
+/** Sums of the sets of a column. `weight` is the number of rows, or of tokens. */
+export interface SetSums {
+  readonly rows: Int32Array;
+  readonly weight: Float64Array;
+  readonly mean: Float64Array;
+  readonly squares: Float64Array;
+}
+
+/** Two passes in float64. A set of equal values has exactly their mean and no squares. */
+export function setSums(ids: Int32Array, sets: number, x: Float64Array, tokens?: Int32Array): SetSums {
+  const column = () => new Float64Array(sets);
+  const sums = { rows: new Int32Array(sets), weight: column(), mean: column(), squares: column() };
+  const { rows, weight, mean, squares } = sums;
+  const first = column();
+  const mixed = new Uint8Array(sets);
+  for (let row = 0; row < ids.length; row++) {
+    const set = ids[row]!;
+    if (set < 0) continue;
+    const w = tokens?.[row] ?? 1;
+    if (rows[set]!++ === 0) first[set] = x[row]!;
+    else if (x[row] !== first[set]) mixed[set] = 1;
+    if (!Number.isFinite(x[row]!)) mixed[set] = 1;
+    weight[set]! += w;
+    mean[set]! += w === 0 ? 0 : w * x[row]!;
+  }
+  for (let set = 0; set < sets; set++) mean[set] = mixed[set] === 1 ? mean[set]! / weight[set]! : first[set]!;
+  for (let row = 0; row < ids.length; row++) {
+    const set = ids[row]!;
+    if (set < 0 || mixed[set] === 0) continue;
+    const w = tokens?.[row] ?? 1;
+    const off = x[row]! - mean[set]!;
+    squares[set]! += w === 0 ? 0 : w * off * off;
+  }
+  return sums;
+}
+
+function tokensOf({ weight }: RowSet, input: StageInput): Int32Array | undefined {
+  return weight === 'token' ? input.tokens() : undefined;
+}
+
+function subtractMean(set: RowSet, { plan, input, counted }: Chain, x: Float64Array): Float64Array {
+  const { ids, sets } = setIds(set, input, counted);
+  const { mean, rows } = setSums(ids, sets, x, tokensOf(set, input));
+  return x.map((value, row) => {
+    const at = ids[row]!;
+    if (at < 0) return 0;
+    if (set.over === 'group' && rows[at] === 1) return plan.singleton === 'raw' ? value : value - value;
+    return value - mean[at]!;
+  });
+}
+
+function subtractOthers({ plan, input, counted }: Chain, x: Float64Array): Float64Array {
+  const { ids, sets } = setIds({ over: 'group', weight: 'row' }, input, counted);
+  const { mean, rows } = setSums(ids, sets, x);
+  return x.map((value, row) => {
+    const n = rows[ids[row]!] ?? 0;
+    if (n === 0) return 0;
+    if (n === 1) return plan.singleton === 'raw' ? value : value - value;
+    return (n / (n - 1)) * (value - mean[ids[row]!]!);
+  });
+}
+
+function subtractMovingAverage(
+  { decay, start }: { readonly decay: number; readonly start: number },
+  { input: { group }, counted }: Chain,
+  x: Float64Array,
+): Float64Array {
+  const baseline = new Float64Array(idCount('group', group)).fill(start);
+  return x.map((value, row) => {
+    if (counted[row] === 0) return 0;
+    const before = baseline[group[row]!]!;
+    baseline[group[row]!] = decay * before + (1 - decay) * value;
+    return value - before;
+  });
+}
+
+/** The best of the other rows of each row's group: NaN if there is none. */
+export function bestOfOthers(ids: Int32Array, sets: number, x: Float64Array): Float64Array {
+  const best = new Float64Array(sets).fill(Number.NEGATIVE_INFINITY);
+  const second = new Float64Array(sets).fill(Number.NEGATIVE_INFINITY);
+  const times = new Int32Array(sets);
+  for (let row = 0; row < ids.length; row++) {
+    const set = ids[row]!;
+    if (set < 0) continue;
+    const value = x[row]!;
+    if (value > best[set]!) {
+      second[set] = best[set]!;
+      best[set] = value;
+      times[set] = 1;
+    } else {
+      if (value === best[set]) times[set]! += 1;
+      second[set] = Math.max(second[set]!, value);
+    }
+  }
+  return x.map((value, row) => {
+    const set = ids[row]!;
+    const other = set < 0 ? Number.NaN : value === best[set] && times[set] === 1 ? second[set]! : best[set]!;
+    return Number.isFinite(other) ? other : Number.NaN;
+  });
+}
+
+function bestLessSecond({ input, counted }: Chain, x: Float64Array): Float64Array {
+  const { ids, sets } = setIds({ over: 'group', weight: 'row' }, input, counted);
+  const { rows } = setSums(ids, sets, x);
+  const others = bestOfOthers(ids, sets, x);
+  return x.map((value, row) => {
+    if (ids[row]! < 0 || rows[ids[row]!] === 1) return 0;
+    return Math.max(0, value - others[row]!);
+  });
+}
+
+function divideByDeviation(stage: DivideByDeviation, chain: Chain, x: Float64Array): Float64Array {
+  const { plan, input, counted, scores } = chain;
+  const { set, guard } = stage;
+  const { ids, sets } = setIds(set, input, counted);
+  const of = stage.of === 'scores' ? scores : x;
+  const sums = setSums(ids, sets, of, tokensOf(set, input));
+  const { rows } = sums;
+  const squares = stage.others ? squaresOfOthers(ids, sums, of) : undefined;
+  return x.map((value, row) => {
+    const at = ids[row]!;
+    if (at < 0) return 0;
+    const alone = set.over === 'group' && rows[at] === 1;
+    if (alone && plan.singleton === 'nan') return Number.NaN;
+    const q = alone && plan.singleton === 'raw' ? 1 : (squares?.[row] ?? sums.squares[at]!);
+    const n = alone ? 1 : stage.others ? rows[at]! - 1 : sums.weight[at]!;
+    // One value has no sample deviation; its population deviation is 0.
+    const spread = n === 1 ? { ...stage, deviation: 'population' as const } : stage;
+    const size = divisor({ ...spread, epsilon: 0, epsilonPlace: 'added' }, q, n);
+    if (guard !== undefined && !(size > guard.above)) return guard.otherwise === 'keep' ? value : 0 * value;
+    return value === 0 ? 0 : value / divisor(spread, q, n);
+  });
+}
+
+/** For each row the sum of squares of the other rows of its set about their own mean. */
+function squaresOfOthers(ids: Int32Array, { rows }: SetSums, x: Float64Array): Float64Array {
+  const squares = new Float64Array(x.length);
+  forEachOthers(ids, rows, (row, others) => {
+    const { squares: own } = setSums(
+      new Int32Array(others.length),
+      1,
+      Float64Array.from(others, (other) => x[other]!),
+    );
+    squares[row] = own[0]!;
+  });
+  return squares;
+}
+
+/** Visits each counted row with the other rows of its set. Throws a RangeError above {@link MAX_OTHERS} rows a set. */
+export function forEachOthers(
+  ids: Int32Array,
+  rows: Int32Array,
+  visit: (row: number, others: readonly number[]) => void,
+): void {
+  const members = Array.from(rows, (): number[] => []);
+  for (let row = 0; row < ids.length; row++) if (ids[row]! >= 0) members[ids[row]!]!.push(row);
+  for (const set of members) {
+    if (set.length > MAX_OTHERS)
+      throw new RangeError(
+        `a group has ${set.length} rows, ${MAX_OTHERS} are allowed for the deviation of the others`,
+      );
+    for (const row of set)
+      visit(
+        row,
+        set.filter((other) => other !== row),
+      );
+  }
+}
+
+function divideByMean(
+  { epsilon, guard }: { readonly epsilon: number; readonly guard?: Guard },
+  { plan, input, counted, scores }: Chain,
+  x: Float64Array,
+): Float64Array {
+  const { ids, sets } = setIds({ over: 'group', weight: 'row' }, input, counted);
+  const { mean, rows } = setSums(ids, sets, scores);
+  return x.map((value, row) => {
+    const at = ids[row]!;
+    if (at < 0) return 0;
+    if (rows[at] === 1 && plan.singleton === 'raw') return value / (1 + epsilon);
+    if (guard !== undefined && !(mean[at]! > guard.above))
+      return guard.otherwise === 'keep' ? value : 0 * value;
+    return value === 0 ? 0 : value / (mean[at]! + epsilon);
+  });
+}
+
+/** Rows over rows with a score other than 0. */
+export function signalFactor(scores: Float64Array, counted: Uint8Array): number {
+  let rows = 0;
+  let signal = 0;
+  for (let row = 0; row < scores.length; row++) {
+    if (counted[row] === 0) continue;
+    rows++;
+    if (scores[row] !== 0) signal++;
+  }
+  return rows / Math.max(1, signal);
+}
