@@ -42,7 +42,7 @@ export type Stage =
   /** The best row of a group gets the distance to the second best, the other rows get 0. */
   | { readonly do: 'best-less-second' }
   | DivideByDeviation
-  /** Divide by the group's mean of the scores + ε. */
+  /** Divide by the group's mean of the scores + ε; a group of one row is not divided by `raw`. */
   | { readonly do: 'divide-by-mean'; readonly epsilon: number; readonly guard?: Guard }
   /** Multiply by the rows of the batch over its rows with a score other than 0. */
   | { readonly do: 'multiply-by-signal-share' }
@@ -375,7 +375,7 @@ function divideByMean(
   return x.map((value, row) => {
     const at = ids[row]!;
     if (at < 0) return 0;
-    if (rows[at] === 1 && plan.singleton === 'raw') return value / (1 + epsilon);
+    if (rows[at] === 1 && plan.singleton === 'raw') return value;
     if (guard !== undefined && !(mean[at]! > guard.above))
       return guard.otherwise === 'keep' ? value : 0 * value;
     return value === 0 ? 0 : value / (mean[at]! + epsilon);

@@ -116,8 +116,9 @@ function step(stage: Stage, run: Run, x: Float64Array): Float64Array {
     case 'divide-by-mean':
       return each(group, (set) => {
         const one = set.length === 1 && plan.singleton === 'raw';
-        const mean = one ? 1 : weightedMean(group, set, run.scores, run);
-        const guarded = !one && stage.guard !== undefined && !(mean > stage.guard.above);
+        if (one) return (row) => x[row]!;
+        const mean = weightedMean(group, set, run.scores, run);
+        const guarded = stage.guard !== undefined && !(mean > stage.guard.above);
         if (guarded) return (row) => (stage.guard!.otherwise === 'keep' ? x[row]! : 0);
         const by = stage.epsilon === 0 ? mean : f(mean + f(stage.epsilon));
         return (row) => divide(x[row]!, by);

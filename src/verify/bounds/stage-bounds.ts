@@ -398,7 +398,7 @@ function divideByMean(
   return mapRows(x, chain, (row, out) => {
     const at = ids[row]!;
     if (bounds.rows[at] === 1 && chain.plan.singleton === 'raw') {
-      divide(out, { chain, x, row, sigma: { value: 1, low: 1, high: 1 }, withEpsilon });
+      keep(out, x, row);
       return;
     }
     const mean = bounds.mean[at]!;

@@ -9,6 +9,7 @@ import type { RewardColumn } from '../../../../src/kernel/stages.ts';
 import { createJudge } from '../../../../src/verify/bounds/outcomes.ts';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
 import { chainOn } from '../../../support/chain-machine.ts';
+import { goldenEstimates } from '../../../support/golden-estimators.ts';
 import { randomFrom } from '../../../support/random-batch.ts';
 import { randomMachine } from '../../../support/recipe.ts';
 
@@ -168,6 +169,16 @@ describe('the bounds of chains', () => {
     }
   }
 
+  test('call nothing wrong that the published functions of trainers gave', () => {
+    for (const { batch } of goldenEstimates()) {
+      const judge = createJudge(batch);
+      assert.ok('model' in judge, batch.name);
+      batch.reportedAdvantage!.forEach((value, row) => {
+        assert.notEqual(judge.judge(row, value), 'wrong', `${batch.name}, row ${row}`);
+      });
+    }
+  });
+
   // Not all: where all others of a group are equal, a one-pass deviation of the others may leave a residue, and rows of such
   // groups have no useful bounds. GDPO against the others carries them into the statistics of the batch.
   test('find an advantage that is off by a thousandth', () => {
@@ -176,7 +187,7 @@ describe('the bounds of chains', () => {
       const random = randomFrom(7);
       let tried = 0;
       let found = 0;
-      for (let i = 0; i < 40; i++) {
+      for (let i = 0; i < 120; i++) {
         const batch = drawn(random, name, changes);
         const binary = Float64Array.from({ length: batch.rows }, () => (random() < 0.4 ? 1 : 0));
         const plain = {

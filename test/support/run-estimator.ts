@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
+import { completeParameters } from '../../src/kernel/estimators/parameters.ts';
+import type { RewardColumn } from '../../src/kernel/stages.ts';
+
+interface Columns {
+  readonly score?: readonly number[];
+  readonly group?: readonly number[];
+  readonly tokens?: readonly number[];
+  readonly rewards?: readonly (readonly number[])[];
+}
+
+/** What an estimator gives for one group (or the stated groups), by parameters other than its defaults. */
+export function run<P>(estimator: Estimator<P>, columns: Columns, changes: Partial<P> = {}): number[] {
+  const rows = (columns.score ?? columns.rewards![0]!).length;
+  const group = Int32Array.from(columns.group ?? new Array<number>(rows).fill(0));
+  const ids = Int32Array.from(group.keys());
+  const rewards = (columns.rewards ?? []).map(
+    (value, k): RewardColumn => ({ name: `r${k}`, weight: 1, value: Float64Array.from(value) }),
+  );
+  const params = completeParameters(estimator.parameters as never, changes as never) as P;
+  const input = {
+    steps: { rows, group, trajectory: ids, observation: ids },
+    score: () => Float64Array.from(columns.score!),
+    stepReturn: () => assert.fail('no estimator here uses step returns'),
+    responseLength: () => Int32Array.from(columns.tokens!),
+    rewards: () => rewards,
+  };
+  return Array.from(estimator.evaluate(input, params));
+}
+
+/** Asserts that the values are these, to 12 digits. */
+export function near(actual: readonly number[], expected: readonly number[]): void {
+  assert.equal(actual.length, expected.length);
+  actual.forEach((x, i) => {
+    const off = Math.abs(x - expected[i]!);
+    const same = Object.is(x, expected[i]) || off <= 1e-12 * Math.max(1, Math.abs(x));
+    assert.ok(same, `value ${i} is ${x}, expected ${expected[i]}`);
+  });
+}
