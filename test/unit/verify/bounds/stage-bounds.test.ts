@@ -179,8 +179,8 @@ describe('the bounds of chains', () => {
     }
   });
 
-  // Not all: where all others of a group are equal, a one-pass deviation of the others may leave a residue, and rows of such
-  // groups have no useful bounds. GDPO against the others carries them into the statistics of the batch.
+  // Not all: if the values of a group are equal, their mean may round in some forms, and a small ε makes the residue large.
+  // Statistics of the batch take it in. GDPO against the others has no useful bounds then.
   test('find an advantage that is off by a thousandth', () => {
     for (const [name, changes] of CHAINS) {
       if (name === 'gdpo' && 'baseline' in changes) continue;
@@ -204,7 +204,7 @@ describe('the bounds of chains', () => {
         });
       }
       assert.ok(
-        tried > 50 && found / tried > 0.9,
+        tried > 50 && found / tried > 0.85,
         `${name} ${JSON.stringify(changes)}: ${found} of ${tried}`,
       );
     }
