@@ -219,6 +219,16 @@ export const FINDINGS = {
     remedy:
       'State it with --estimator and --param, or put the configuration file of the run beside the dump.',
   },
+  'advantage-per-token': {
+    severity: 'warning',
+    means: 'The tokens of one response have different advantages, which this format does not explain.',
+    remedy: 'Record the batch with the capture hook before whitening, KL or distillation terms are added.',
+  },
+  'rows-lost': {
+    severity: 'error',
+    means: 'The numbers that the trainer gave the rows of a dump have a gap, or are out of order.',
+    remedy: 'Check that the file is whole and was written by one process.',
+  },
 } as const satisfies Record<string, FindingKind>;
 
 /** The code of a finding. */

@@ -25,6 +25,13 @@ export interface Names {
   readonly names: readonly string[];
 }
 
+/** What one reward function gave, NaN where it gave nothing. */
+export interface RewardFunction {
+  readonly name: string;
+  readonly weight: number;
+  readonly value: Float64Array;
+}
+
 /** One training step as a dump holds it: what a group-relative estimator starts from and what the trainer made of it. */
 export interface DumpStep {
   readonly name: string;
@@ -37,6 +44,8 @@ export interface DumpStep {
   readonly reward: Float64Array;
   /** How far each reward may be from the trainer's float32 number, if it is a sum in unknown order. */
   readonly rewardError?: Float64Array;
+  /** Each reward function's own column, if there are several. */
+  readonly rewards?: readonly RewardFunction[];
   readonly advantage?: Float64Array;
   /** Rows per group, if known. */
   readonly groupSize?: number;

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { BatchFormatError } from '../format-error.ts';
-import { linesOf } from './json-lines.ts';
+import { type Line, linesOf } from './json-lines.ts';
 import { isParquet, parquetRows, readParquetHead } from './parquet.ts';
 import { PickJsonError, pickJson, type Selection } from './pick-json.ts';
 import type { DumpSource } from './source.ts';
@@ -36,14 +36,17 @@ async function* jsonRecords(source: DumpSource, columns: readonly string[]): Asy
 
 /** The chosen parts of each line of a file of JSON lines. Throws a BatchFormatError that names the line. */
 export async function* pickedLines(source: DumpSource, selection: Selection): AsyncGenerator<unknown> {
-  for await (const { bytes, number } of linesOf(source)) {
-    try {
-      yield pickJson(bytes, selection);
-    } catch (error) {
-      if (!(error instanceof PickJsonError)) throw error;
-      const where = { file: source.path, field: `line ${number}` };
-      throw new BatchFormatError({ code: 'unreadable', ...where, expected: 'JSON', found: error.message });
-    }
+  for await (const line of linesOf(source)) yield pickedLine(source.path, line, selection);
+}
+
+/** The chosen parts of one line. Throws a BatchFormatError that names it. */
+export function pickedLine(file: string, { bytes, number }: Line, selection: Selection): unknown {
+  try {
+    return pickJson(bytes, selection);
+  } catch (error) {
+    if (!(error instanceof PickJsonError)) throw error;
+    const where = { file, field: `line ${number}` };
+    throw new BatchFormatError({ code: 'unreadable', ...where, expected: 'JSON', found: error.message });
   }
 }
 

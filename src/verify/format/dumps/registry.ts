@@ -2,6 +2,8 @@ import { nearestName } from '../../../core/nearest.ts';
 import { BatchFormatError } from '../format-error.ts';
 import { inflateStart, isGzip } from '../inflate.ts';
 import type { DumpAdapter, FileStart } from './adapter.ts';
+import { MS_SWIFT } from './ms-swift.ts';
+import { NEMO_RL } from './nemo-rl.ts';
 import { isParquet, readParquetHead } from './parquet.ts';
 import { keysOfJson } from './pick-json.ts';
 import { type DumpSource, withSource } from './source.ts';
@@ -11,7 +13,7 @@ import { TRL } from './trl.ts';
 import { VERL } from './verl.ts';
 
 /** All adapters, the more particular before the general: the only list of them. */
-export const ADAPTERS: readonly DumpAdapter[] = [TRL, VERL, ...KNOWN_TABLES, TABLE];
+export const ADAPTERS: readonly DumpAdapter[] = [TRL, MS_SWIFT, NEMO_RL, VERL, ...KNOWN_TABLES, TABLE];
 
 /** Bytes from which the format of a file is told. */
 const START_BYTES = 2 ** 16;

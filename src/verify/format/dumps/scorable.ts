@@ -18,6 +18,9 @@ export function scorableStep(step: DumpStep, scorable: Uint8Array): DumpStep {
     group: compact({ ...step.group, ids: Int32Array.from(rows, (row) => step.group.ids[row]!) }),
     reward: numbers(step.reward),
     ...(step.rewardError === undefined ? {} : { rewardError: numbers(step.rewardError) }),
+    ...(step.rewards === undefined
+      ? {}
+      : { rewards: step.rewards.map((one) => ({ ...one, value: numbers(one.value) })) }),
     ...(step.advantage === undefined ? {} : { advantage: numbers(step.advantage) }),
     findings: [...step.findings, ...unscorableFindings(step, scorable)],
   };

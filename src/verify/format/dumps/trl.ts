@@ -3,14 +3,14 @@
  * file a logged step. Groups are blocks of `num_generations` rows; the reward is the weighted sum over the reward functions.
  */
 
-import { count, finding } from '../../provenance/findings.ts';
+import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
-import { blocksOf } from './blocks.ts';
 import { estimatorFrom } from './dump-batch.ts';
 import { type ParquetHead, parquetRows, readParquetHead } from './parquet.ts';
-import { numberOf, promptKey, weightedRewards } from './rewards.ts';
+import { promptBlocksStep, scoredRows } from './prompt-blocks.ts';
+import { numberOf, promptKey } from './rewards.ts';
 import { scorableStep } from './scorable.ts';
 import { type DumpSource, withSource } from './source.ts';
 import { findTrainingArguments, type TrainingArguments } from './training-args.ts';
@@ -40,30 +40,25 @@ export const TRL: DumpAdapter = {
 
 async function readStep(source: DumpSource, options: DumpOptions): Promise<DumpStep> {
   const head = await readParquetHead(source);
-  const rewards = rewardColumns(source, head, options);
-  const rows = await readRows(source, head, rewards);
+  const names = rewardColumns(source, head, options);
+  const rows = await readRows(source, head, names);
   const trainingStep = numberOf(rows[0]?.step);
-  const name = Number.isInteger(trainingStep) ? `step ${trainingStep}` : source.path;
-  const { group, size, findings } = blocksOf(
-    rows.map(({ prompt }) => promptKey(prompt)),
-    options.groupSize,
-  );
-  const values = rewards.map((column) => Float64Array.from(rows, (row) => numberOf(row[column])));
-  const { sum, error } = weightedRewards(values, options.weights, source.path);
-  return scorableStep(
+  const rewards = names.map((name) => ({
+    name,
+    value: Float64Array.from(rows, (row) => numberOf(row[name])),
+  }));
+  const step = promptBlocksStep(
     {
-      name,
       file: source.path,
-      ...(Number.isInteger(trainingStep) ? { trainingStep } : {}),
-      group,
-      reward: sum,
-      ...(error === undefined ? {} : { rewardError: error }),
+      trainingStep,
+      prompts: rows.map(({ prompt }) => promptKey(prompt)),
+      rewards,
       advantage: Float64Array.from(rows, ({ advantage }) => numberOf(advantage)),
-      ...(size === undefined ? {} : { groupSize: size }),
-      findings: [...findings, ...sizeUnknown(size, rows.length), ...evaluated(trainingStep, options)],
+      findings: evaluated(trainingStep, options),
     },
-    Uint8Array.from(rows, (_, row) => (values.some((column) => !Number.isNaN(column[row]!)) ? 1 : 0)),
+    options,
   );
+  return scorableStep(step, scoredRows(rewards));
 }
 
 async function readRows(
@@ -93,11 +88,6 @@ function rewardColumns(
       : `a column ${JSON.stringify(missing)}`;
   const found = columns.map(({ name }) => name).join(', ');
   throw new BatchFormatError({ code: 'missing', file: path, expected, found });
-}
-
-function sizeUnknown(size: number | undefined, rows: number): Finding[] {
-  if (size !== undefined || rows === 0) return [];
-  return [finding('group-size-unknown', `No prompt occurs twice in a row in ${count(rows, 'row')}.`)];
 }
 
 /** TRL keeps one buffer for training and evaluation and names the file by the step alone. */

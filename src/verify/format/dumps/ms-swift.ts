@@ -1,0 +1,102 @@
+/**
+ * ms-swift's GRPOTrainer with `log_completions`: `completions.jsonl`, one table of columns a line. Groups are blocks of
+ * `num_generations` rows; a reward function that gives nothing counts as 0. The run's settings are in `args.json` beside it.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { BatchFormatError } from '../format-error.ts';
+import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
+import { estimatorFrom } from './dump-batch.ts';
+import { type Line, linesOf } from './json-lines.ts';
+import { keysOfJson } from './pick-json.ts';
+import { promptBlocksStep } from './prompt-blocks.ts';
+import { pickedLine } from './records.ts';
+import { numberOf, promptKey } from './rewards.ts';
+import { openSource } from './source.ts';
+
+const GROUP = estimatorFrom({ name: 'grpo', params: { epsilon: 1e-4, singleton: 'zero' } });
+const NONE = estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } });
+const RLOO = estimatorFrom({ name: 'rloo', params: { singleton: 'zero' } });
+
+/** See the head of this file. */
+export const MS_SWIFT: DumpAdapter = {
+  name: 'ms-swift',
+  title: 'ms-swift completions (JSON lines)',
+  matches: ({ keys }) => ['prompt', 'completion', 'advantages'].every((key) => keys?.get(key) === 'array'),
+  estimators: [GROUP, NONE, RLOO],
+  async *steps(files, options) {
+    for (const file of files) {
+      await using source = await openSource(file);
+      for await (const line of linesOf(source)) yield readStep(file, line, options);
+    }
+  },
+  find: async (file) => {
+    const place = join(dirname(file), 'args.json');
+    try {
+      return fromSettings(place, JSON.parse(await readFile(place, 'utf8')) as Record<string, unknown>);
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+function readStep(file: string, line: Line, options: DumpOptions): DumpStep {
+  const keys = [...keysOfJson(line.bytes).keys()];
+  // The reward functions stand between the completions and the advantages, other columns after them.
+  const names = options.rewards ?? keys.slice(keys.indexOf('completion') + 1, keys.indexOf('advantages'));
+  const selection = Object.fromEntries(
+    ['step', 'gen_step', 'prompt', 'advantages', ...names].map((key) => [key, true as const]),
+  );
+  const row = pickedLine(file, line, selection) as Record<string, unknown>;
+  const advantages = listOf(file, line, row, 'advantages');
+  const column = (name: string): Float64Array => {
+    const values = listOf(file, line, row, name);
+    if (values.length !== advantages.length)
+      throw fault(file, line, `${advantages.length} values of ${name}`, `${values.length}`);
+    return Float64Array.from(values, numberOf);
+  };
+  const [first] = [row.step ?? row.gen_step].flat();
+  return promptBlocksStep(
+    {
+      file,
+      trainingStep: first === undefined || first === null ? Number.NaN : Number(first),
+      prompts: listOf(file, line, row, 'prompt').map(promptKey),
+      rewards: names.map((name) => ({ name, value: column(name) })),
+      advantage: Float64Array.from(advantages, numberOf),
+    },
+    options,
+  );
+}
+
+function listOf(file: string, line: Line, row: Record<string, unknown>, key: string): unknown[] {
+  const value = row[key];
+  if (Array.isArray(value)) return value;
+  throw fault(file, line, `a list ${key}`, value === undefined ? 'nothing' : 'another value');
+}
+
+function fault(file: string, { number }: Line, expected: string, found: string): BatchFormatError {
+  return new BatchFormatError({ code: 'invalid', file, field: `line ${number}`, expected, found });
+}
+
+function fromSettings(file: string, settings: Record<string, unknown>): FoundConfiguration {
+  const { num_generations: groupSize, reward_weights: weights } = settings;
+  return {
+    file,
+    options: {
+      ...(typeof groupSize === 'number' && groupSize > 0 ? { groupSize } : {}),
+      ...(Array.isArray(weights) ? { weights: weights.map(numberOf) } : {}),
+    },
+    estimator: estimatorOfSettings(settings),
+  };
+}
+
+function estimatorOfSettings(settings: Record<string, unknown>): FoundConfiguration['estimator'] {
+  const { advantage_estimator: name = 'grpo', kl_in_reward: klInReward = false } = settings;
+  const scale = settings.scale_rewards ?? (name === 'rloo' ? 'none' : 'group');
+  if (klInReward === true) return { unsupported: 'kl_in_reward=true' };
+  if (name === 'rloo' && scale === 'none') return RLOO;
+  if (name === 'grpo' && scale === 'group') return GROUP;
+  if (name === 'grpo' && scale === 'none') return NONE;
+  return { unsupported: `advantage_estimator=${name} with scale_rewards=${scale}` };
+}

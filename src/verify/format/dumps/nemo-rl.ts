@@ -1,0 +1,109 @@
+/**
+ * NeMo-RL: `train_data_step{N}.jsonl`, one response a line, each value a list of one. A group is the responses to one prompt,
+ * which is the tokens before the first that is trained. Advantages stand at each token.
+ */
+
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { count, finding } from '../../provenance/findings.ts';
+import type { Finding } from '../../report.ts';
+import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
+import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { pickedLines } from './records.ts';
+import { numberOf } from './rewards.ts';
+import { type DumpSource, withSource } from './source.ts';
+
+const SELECTION = {
+  rewards: true,
+  filtered_rewards: true,
+  token_ids: true,
+  token_loss_mask: true,
+  advantages: true,
+  idx: true,
+} as const;
+
+/** See the head of this file. */
+export const NEMO_RL: DumpAdapter = {
+  name: 'nemo-rl',
+  title: 'NeMo-RL train data (JSON lines)',
+  matches: ({ keys }) => ['rewards', 'advantages', 'token_loss_mask'].every((key) => keys?.has(key)),
+  estimators: [
+    estimatorFrom({ name: 'grpo', params: { baseline: 'leave-one-out', singleton: 'zero' } }),
+    estimatorFrom({ name: 'rloo', params: { singleton: 'zero' } }),
+    estimatorFrom({ name: 'grpo', params: { singleton: 'zero' } }),
+    estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } }),
+  ],
+  async *steps(files, options) {
+    for (const file of files) yield await withSource(file, (source) => readStep(source, options));
+  },
+};
+
+interface Row {
+  readonly prompt: string;
+  readonly reward: number;
+  readonly advantage: number;
+  /** False if the tokens of the response have different advantages. */
+  readonly isConstant: boolean;
+  readonly index: number;
+}
+
+async function readStep(source: DumpSource, { groupSize }: DumpOptions): Promise<DumpStep> {
+  const rows: Row[] = [];
+  for await (const line of pickedLines(source, SELECTION)) rows.push(rowOf(line as Record<string, unknown>));
+  const number = /(\d+)\.jsonl$/.exec(source.path)?.[1];
+  const varying = [...rows.keys()].filter((row) => !rows[row]!.isConstant);
+  return {
+    name: number === undefined ? basename(source.path) : `step ${number}`,
+    file: source.path,
+    ...(number === undefined ? {} : { trainingStep: Number(number) }),
+    group: namesOf(rows.map(({ prompt }) => prompt)),
+    reward: Float64Array.from(rows, ({ reward }) => reward),
+    ...(varying.length > 0 ? {} : { advantage: Float64Array.from(rows, ({ advantage }) => advantage) }),
+    ...(groupSize === undefined ? {} : { groupSize }),
+    findings: [...perToken(varying), ...missing(rows)],
+  };
+}
+
+function rowOf(line: Record<string, unknown>): Row {
+  const tokens = numbersOf(line.token_ids);
+  const mask = numbersOf(line.token_loss_mask);
+  const start = mask.indexOf(1);
+  const advantages = numbersOf(line.advantages);
+  const trained = advantages.length === mask.length ? advantages.filter((_, i) => mask[i] === 1) : advantages;
+  const [advantage = advantages[0] ?? Number.NaN] = trained;
+  const [reward = Number.NaN] = numbersOf(line.filtered_rewards ?? line.rewards);
+  return {
+    prompt: createHash('sha1')
+      .update(tokens.slice(0, start === -1 ? tokens.length : start).join())
+      .digest('hex')
+      .slice(0, 12),
+    reward,
+    advantage,
+    isConstant: trained.every((own) => Object.is(own, advantage)),
+    index: numberOf(line.idx),
+  };
+}
+
+/** The numbers of a value that may stand in lists of one. */
+function numbersOf(value: unknown): number[] {
+  if (!Array.isArray(value)) return value === undefined || value === null ? [] : [numberOf(value)];
+  return value.length === 1 && Array.isArray(value[0]) ? numbersOf(value[0]) : value.map(numberOf);
+}
+
+function perToken(rows: readonly number[]): Finding[] {
+  if (rows.length === 0) return [];
+  return [
+    finding(
+      'advantage-per-token',
+      `In ${count(rows.length, 'row')} the tokens have different advantages.`,
+      rows,
+    ),
+  ];
+}
+
+/** `idx` numbers the lines from 0. */
+function missing(rows: readonly Row[]): Finding[] {
+  const off = rows.findIndex(({ index }, row) => !Number.isNaN(index) && index !== row);
+  if (off === -1) return [];
+  return [finding('rows-lost', `Line ${off + 1} has the index ${rows[off]!.index}.`)];
+}

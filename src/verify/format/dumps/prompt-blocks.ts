@@ -1,0 +1,55 @@
+import { count, finding } from '../../provenance/findings.ts';
+import type { Finding } from '../../report.ts';
+import type { DumpOptions, DumpStep, RewardFunction } from './adapter.ts';
+import { blocksOf } from './blocks.ts';
+import { weightedRewards } from './rewards.ts';
+
+/** A logged step of a trainer whose groups are blocks of rows with one prompt. */
+export interface PromptBlocks {
+  readonly file: string;
+  readonly trainingStep: number;
+  /** One text a row. */
+  readonly prompts: readonly string[];
+  readonly rewards: readonly { readonly name: string; readonly value: Float64Array }[];
+  readonly advantage: Float64Array;
+  readonly findings?: readonly Finding[];
+}
+
+/** The step with groups by position, and with the weighted sum of its reward functions as reward. */
+export function promptBlocksStep(step: PromptBlocks, { groupSize, weights }: DumpOptions): DumpStep {
+  const { file, trainingStep, prompts, rewards, advantage } = step;
+  const { group, size, findings } = blocksOf(prompts, groupSize);
+  const { sum, error } = weightedRewards(
+    rewards.map(({ value }) => value),
+    weights,
+    file,
+  );
+  const numbered = Number.isInteger(trainingStep);
+  return {
+    name: numbered ? `step ${trainingStep}` : file,
+    file,
+    ...(numbered ? { trainingStep } : {}),
+    group,
+    reward: sum,
+    ...(error === undefined ? {} : { rewardError: error }),
+    ...(rewards.length < 2
+      ? {}
+      : { rewards: rewards.map((one, i): RewardFunction => ({ ...one, weight: weights?.[i] ?? 1 })) }),
+    advantage,
+    ...(size === undefined ? {} : { groupSize: size }),
+    findings: [...findings, ...sizeUnknown(size, prompts.length), ...(step.findings ?? [])],
+  };
+}
+
+function sizeUnknown(size: number | undefined, rows: number): Finding[] {
+  if (size !== undefined || rows === 0) return [];
+  return [finding('group-size-unknown', `No prompt occurs twice in a row in ${count(rows, 'row')}.`)];
+}
+
+/** The rows that at least one reward function scored, as 1. */
+export function scoredRows(rewards: readonly { readonly value: Float64Array }[]): Uint8Array {
+  const rows = rewards[0]?.value.length ?? 0;
+  return Uint8Array.from({ length: rows }, (_, row) =>
+    rewards.some(({ value }) => !Number.isNaN(value[row]!)) ? 1 : 0,
+  );
+}
