@@ -53,7 +53,8 @@ export async function verifyFiles(
     else runs.push(withRowsCompared(await verifyRun(source.adapter, source.files, stated, failed)));
   }
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
-  if (skipped.length > 0) io.stderr.write(`${inert(skippedText(skipped))}\n`);
+  // Beside dumps, files of the run are no surprise.
+  if (sources.length === 0 && skipped.length > 0) io.stderr.write(`${inert(skippedText(skipped))}\n`);
   const all = runs.flat();
   if (asJson === true) io.stdout.write(`${json({ batches: all })}\n`);
   else if (all.length > 0) io.stdout.write(describe(runs));

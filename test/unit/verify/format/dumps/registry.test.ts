@@ -37,6 +37,6 @@ test('names are unique, and a near miss is answered with the name', () => {
   assert.equal(new Set(names).size, names.length);
   assert.equal(adapterOf('trl').name, 'trl');
   assert.throws(() => adapterOf('verll'), /did you mean verl\?/);
-  assert.throws(() => adapterOf('something'), /the formats are trl, verl/);
-  assert.match(unknownDump('x').message, /a dump of trl, verl, .*--from NAME/);
+  assert.throws(() => adapterOf('something'), /the formats are trl, ms-swift/);
+  assert.match(unknownDump('x').message, /a dump of trl, ms-swift, .*--from NAME/);
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
 import { KNOWN_TABLES, TABLE } from '../../../../../src/verify/format/dumps/table.ts';
-import { folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
+import { DUMPS, folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
 
 const CSV = 'it,prompt,score,adv\n1,a,0,-1\n1,a,1,1\n2,a,0,0\n2,b,0,0\n';
 const MAP = { group: 'prompt', reward: 'score', advantage: 'adv', step: 'it' };
@@ -85,4 +86,20 @@ test('the tables of tinker-cookbook and AReaL (synthetic) are recognised and rea
     steps.map(({ group }) => group.names),
     [['7', '8']],
   );
+});
+
+test('what verl 0.9.1 computes is right by the stated estimator, and inferred to be it', async () => {
+  const map = { group: 'uid', reward: 'score', step: 'step', advantage: 'advantage' };
+  for (const [file, stated, expected] of [
+    ['grpo', { estimator: 'grpo' }, /^grpo\(std=sample,eps=1e-6/],
+    ['grpo-unscaled', { estimator: 'grpo', params: { normalizeByStd: false } }, /^grpo\(std=none/],
+    ['rloo', { estimator: 'rloo' }, /^rloo/],
+  ] as const) {
+    const files = [`${DUMPS}/verl/${file}.csv`];
+    for (const report of await Array.fromAsync(verifyDump(TABLE, files, { map, ...stated })))
+      assert.deepEqual([report.ok, report.wrong], [true, 0], `${file} ${report.name}`);
+    const [inferred] = await Array.fromAsync(verifyDump(TABLE, files, { map }));
+    assert.match(inferred!.configuration.fingerprint!, expected);
+    assert.deepEqual([inferred!.ok, inferred!.consistent], [false, true]);
+  }
 });

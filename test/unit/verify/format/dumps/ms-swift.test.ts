@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { MS_SWIFT } from '../../../../../src/verify/format/dumps/ms-swift.ts';
+import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
+import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
+import { DUMPS, folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+
+const fileOf = (run: string): string => `${DUMPS}/ms-swift/${run}/completions.jsonl`;
+const verified = (file: string) => Array.fromAsync(verifyDump(MS_SWIFT, [file]));
+
+test('what ms-swift 4.6 computes is right by its args.json, for grpo, without scaling, and rloo', async () => {
+  for (const run of ['grpo', 'grpo-none', 'rloo']) {
+    const reports = await verified(fileOf(run));
+    assert.equal(reports.length, 6);
+    for (const { ok, wrong, configuration, name } of reports)
+      assert.deepEqual([ok, wrong, configuration.origin], [true, 0, 'found'], `${run} ${name}`);
+  }
+});
+
+test('a line is a step, and NaN of a reward function counts as 0', async () => {
+  const adapter = await adapterFor(fileOf('grpo'));
+  assert.equal(adapter, MS_SWIFT);
+  const [step] = await stepsOf(MS_SWIFT, [fileOf('grpo')], { weights: [1, 0.3] });
+  assert.deepEqual([step!.name, step!.groupSize, step!.reward.length], ['step 1', 8, 64]);
+  assert.ok(step!.reward.every((reward) => !Number.isNaN(reward)));
+  assert.ok(step!.rewards![1]!.value.some(Number.isNaN));
+});
+
+test('faults that are planted in the file are found', async () => {
+  await using dir = await folder();
+  await dir.write('args.json', readFileSync(`${DUMPS}/ms-swift/grpo/args.json`));
+  const [line] = readFileSync(fileOf('grpo'), 'utf8').split('\n');
+  const table = JSON.parse(line!.replaceAll('NaN', 'null')) as Record<string, (number | string | null)[]>;
+  const advantages = table.advantages as number[];
+  const swap = (list: (number | string | null)[], a: number, b: number) =>
+    list.map((value, i) => (i === a ? list[b]! : i === b ? list[a]! : value));
+  const different = advantages.findIndex((a) => Math.abs(a - advantages[0]!) > 0.5);
+  const faults: Record<string, Record<string, unknown>> = {
+    swapped: { ...table, advantages: swap(advantages, 0, different) },
+    mixed: { ...table, prompt: swap(table.prompt!, 0, 9) },
+    clipped: { ...table, advantages: advantages.map((a) => Math.max(-0.5, Math.min(0.5, a))) },
+    partial: Object.fromEntries(Object.entries(table).map(([key, list]) => [key, list.slice(0, 61)])),
+  };
+  for (const [name, fault] of Object.entries(faults)) {
+    const [report] = await verified(await dir.write('completions.jsonl', jsonLines([fault])));
+    assert.equal(report!.ok || report!.consistent, false, name);
+  }
+});
+
+test('columns of different lengths and a missing list are refused with the line', async () => {
+  await using dir = await folder();
+  const read = async (row: unknown) => stepsOf(MS_SWIFT, [await dir.write('a.jsonl', jsonLines([row]))]);
+  const row = { step: ['1', '1'], prompt: ['p', 'p'], completion: ['', ''], r: [1], advantages: [0, 0] };
+  await assert.rejects(read(row), /line 1: expected 2 values of r, found 1/);
+  await assert.rejects(
+    read({ ...row, r: [1, 1], prompt: 'p' }),
+    /expected a list prompt, found another value/,
+  );
+});
