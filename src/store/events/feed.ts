@@ -26,7 +26,7 @@ export function createFeed(context: StoreContext): FeedStore {
 
   async function* followFeed(project: string | null, after: string, signal: AbortSignal) {
     const bell = createBell();
-    const subscription = context.hub.listen(keys.told, (of) => {
+    const subscription = context.hub.listen(keys.feedChanged, (of) => {
       if (of === undefined || project === null || of === project) bell.ring();
     });
     signal.addEventListener('abort', bell.ring);

@@ -3,7 +3,7 @@
  * series is in the archive. Layout and names of fields stand in `redis/lua/series.lua`.
  */
 const AGGREGATE_BYTES = 64;
-const [LEAF, BLOCK, FAN] = [16, 16, 4];
+const [LEAF, BLOCK, FAN] = [32, 16, 4];
 
 /** What is read of a metric in one attempt. */
 export interface PyramidQuery {

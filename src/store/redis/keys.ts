@@ -58,8 +58,8 @@ export interface Keys {
   versions: string;
   /** Sorted set by arrival: every experiment, or those of a project, of a state, or of both. */
   index(filter: { project?: string; state?: State }): string;
-  /** Channel: the name of a project to whose feed something was added. */
-  told: string;
+  /** Channel: the name of a project whose feed has a new entry. */
+  feedChanged: string;
   /** Hash: number of the newest entry, by feed. */
   feeds: string;
   /** Channel: topics of wake-ups. */
@@ -104,7 +104,7 @@ export function createKeys(prefix: string): Keys {
       if (project !== undefined) return `${root}:project:${project}`;
       return state === undefined ? `${root}:all` : `${root}:state:${state}`;
     },
-    told: `${root}:told`,
+    feedChanged: `${root}:feed-changed`,
     feeds: `${root}:feeds`,
     wake: `${root}:wake`,
     changed: (id) => `${experiment(id)}:changed`,

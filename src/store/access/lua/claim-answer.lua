@@ -2,10 +2,10 @@
 -- Claims the right to answer a request that carries an Idempotency-Key, unless it was claimed or answered before.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name of caller and key, 2 digest of the request, 3 token of the claim, 4 how long it holds (ms),
---           5 '1' where the store takes new work
--- Returns   {'claimed'}; {'answered', answer (JSON)}; {'running'}: claimed by another, without an answer yet
--- Errors    {'conflict'}: the key was used with another request; {'full'}: nothing more is kept
+-- ARGV      1 name of caller and key, 2 digest of the request, 3 token of the claim, 4 lifetime of the claim (ms),
+--           5 '1' if the store accepts new work
+-- Returns   {'claimed'}; {'answered', answer (JSON)}; {'running'}: another process has the claim and has not answered yet
+-- Errors    {'conflict'}: the key was used with another request; {'full'}: the store accepts no more answers
 -- Events    none
 -- include idempotency
 

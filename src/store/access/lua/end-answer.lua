@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Ends a claim on an answer: with the answer, which is then kept, or without, so that the key is free again. Of one
--- caller only so many answers and bytes are kept: more take the place of the caller's own oldest.
+-- Ends a claim on an answer: with the answer, which is stored, or without, so that the key is free again. The answers of
+-- one caller are limited in number and bytes: new ones replace the caller's oldest.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name of caller and key, 2 token of the claim, 3 answer (JSON) or '', 4 how long it is kept (ms), then of an
---           answer: 5 caller, 6 answers of a caller that are kept at most, 7 their bytes at most
+-- ARGV      1 name of caller and key, 2 token of the claim, 3 answer (JSON) or '', 4 its lifetime (ms), then for an
+--           answer: 5 caller, 6 MAX answers of a caller, 7 MAX bytes of these
 -- Returns   1; 0: the claim is lost, and nothing was changed
 -- Events    none
 
@@ -16,7 +16,7 @@ redis.call('HDEL', key, 'token')
 redis.call('HSET', key, 'answer', ARGV[3])
 redis.call('PEXPIRE', key, ARGV[4])
 
--- Those of the caller, oldest first, as `name bytes`; how many bytes they are together.
+-- The caller's answers, oldest first, as `name bytes`, and the sum of their bytes.
 local ring = root .. ':answers:' .. ARGV[5]
 local sum = ring .. ':bytes'
 local count = redis.call('RPUSH', ring, ARGV[1] .. ' ' .. #ARGV[3])

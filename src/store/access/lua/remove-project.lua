@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- Removes a project to which nothing belongs. From then on until it is made again nothing new belongs to it, also not
--- what was decided before ({root}:projects:removed).
+-- Removes a project without experiments, sweeps and valid API keys. {root}:projects:removed then refuses new ones, also
+-- those that were decided before, until the project is created again.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 name, 2 the revision that it must have, or '', 3 version of keys and projects that the caller read,
 --           4 '1' if a valid API key belongs to the project by that version, 5 the project that always exists: only its
 --           settings are removed
--- Returns   'removed' | 'absent' | 'changed-since' | 'experiments' | 'sweeps' | 'keys': belong to it still | 'moved': a
---           key or a project has changed since the caller read them
+-- Returns   'removed' | 'absent' | 'changed-since' | 'experiments' | 'sweeps' | 'keys': the project still has some |
+--           'moved': a key or a project has changed since the caller read them
 -- include access
 -- include revision
 

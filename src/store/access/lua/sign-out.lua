@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Ends the sign-ins of a credential that were made until now; older sign-outs, whose cookies are over by themselves, go.
+-- Ends all sign-ins of a credential so far. Deletes sign-outs that are older than every valid cookie.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 credential, 2 now (ms, by the clock that dates the sign-ins), 3 how long a sign-in lasts (ms)
+-- ARGV      1 credential, 2 now (ms, by the clock that dates the sign-ins), 3 lifetime of a sign-in (ms)
 -- Returns   1
 -- Events    none
 -- include access

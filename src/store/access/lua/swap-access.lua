@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Sets, changes or removes one entry of the hash of projects or of API keys, where it still is what the caller read.
--- A project that was removed is there again when its entry is set (see remove-project.lua).
+-- Sets, changes or removes one entry of the hash of projects or of API keys, if it is still as the caller read it. Setting
+-- the entry of a removed project creates the project again (see remove-project.lua).
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 'projects' or 'api-keys', 2 field, 3 what it was read as ('' for none), 4 what it becomes ('' to remove),
---           5 a project that must be there ('' for none), 6 of a project: the revision that it must have, or ''
--- Returns   1; nothing was changed: 0 where it is another by now, or that project is gone; 'changed-since'
+-- ARGV      1 'projects' or 'api-keys', 2 field, 3 value as read ('' for none), 4 new value ('' to remove),
+--           5 a project that must exist, or '', 6 for a project: the revision that it must have, or ''
+-- Returns   1; 0: the entry has changed, or that project does not exist; 'changed-since'. Without 1, nothing was changed
 -- include access
 -- include revision
 

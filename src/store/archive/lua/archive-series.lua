@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Takes the series of a finished experiment out of the store: the archive has it.
+-- Removes the series of a finished experiment from the store after the archive has it.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 digest of the object in the archive, 3 fields that are in it
--- Returns   'archived' | 'waiting': it has not ended, or the series is another | 'gone'
+-- Returns   'archived' | 'waiting': it has not ended, or the series has changed | 'gone': no such experiment
 
 local x = KEYS[1] .. ':x:' .. ARGV[1]
 local record = redis.call('HMGET', x, 'state', 'endedAt')

@@ -1,12 +1,13 @@
 #!lua flags=allow-oom
--- Empties the stream of a finished experiment whose entries are in the archive, unless something was added since they
--- were read. The emptied stream stays: it knows its last id, so that a later entry still comes behind the archived ones.
+-- Empties the stream of a finished experiment whose entries are in the archive, unless it has new entries. The empty stream
+-- remains: it has the last id, so that a later entry comes after the archived ones.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 id of the last entry that was read ('' where the stream was empty), 3 entries read,
---           4 index of all archived segments, 5 the index as it was, 6 bytes of the entries in the archive,
---           7 bytes of batch parts that stood in the entries, 8 bytes of batch parts that these entries refer to
--- Returns   'archived' | 'changed': read again | 'waiting': reports are missing, or it has not ended | 'gone'
+-- ARGV      1 experiment, 2 id of the last entry that was read ('' if the stream was empty), 3 number of entries read,
+--           4 index of all archived segments, 5 the index as read, 6 bytes of the entries in the archive,
+--           7 bytes of batch parts in the entries, 8 bytes of batch parts that the entries refer to
+-- Returns   'archived' | 'changed': read again | 'waiting': reports are missing, or it has not ended | 'gone': no such
+--           experiment
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -16,7 +17,7 @@ if not record[6] then
   return 'gone'
 end
 if not record[1] or (record[2] or '0') ~= (record[3] or '0') then return 'waiting' end
--- Rules still look at the stream.
+-- Rules have not read the whole stream yet.
 if redis.call('ZSCORE', root .. ':signals', id) then return 'waiting' end
 if (record[4] or '') ~= ARGV[5] then return 'changed' end
 local events = x .. ':events'

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Takes an experiment from among those that are to lose something, and puts it among those that lose the next.
+-- Moves an experiment from the list of one retention stage to the list of the next.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 project, 3 stage that is over, 4 the next one or ''
--- Returns   1, or 0 where it was not among them
+-- ARGV      1 experiment, 2 project, 3 finished stage, 4 next stage or ''
+-- Returns   1, or 0 if it was not in the list
 
 local root, id, project = KEYS[1], ARGV[1], ARGV[2]
 local from = root .. ':due:' .. ARGV[3] .. ':' .. project

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Removes the record of an experiment by retention, unless a batch of it is kept (see redis/lua/remove.lua).
+-- Removes the record of an experiment by retention, unless a rule retains one of its batches (see redis/lua/remove.lua).
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment
 -- Returns   'deleted' | 'not-ended' | 'not-found' | 'kept': nothing was changed
--- Events    PUBLISH to followers, who then find nothing
+-- Events    PUBLISH to followers, which end
 -- include remove
 
 if redis.call('EXISTS', KEYS[1] .. ':x:' .. ARGV[1] .. ':kept') == 1 then return 'kept' end

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Deletes sweeps of a project that ended long ago and none of whose children is there any more.
+-- Deletes sweeps of a project that ended long ago and whose children are all deleted.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 project, 2 they ended before this (ms), 3 how many are looked at, 4 arrival of the last one looked at or '',
---           then what the keys of a sweep end with
--- Returns   {how many were deleted, arrival of the last one looked at ('' at the end)}
+-- ARGV      1 project, 2 end before this (ms), 3 MAX sweeps to examine, 4 arrival of the last examined sweep or '',
+--           then the suffixes of the keys of a sweep
+-- Returns   {number of deleted sweeps, arrival of the last examined one ('' at the end)}
 
 local root, project, before = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local list = root .. ':sweeps:' .. project

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Makes a dispatcher the one that applies retention, for a while; with 0 ms no longer.
+-- Leases the work of retention to one dispatcher; 0 ms releases it.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 dispatcher, 2 ms
--- Returns   1, or 0 where another is
+-- Returns   1, or 0 if another dispatcher has the lease
 
 local key = KEYS[1] .. ':retention'
 local holder = redis.call('GET', key)

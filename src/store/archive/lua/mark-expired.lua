@@ -1,16 +1,16 @@
 #!lua flags=allow-oom
--- Records that retention deletes batches or stream of a finished experiment; from here on nobody reads them. Reports,
--- metrics and the index of batches go with the stream, but for the batches that are kept.
+-- Records that retention deletes the batches or the stream of a finished experiment; from then on they are not read.
+-- Reports, metrics and the index of batches are deleted with the stream, except those of retained batches.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 'batches' or 'streams', then the batches that are kept, as their reader found them
--- Returns   'marked' | 'changed': others are kept | 'waiting': not archived | 'gone'
+-- ARGV      1 experiment, 2 'batches' or 'streams', then the retained batches, as the caller read them
+-- Returns   'marked' | 'changed': other batches are retained | 'waiting': not archived | 'gone': no such experiment
 -- include time
 
--- What goes with the stream, behind the name of the record.
+-- Suffixes of the keys that are deleted with the stream.
 local STREAM_KEYS = { 'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
 
--- Empties a hash but for these fields, in a time that does not grow with the others.
+-- Deletes all other fields of a hash, in a time that does not depend on their number.
 local function keepOnly(key, fields)
   local values = #fields > 0 and redis.call('HMGET', key, unpack(fields)) or {}
   redis.call('UNLINK', key)

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Puts experiments among those that are to be archived, or moves those that clusters are to forget to another time. A full
--- store takes it: what gives memory back comes behind it.
+-- Adds experiments to the list of streams to archive, or changes the times of the list of event logs that clusters are to
+-- delete. A full store accepts it, because both lists lead to free memory.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 'archiving' or 'forgetting', 2 'NX': those that are not there yet, or 'XX': those that are,
+-- ARGV      1 'archiving' or 'forgetting', 2 'NX': only new experiments, or 'XX': only listed ones,
 --           then time (ms) and experiment in turn
--- Returns   how many were added
+-- Returns   number of added experiments
 -- Events    none
 
 return redis.call('ZADD', KEYS[1] .. ':' .. ARGV[1], ARGV[2], unpack(ARGV, 3))

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Takes finished experiments whose streams are to be archived, or of which clusters may still keep something, those that
--- ended first, for a while.
+-- Leases finished experiments whose streams are to be archived, or whose event logs clusters are to delete, in the order
+-- of their ends.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 limit, 2 ms for which nobody else takes them, 3 ms that must have passed since the end,
+-- ARGV      1 limit, 2 duration of the lease (ms), 3 ms that must have passed since the end,
 --           4 'archiving' or 'forgetting'
 -- Returns   ids
 -- include time

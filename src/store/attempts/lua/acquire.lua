@@ -4,7 +4,7 @@
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 dispatcher, 3 leaseMs, 4 token (made by the caller, so that a repeated call finds its own)
 -- Returns   {'acquired', attempt, cluster}
--- Errors    {'busy'}: the dispatcher has a suspect in its hands, or makes room for one (redis/lua/suspects.lua);
+-- Errors    {'busy'}: the dispatcher has a suspect or prepares for one (redis/lua/suspects.lua);
 --           {'queued'}: nothing is allocated to it; {'over'}: it has ended, or another dispatcher acquired the attempt
 -- include time
 -- include state
@@ -21,7 +21,7 @@ if record[4] == ARGV[4] then return { 'acquired', record[2], record[3] } end
 if not isAllocated(root, id) then return { 'over' } end
 if redis.call('EXISTS', root .. ':alone:' .. dispatcher) == 1 then return { 'busy' } end
 
--- The first lease notes the server that it began on; take-over.lua says what a change means.
+-- The first lease stores the run of the server; take-over.lua compares it.
 if redis.call('EXISTS', root .. ':server') == 0 then redis.call('SET', root .. ':server', serverRun()) end
 redis.call('ZREM', root .. ':allocated', id)
 redis.call('HDEL', x, 'allocation')

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
 -- Allocates GPUs and CPUs to the queued experiments that one scheduling round starts, and takes each out of the queue:
--- attempt + 1, reservation, and a place in {root}:allocated until a dispatcher acquires the attempt (acquire.lua).
+-- attempt + 1, allocation, and an entry in {root}:allocated until a dispatcher acquires the attempt (acquire.lua).
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id of this call (made by the caller, so that a repeated call finds its own allocations), then for each
---           start: experiment, cluster, reservation (JSON), reason, version of the cluster's reservations as read,
---           version of its project's reservations as read, or '' if the project has no quota
+--           start: experiment, cluster, allocation (JSON), reason, version of the cluster's allocations as read,
+--           version of its project's allocations as read, or '' if the project has no quota
 -- Returns   for each start: 'allocated'; 'not-queued', also if its deadline has passed (it has failed then); 'changed':
---           the reservations of the cluster or the project are not those that the caller read, or nothing new may start
--- Events    state: queued -> launching, under the new attempt. No wake-up is sent: it makes room for no other.
+--           the allocations of the cluster or the project have changed since the caller read them, or nothing may start
+-- Events    state: queued -> launching, under the new attempt. No wake-up is sent: no capacity becomes free.
 -- include time
 -- include state
 -- include allocation
@@ -16,11 +16,11 @@
 local root, now = KEYS[1], nowMs()
 local SIZE = 6
 
--- Whether something is still as the caller read it: judged before this call changes it, once for all of its starts.
-local judged = {}
+-- Whether a version is still the one that the caller read: compared once, before this call changes it.
+local compared = {}
 local function isAsRead(name, version)
-  if judged[name] == nil then judged[name] = (redis.call('HGET', root .. ':versions', name) or '0') == version end
-  return judged[name]
+  if compared[name] == nil then compared[name] = (redis.call('HGET', root .. ':versions', name) or '0') == version end
+  return compared[name]
 end
 
 local function mayStart(cluster, project, start)

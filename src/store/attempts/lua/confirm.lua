@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Records that the ray-worker answered the launch of an attempt, which is settled with it. May be repeated.
+-- Records that the ray-worker answered the launch of an attempt. This settles the attempt. May be repeated.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 attempt, 3 token, 4 reason
--- Returns   the state after it: 'running', or 'cancelling' where a cancel came first
+-- Returns   the new state: 'running', or 'cancelling' if a cancel came first
 -- Errors    'lost'
 -- Events    state: launching -> running
 -- include time

@@ -1,15 +1,14 @@
 #!lua flags=allow-oom
--- Records the end of an attempt and gives back its lease and reservation: a final state, or back into the queue at
--- the old position. While cancelling, whatever the holder decided is recorded as cancelled: the driver's end is known,
--- and a cancel was promised.
+-- Records the end of an attempt and frees its lease and allocation: a final state, or back into the queue at the old
+-- position. While cancelling, every decision is recorded as cancelled: the driver has ended, and the user asked for it.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 attempt, 3 token, 4 the decided state, 5 reason, 6 states that it may follow (a,b,…),
---           7 the next attempt is numbered above this (0: above the present one), 8 ms that it waits before its
---           next attempt, 9 '1' where it is quarantined
--- Returns   {'ok', the recorded state}; {'ok', 'cancelling'}: with 7, nothing was done, since a cancel came first and
---           a higher attempt may still run
--- Errors    {'lost'}; {'illegal', state}: the decision may not follow the present state
+--           7 the next attempt is numbered above this (0: above the current one), 8 delay of the next attempt (ms),
+--           9 '1' if it is quarantined
+-- Returns   {'ok', the recorded state}; {'ok', 'cancelling'}: with 7, nothing was changed, because a cancel came first
+--           and a higher attempt may still run
+-- Errors    {'lost'}; {'illegal', state}: the decision must not follow the current state
 -- Events    state; PUBLISH wake 'queue'
 -- include time
 -- include state
@@ -27,8 +26,7 @@ if from == 'cancelling' then
 elseif not string.find(',' .. ARGV[6] .. ',', ',' .. from .. ',', 1, true) then
   return { 'illegal', from }
 end
--- Stopped for a limit, whoever recorded it and whatever they knew of it: there is no next attempt. Where a higher one
--- may run, that one has to be met first.
+-- After a limit was reached there is no next attempt. If a higher attempt may run, that one must be found first.
 if to == 'queued' and record[3] and tonumber(ARGV[7]) == 0 then
   to, decided = 'failed', record[3] .. '; ' .. decided
 end
@@ -45,15 +43,15 @@ else
   if to == 'failed' and ARGV[9] == '1' then redis.call('HSET', x, 'quarantined', '1') end
   redis.call('HSET', x, 'endedAt', int(now))
 end
--- What was stopped by a rule says by which, in the place of who cancelled it.
+-- An experiment that a rule stopped names the rule instead of the caller of a cancel.
 local stop = to == 'cancelled' and redis.call('HGET', x, 'stopReason')
 local reason = stop and (stop .. string.gsub(decided, '^cancelled', '')) or decided
--- How long children of a sweep take says how long its others will.
+-- The durations of finished children predict those of the others.
 local child = to == 'succeeded' and ARGV[2] == '1' and redis.call('HMGET', x, 'sweep', 'startedAt')
 if child and child[1] and child[2] then
   local s = root .. ':sweep:' .. child[1]
   if redis.call('EXISTS', s) == 1 then
-    redis.call('HSET', s, 'lengths', measured(redis.call('HGET', s, 'lengths'), now - child[2]))
+    redis.call('HSET', s, 'lengths', withMeasurement(redis.call('HGET', s, 'lengths'), now - child[2]))
   end
 end
 moveState(root, id, { from = from, to = to, attempt = ARGV[2], reason = reason, now = now })

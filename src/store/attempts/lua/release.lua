@@ -3,7 +3,7 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      for each lease: experiment, attempt, token
--- Returns   how many were held
+-- Returns   number of leases that were valid
 -- Events    PUBLISH wake 'lease', so that another dispatcher takes over at once
 -- include time
 -- include state
@@ -12,7 +12,7 @@
 local root, released = KEYS[1], 0
 for i = 1, #ARGV, 3 do
   if holds(root .. ':x:' .. ARGV[i], ARGV[i + 1], ARGV[i + 2]) then
-    -- 0 stays due across a restart of the server, whose grace is for those that did not ask.
+    -- After a restart of the server, take-over.lua extends every other lease, but not 0.
     redis.call('ZADD', root .. ':leases', 0, ARGV[i])
     leaveUnsettled(root, ARGV[i])
     released = released + 1

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Renews leases. One that ran out, but that nobody took, is renewed like any other.
+-- Renews leases. An expired lease that no dispatcher has taken over is renewed too.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 leaseMs, then for each lease: experiment, attempt, token
--- Returns   for each lease: 'held' or 'lost', the state ('' where there is no such experiment), and why the attempt
---           must be ended now, in words ('' where it may go on)
+-- Returns   for each lease: 'held' or 'lost', the state ('' if there is no such experiment), and why the attempt must end
+--           now, in words ('' if it may continue)
 -- include time
 -- include state
 -- include limits

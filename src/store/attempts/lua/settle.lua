@@ -3,8 +3,8 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 attempt, 3 token
--- Returns   1, or 0 where another holds it or it is over
--- Events    PUBLISH wake 'lease' and 'queue', where the dispatcher had it alone
+-- Returns   1, or 0 if the lease is lost
+-- Events    PUBLISH wake 'lease' and 'queue' if it was the dispatcher's suspect
 -- include time
 -- include state
 -- include suspects

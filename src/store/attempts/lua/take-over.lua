@@ -1,19 +1,18 @@
 #!lua flags=allow-oom
--- Takes expired leases. A confirmed attempt is kept and goes on under a new token. One that is launching and was
--- never confirmed is given up and claimed anew (attempt + 1, same reservation): its launch may still be under way
--- and has to be fenced. One that is cancelling or in quarantine and was never confirmed keeps its number: it only has
--- to be stopped.
+-- Takes expired leases over. A confirmed attempt continues under a new token. An attempt that is launching and was never
+-- confirmed is given up for a new one (attempt + 1, same allocation): its launch may still arrive and must be fenced. An
+-- unconfirmed attempt that is cancelling or in quarantine keeps its number: it only has to be stopped.
 --
 -- An attempt that its dispatcher was launching or taking over is taken half a lease later than others, because a slow
--- store may have delayed the renewal. It is a suspect then (see redis/lua/suspects.lua): at most one is taken, alone, and
+-- store may have delayed the renewal. It is then a suspect (see redis/lua/suspects.lua): at most one is taken, alone, and
 -- only on demand.
 --
--- Where the server is not the one of the last look (a restart, a failover), no lease could be renewed for a while
--- through no fault of its holder: all start anew, once, and nothing is taken.
+-- If the run of the server has changed (a restart, a failover), no lease could be renewed for a while. All leases are
+-- extended once, and none is taken.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 leaseMs, 2 dispatcher, 3 reason, 4 '1' where it may take a suspect, 5 crashes that lead to quarantine,
---           then the tokens: at most so many leases are taken
+-- ARGV      1 leaseMs, 2 dispatcher, 3 reason, 4 '1' if it may take a suspect, 5 crashes that lead to quarantine,
+--           then a token for each lease that it may take
 -- Returns   for each: experiment, attempt, token, state, cluster, '1' confirmed or '0', last sequence number, crashes
 --           (JSON; see redis/lua/suspects.lua)
 -- Events    state: launching -> queued under the old attempt and queued -> launching under the new one
@@ -24,8 +23,8 @@
 
 local root, leaseMs, dispatcher, limit = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[5])
 local TOKENS = 5
--- Looked at in one call beside those that may be taken: attempts that are not to be taken yet.
-local HELD_BACK = 1000
+-- Expired leases to read beyond the limit: some may not be taken yet.
+local MAX_DEFERRED = 1000
 local leases, suspects = root .. ':leases', root .. ':suspects'
 local now = nowMs()
 local expiry = int(now + leaseMs)
@@ -71,7 +70,7 @@ end
 local function mayTake(id, expired)
   local x = root .. ':x:' .. id
   local holder = redis.call('HGET', x, 'dispatcher')
-  -- Left by a fault that this process survived, or lost and come back.
+  -- This dispatcher lost the lease by a defect that it survived.
   if holder == dispatcher then settle(root, id) end
   if holder and redis.call('SISMEMBER', unsettledOf(root, holder), id) == 1 then
     if not steady or expired > now - leaseMs / 2 then return 'later' end
@@ -79,16 +78,16 @@ local function mayTake(id, expired)
   end
   if redis.call('SISMEMBER', suspects, id) == 0 then return 'yes' end
   local _, takeovers = crashesOf(x, 'takeover')
-  -- Its events are not read any more, so it can do no harm.
+  -- In quarantine its events are not read, so it cannot crash a dispatcher.
   return takeovers < limit and 'alone' or 'yes'
 end
 
-local most = #ARGV - TOKENS
+local max = #ARGV - TOKENS
 local due = redis.call('ZRANGEBYSCORE', leases, '-inf', int(now), 'WITHSCORES', 'LIMIT', 0,
-  most + redis.call('SCARD', suspects) + HELD_BACK)
+  max + redis.call('SCARD', suspects) + MAX_DEFERRED)
 local suspect
 for i = 1, #due, 2 do
-  if taken == most then break end
+  if taken == max then break end
   local may = mayTake(due[i], tonumber(due[i + 1]))
   if may == 'yes' then
     take(due[i])
@@ -96,7 +95,7 @@ for i = 1, #due, 2 do
     suspect = due[i]
   end
 end
-if suspect and ARGV[4] == '1' and taken < most then
+if suspect and ARGV[4] == '1' and taken < max then
   redis.call('SET', root .. ':alone:' .. dispatcher, '1', 'PX', int(leaseMs))
   if redis.call('EXISTS', unsettledOf(root, dispatcher)) == 0 then take(suspect) end
 end

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Lets go of batches that were taken for verification. That their holder began to verify them is forgotten: it lives.
+-- Releases batches that were taken for verification. The lease holder is alive, so its starts no longer count as deaths.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 who held them, 2 ms until they may be taken again, then experiment:attempt:batch of each
+-- ARGV      1 lease holder, 2 ms until they may be taken again, then experiment:attempt:batch of each
 -- Returns   1
 -- include time
 

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Holds batches that were taken for another lease; with 'begin' it also notes that their verification begins.
+-- Extends the lease of batches that were taken; 'begin' also records the start of their verification.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 leaseMs, 2 who holds them, 3 'begin' or 'hold', then experiment:attempt:batch of each
+-- ARGV      1 leaseMs, 2 lease holder, 3 'begin' or 'hold', then experiment:attempt:batch of each
 -- Returns   for each: 1, or 0 if it is no longer pending
 -- include time
 

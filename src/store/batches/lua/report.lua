@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- Stores the report of a batch, its event and the counters, once. A report that could verify the batch replaces one that
--- said that it cannot be verified: its verifier was only slow.
+-- Stores the report of a batch, its event and the counters, once. A report replaces an earlier one of the code
+-- `not-verifiable` if it could verify the batch: another verifier gave up too early.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 attempt:batch, 3 report (JSON), 4 event (JSON),
 --           5 exact, 6 rounding, 7 wrong, 8 unverifiable, 9 error findings, 10 '1' if the batch could not be verified
 -- Returns   'stored' | 'replaced' | 'known' | 'missing' (no such batch)
--- Events    verification, under the experiment's current attempt, with "replaces" where it does; told to the feeds where
---           something is wrong, or was said to be
+-- Events    verification, under the experiment's current attempt, with "replaces" if it does; published in the feeds if it
+--           has wrong rows or errors, or replaces a report
 -- include time
 -- include feed
 
@@ -33,7 +33,7 @@ if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 0 then
   outcome, event = 'replaced', string.sub(event, 1, -2) .. ',"replaces":true}'
   redis.call('HSET', x .. ':reports', ARGV[2], ARGV[3])
   redis.call('HINCRBY', x, 'vUnverifiable', -before.unverifiable)
-  -- Its one error said that it cannot be verified.
+  -- The one error of the replaced report was `not-verifiable`.
   redis.call('HINCRBY', x, 'vErrors', -1)
 else
   redis.call('HINCRBY', x, 'vVerified', 1)
@@ -47,9 +47,9 @@ local record = redis.call('HMGET', x, 'attempt', 'project', 'name', 'sweep', 'ar
 redis.call('XADD', x .. ':events', record[1] .. '-*', 't', 'verification', 'a', int(nowMs()), 'd', event)
 redis.call('PUBLISH', x .. ':changed', 'verification')
 redis.call('ZADD', root .. ':signals', 'NX', int(nowMs()), id)
--- Its stream was archived without this entry.
+-- The stream was archived without this entry.
 if record[5] then redis.call('ZADD', root .. ':archiving', int(nowMs()), id) end
 if outcome == 'replaced' or tonumber(ARGV[7]) > 0 or tonumber(ARGV[9]) > 0 then
-  tell(root, { project = record[2], experiment = id, name = record[3], sweep = record[4], at = nowMs(), event = event })
+  publishToFeeds(root, { project = record[2], experiment = id, name = record[3], sweep = record[4], at = nowMs(), event = event })
 end
 return outcome

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Takes batches that have no report and whose lease, if any, has run out, the oldest first. Taking counts for nothing: a
--- process is held to have died of a batch only if it began to verify it (hold-pending) and let its lease run out.
+-- Takes batches without a report and without a valid lease, the oldest first. Taking does not count as a start: a process
+-- has died of a batch only if it began to verify it (hold-pending) and its lease expired.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 limit, 2 leaseMs, 3 who takes them
--- Returns   for each: member of the pending set (experiment:attempt:batch), how many other processes began to verify it
---           and were not heard of again
+-- ARGV      1 limit, 2 leaseMs, 3 lease holder
+-- Returns   for each: member of the pending set (experiment:attempt:batch), number of other processes that began to
+--           verify it and neither finished nor released it
 -- include time
 
 local pending, holder = KEYS[1] .. ':pending', ARGV[3]

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Takes a command, unless another dispatcher has it or an earlier one of the same cluster is not over: at most one at a
--- time runs for each cluster, in their order.
+-- Claims a command, unless another dispatcher has it or an earlier command of the same cluster is open: one at a time runs
+-- for each cluster, in order.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 dispatcher, 3 leaseMs, 4 token
--- Returns   {'claimed', cluster, kind, request, secret, tries}; {'busy'}; {'over'}: final, or there is none
+-- Returns   {'claimed', cluster, kind, request, secret, tries}; {'busy'}; {'over'}: final, or no such command
 -- include time
 
 local root, id = KEYS[1], ARGV[1]

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Records a command and wakes the dispatchers. The same id a second time changes nothing, and neither does a removal of a
--- cluster that is to be removed already: it is the same command, unless the cluster is added again behind it.
+-- Records a command and wakes the dispatchers. A repeated id changes nothing. A second removal of a cluster is the same
+-- command as the open one, unless the cluster is added again after that.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 cluster, 3 kind, 4 request (JSON), 5 secret (may be empty), 6 project (may be empty),
 --           7 the revision that the cluster must have, or ''
--- Returns   the command's id, or that of the removal which is not over, or 'changed-since': nothing was recorded
+-- Returns   the command's id, or that of the open removal, or 'changed-since': nothing was recorded
 -- Events    PUBLISH wake 'command'
 -- include time
 -- include revision

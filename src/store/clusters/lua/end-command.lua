@@ -1,11 +1,10 @@
 #!lua flags=allow-oom
--- Ends a command. Its secret is deleted; the record is kept for a while.
+-- Ends a command. Its secret is deleted; its record expires later.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 id, 2 token, 3 state, 4 problems (JSON), 5 seconds for which it is kept,
---           6 findings (JSON)
--- Returns   1, or 0 where another has it or it is over
--- Events    PUBLISH wake 'command': the next of the cluster may begin
+-- ARGV      1 id, 2 token, 3 state, 4 problems (JSON), 5 lifetime of the record (s), 6 findings (JSON)
+-- Returns   1, or 0 if the lease is lost
+-- Events    PUBLISH wake 'command': the next command of the cluster may begin
 -- include time
 
 local root, id = KEYS[1], ARGV[1]

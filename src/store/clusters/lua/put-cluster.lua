@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Records a cluster, new or changed, and what is known of it from its ray-worker. A new cluster takes experiments.
+-- Records a new or changed cluster, and the last report of its ray-worker. A new cluster accepts experiments.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, 2 what people decide of it (JSON; equal decisions are equal texts), 3 what was seen of it (JSON)
+-- ARGV      1 name, 2 settings by users (canonical JSON), 3 last report of its ray-worker (JSON)
 -- Returns   1
 -- include revision
 

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Removes a cluster on which nothing is reserved. The version of its reservations outlives it and rises, and it counts
--- as draining until it is added again, so that no claim that was decided before the removal succeeds after it.
+-- Removes a cluster without allocations. The version of its allocations outlives it and rises, and it counts as draining
+-- until it is added again. So no allocation that was decided before the removal succeeds after it.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 name
--- Returns   1 where there was such a cluster, 0 where there was none, -1 where something is reserved there
+-- Returns   1; 0 if there is no such cluster, -1 if it has allocations
 -- include revision
 
 local root, name = KEYS[1], ARGV[1]

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Keeps a command that is being carried out, or lets it go.
+-- Renews or releases the lease of a running command.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 id, 2 token, 3 leaseMs (0: let go, another may take it at once)
--- Returns   1, or 0 where another has it or it is over
--- Events    PUBLISH wake 'command' where it was let go
+-- ARGV      1 id, 2 token, 3 leaseMs (0: release, another dispatcher may take it at once)
+-- Returns   1, or 0 if the lease is lost
+-- Events    PUBLISH wake 'command' if it was released
 -- include time
 
 local command = KEYS[1] .. ':command:' .. ARGV[1]

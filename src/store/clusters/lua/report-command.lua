@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Adds a line to the report of a command that is being carried out. The same line twice in a row is one: a command that
--- is begun again repeats itself.
+-- Adds a line to the report of a running command. A repeated line is added once, because a command that starts again
+-- repeats its lines.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 token, 3 line
--- Returns   1, or 0 where another has it or it is over
+-- Returns   1, or 0 if the lease is lost
 
 local command = KEYS[1] .. ':command:' .. ARGV[1]
 local record = redis.call('HMGET', command, 'state', 'token')

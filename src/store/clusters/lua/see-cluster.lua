@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Records what a cluster's ray-worker said, and when, by the server's clock: the clocks of dispatchers may differ. It
--- stands beside the cluster's record, so that neither overwrites the other.
+-- Records the report of a cluster's ray-worker with the server's time, because the clocks of dispatchers may differ. It is
+-- stored beside the cluster's record, so that neither overwrites the other.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, 2 what was seen (JSON, an object with at least one field), 3 the address at which it was seen
+-- ARGV      1 name, 2 report (JSON, an object with at least one field), 3 address of the ray-worker
 -- Returns   1, or 0 if there is no such cluster at that address
 -- include time
 

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Sets what people decide of a cluster. It stands beside the cluster's record, which is written anew when its ray-worker
--- is brought up to date.
+-- Changes settings of a cluster by users. They are stored beside the cluster's record, which an upgrade of its ray-worker
+-- overwrites.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 name, 2 the revision that it must have, or '', then in turn what is set ('labels', 'backfill', 'codePaths') and its
---           value (JSON); '' forgets it
--- Returns   1, or 0 where there is no such cluster, or 'changed-since': nothing was changed
+-- ARGV      1 name, 2 the revision that it must have, or '', then setting ('labels', 'backfill', 'codePaths') and value
+--           (JSON; '' deletes it) in turn
+-- Returns   1, or 0 if there is no such cluster, or 'changed-since': nothing was changed
 -- Events    PUBLISH wake 'queue'
 -- include revision
 

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Lets nothing new start on a cluster, or lets it again. Claims look at this in their own step.
+-- Drains a cluster, so that nothing new starts there, or ends that. Allocations check it in their own step.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 name, 2 '1' to drain, '0' to take experiments again
--- Returns   1, or 0 where there is no such cluster
+-- Returns   1, or 0 if there is no such cluster
 -- Events    PUBLISH wake 'queue'
 -- include revision
 

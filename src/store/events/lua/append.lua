@@ -1,6 +1,6 @@
 #!lua
--- Appends a run of consecutive events of an attempt: those already recorded are passed over, the rest enters the
--- stream under attempt-(n * 2^20) and takes effect on the record. All or nothing.
+-- Appends consecutive events of an attempt, all or none. Events that are already recorded are ignored. The others enter the
+-- stream under attempt-(n * 2^20) and change the record.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 attempt, 3 token, 4 number of the first event, 5 how many events, 6 cap of metric names,
@@ -8,16 +8,16 @@
 --           'b' (bytes), 'k' (archive digest) or '', bytes or digest or '', how many arguments of its effect follow,
 --           and these:
 --             stage       name, step, steps
---             metrics     step, '1' where the step and all values are told here, values (as numberedRow of
---                         redis/lua/series.lua takes them), then of those to which no
---                         later event of the call has a value: name and value (JSON) in turn
+--             metrics     step, '1' if step and values are complete here, values (as numberedRow of
+--                         redis/lua/series.lua takes them), then for each metric without a later value in the call:
+--                         name and value (JSON) in turn
 --             batch       batch, index, count, step, rows, digest
 --             checkpoint  checkpoint (JSON), artifact (JSON)
 --             log         lines, bytes
---             gap         rows that were dropped (of batches), lines and bytes (of logs)
+--             gap         dropped rows (of batches), or lines and bytes (of logs)
 -- Returns   {'ok', last recorded number, completed batches}
 -- Errors    {'lost'}; {'gap', last recorded number}
--- Events    the given ones; PUBLISH to followers, and wake 'batch' where a batch was completed
+-- Events    the given ones; PUBLISH to followers, and wake 'batch' if a batch was completed
 -- include time
 -- include state
 -- include pace
@@ -62,7 +62,7 @@ local function metrics(at, size, row)
   end
 end
 
--- GPU milliseconds that went into a batch: since the one before it in the attempt, or since the confirmed launch.
+-- GPU milliseconds of a batch: since the previous batch of the attempt, or since the confirmed launch.
 local function spent(time)
   local was, before = string.match(batchAt or '', '^(%S+) (%S+)$')
   if was ~= attempt then before = redis.call('HGET', attempts, attempt .. ':confirmedAt') end
@@ -95,22 +95,22 @@ local function batch(at, entry)
   end
 end
 
--- Beyond this number the oldest are forgotten: a run that registers more has long since deleted them.
+-- Above this number the oldest are deleted.
 local MAX_ARTIFACTS = 10000
 local function artifact(json)
   redis.call('RPUSH', x .. ':artifacts', json)
   redis.call('LTRIM', x .. ':artifacts', -MAX_ARTIFACTS, -1)
 end
 
--- Steps are counted from the beginning of one to the beginning of the next, within an attempt. `pace`: attempt, step and
--- its beginning (ms), then what was measured.
+-- Measures a step from its start to the start of the next, within an attempt. `pace`: attempt, step and its start (ms),
+-- then the summary of durations.
 local function tick(number, time)
   if number < 1 or not time then return end
   local pace = paced or redis.call('HGET', x, 'pace') or ''
   local was, before, began, lengths = string.match(pace, '^(%S+) (%S+) (%S+) ?(.*)$')
   if was == attempt and number <= tonumber(before) then return end
   if was == attempt and time >= tonumber(began) then
-    lengths = measured(lengths, (time - began) / (number - before))
+    lengths = withMeasurement(lengths, (time - began) / (number - before))
   end
   paced = table.concat({ attempt, int(number), int(time), lengths or '' }, ' ')
 end
@@ -141,7 +141,7 @@ local function effect(kind, at, size, event, entry, n, row)
   end
 end
 
-local at, signals = 8 + #names, false -- signals: rules may look at something of it
+local at, signals = 8 + #names, false -- signals: rules may have to read an event
 for n = first, first + count - 1 do
   local size = tonumber(ARGV[at + 5])
   if n > last then
@@ -153,7 +153,7 @@ for n = first, first + count - 1 do
       row = numberedRow(ARGV[at + 8], numbered)
     end
     if row and ARGV[at + 7] == '1' and #row > 1 and #row - 1 == #ARGV[at + 8] / 10 then
-      -- All of its values have numbers: they take a tenth of their JSON beside it.
+      -- All of its metrics have numbers: as bytes, the values take a tenth of their JSON.
       local short = '{"type":"metrics","step":' .. ARGV[at + 6] .. '}'
       redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', short, 'm', table.concat(row))
     elseif payload == '' then

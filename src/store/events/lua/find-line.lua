@@ -1,15 +1,15 @@
 #!lua flags=no-writes
--- Finds where in an experiment's stream to begin to read for a line of its log, or to count the lines before an event.
+-- Finds the event in an experiment's stream from which to read a line of its log, or to count the lines before an event.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 'line' or 'entry', 3 number of the line (from 1), or a stream id
--- Returns   {id of an indexed event that does not come behind it, or '', lines before that event, lines of all, bytes}
+-- Returns   {id of an indexed event at or before it, or '', lines before that event, all lines, all bytes}
 -- include time
 
 local x = KEYS[1] .. ':x:' .. ARGV[1]
 local lines = x .. ':lines'
 
-local function comesBehind(id, other)
+local function comesAfter(id, other)
   local a, b = string.match(id, '^(%d+)-(%d+)$')
   local c, d = string.match(other, '^(%d+)-(%d+)$')
   if a ~= c then return tonumber(a) > tonumber(c) end
@@ -24,7 +24,7 @@ else
   local low, high = 0, redis.call('ZCARD', lines)
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if comesBehind(redis.call('ZRANGE', lines, middle, middle)[1], ARGV[3]) then high = middle else low = middle + 1 end
+    if comesAfter(redis.call('ZRANGE', lines, middle, middle)[1], ARGV[3]) then high = middle else low = middle + 1 end
   end
   found = low > 0 and redis.call('ZRANGE', lines, low - 1, low - 1, 'WITHSCORES') or {}
 end

@@ -1,11 +1,11 @@
 #!lua flags=no-writes
--- Reads on in a feed (see redis/lua/feed.lua).
+-- Reads a feed after an entry (see redis/lua/feed.lua).
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 feed, 2 number behind which to read, 3 limit
+-- ARGV      1 feed, 2 number of the entry, 3 limit
 -- Returns   {'ok', number of the newest, for each entry: {number, project, experiment, name, sweep, at, event}}
--- Errors    {'ahead', number of the newest}: that number was not given out yet;
---           {'trimmed', number of the oldest}: what comes behind that number is not kept any more
+-- Errors    {'ahead', number of the newest}: the feed has no such number yet;
+--           {'trimmed', number of the oldest}: the next entry was deleted
 -- include time
 
 local root, feed, after = KEYS[1], ARGV[1], tonumber(ARGV[2])

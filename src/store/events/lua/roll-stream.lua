@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- Takes the oldest entries of a stream that goes on out of Redis, once they are in the archive: what an experiment
--- reports stays bounded in memory, however long it runs.
+-- Removes the oldest entries of a live stream from Redis after the archive has them. This bounds the memory of a running
+-- experiment.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 id of the last entry that was archived, 3 index of all archived segments, 4 the index as it
---           was, 5 bytes of batch parts that these entries refer to
--- Returns   'rolled' | 'changed': another did it | 'waiting': rules have not looked at all of these, or nothing comes
---           behind them | 'gone'
+-- ARGV      1 experiment, 2 id of the last archived entry, 3 index of all archived segments, 4 the index as read,
+--           5 bytes of batch parts that these entries refer to
+-- Returns   'rolled' | 'changed': another process did it | 'waiting': rules have not read all of these, or no entry comes
+--           after them | 'gone': no such experiment
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -17,7 +17,7 @@ local events = x .. ':events'
 if redis.call('ZSCORE', root .. ':signals', id) then
   local cursor = redis.call('HGET', x .. ':rules', 'cursor') or ''
   local from = cursor == '' and '-' or ('(' .. cursor)
-  -- A cursor behind the last entry makes a range that is empty, or none.
+  -- A cursor after the last entry makes an empty range.
   if #redis.call('XRANGE', events, from, ARGV[2], 'COUNT', 1) > 0 then return 'waiting' end
 end
 local next = redis.call('XRANGE', events, '(' .. ARGV[2], '+', 'COUNT', 1)[1]

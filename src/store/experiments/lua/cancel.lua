@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Cancels an experiment: at once if no dispatcher has acquired an attempt of it, else by asking the holder of its
--- attempt to stop the driver.
+-- Cancels an experiment: at once if no dispatcher has acquired an attempt of it, else by asking the lease holder to stop
+-- the driver.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 reason

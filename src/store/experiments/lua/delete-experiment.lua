@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Removes an experiment that has ended, with everything that was recorded of it (see redis/lua/remove.lua).
+-- Removes an experiment that has ended with all its data (see redis/lua/remove.lua).
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 the revision that it must have, or ''
 -- Returns   'deleted' | 'not-found'; 'not-ended' | 'changed-since': nothing was changed
--- Events    PUBLISH to followers, who then find nothing
+-- Events    PUBLISH to followers, which end
 -- include remove
 -- include revision
 

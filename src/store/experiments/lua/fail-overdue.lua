@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Fails the experiments whose deadline passed before a dispatcher acquired an attempt of them. The holder of an attempt
--- ends a held experiment.
+-- Fails the experiments whose deadline passed before a dispatcher acquired an attempt of them. A leased attempt is ended
+-- by its lease holder.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 at most so many are checked
--- Returns   how many were checked, then the experiments that failed
+-- ARGV      1 MAX experiments to check
+-- Returns   number of checked experiments, then the experiments that failed
 -- Events    state: queued | launching -> failed; PUBLISH wake 'queue'
 -- include time
 -- include state

@@ -1,11 +1,11 @@
 #!lua flags=no-writes
--- Reads the series of some metrics in one attempt at the finest level that keeps the answer small: the cost
--- depends on the resolution, not on the length of the run.
+-- Reads the series of some metrics in one attempt, at the finest level that keeps the answer small. The cost depends on the
+-- resolution, not on the number of steps.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 attempt, 3 first step, 4 last step, 5 resolution, then numbers of metrics
--- Returns   {newest events (see redis/lua/series.lua) or '', for each metric: {level, block, …}}; the blocks of level 0
---           are points, others aggregates: behind those of the level come the ones below that it does not cover yet
+-- Returns   {newest events (see redis/lua/series.lua) or '', for each metric: {level, block, …}}. Blocks of level 0 have
+--           points, others aggregates. Blocks of lower levels follow for the points that the level does not cover yet
 -- include time
 -- include series
 
@@ -24,7 +24,7 @@ local function lastStep(level, block)
   return first + stride * ((#block - 9) / 8 - 1)
 end
 
--- The least n of [0, count) for which isAt(n); count where there is none. isAt turns true once.
+-- The smallest n of [0, count) for which isAt(n) holds; count if there is none. isAt changes once, from false to true.
 local function search(count, isAt)
   local low, high = 0, count
   while low < high do
@@ -47,8 +47,8 @@ local function read(metric)
     low = search(count, function(n) return lastStep(level, blockAt(level, n)) >= from end)
     high = search(count, function(n) return firstStep(level, blockAt(level, n)) > to end)
     local items = (high - low) * (level == 0 and head[1] / head[2] or BLOCK)
-    local most = (level == 0 and LEAF or FAN) * resolution + 2 * BLOCK
-    if items <= most or not head[level + 3] then break end
+    local max = (level == 0 and LEAF or FAN) * resolution + 2 * BLOCK
+    if items <= max or not head[level + 3] then break end
     level = level + 1
   end
   local answer = { level }

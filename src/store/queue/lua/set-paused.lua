@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Lets nothing new start in the line, of a project or on a cluster, or takes nothing new into the line or that of a
--- project, or lets it again. Claims and submissions look at this in their own step.
+-- Pauses all queues, a project's queue or a cluster (nothing new starts), closes all queues or a project's (nothing new is
+-- accepted), or ends that. Allocations and submissions check it in their own step.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 'all', 'project:<name>' or 'cluster:<name>'; 'closed' or 'closed:<project>'; 2 who paused or drained it, when and why (JSON); '': it is resumed,
---           3 the cluster that must be known, or ''
--- Returns   1, or 0 where there is no such cluster
+-- ARGV      1 paused: 'all', 'project:<name>' or 'cluster:<name>'; closed: 'closed' or 'closed:<project>',
+--           2 who did it, when and why (JSON), or '' to resume, 3 a cluster that must exist, or ''
+-- Returns   1, or 0 if there is no such cluster
 -- Events    PUBLISH wake 'queue'
 -- include revision
 

@@ -1,17 +1,17 @@
 #!lua flags=allow-oom
--- Notes why experiments wait, which place they have and when they are expected to start; those that wait no longer are
--- passed over.
+-- Records wait reason, queue position and estimated start of experiments. Experiments that are no longer queued are
+-- ignored.
 --
 -- KEYS[1]   root of all keys
--- ARGV      experiment, reason, place ('': not known) and estimate (JSON; '': none) in turn
--- Returns   how many were noted
+-- ARGV      experiment, reason, position ('': unknown) and estimate (JSON; '': none) in turn
+-- Returns   number of recorded experiments
 
-local root, noted = KEYS[1], 0
+local root, recorded = KEYS[1], 0
 for i = 1, #ARGV, 4 do
   if redis.call('ZSCORE', root .. ':queue', ARGV[i]) then
     redis.call('HSET', root .. ':x:' .. ARGV[i], 'waitReason', ARGV[i + 1], 'waitRank', ARGV[i + 2], 'waitEstimate',
       ARGV[i + 3])
-    noted = noted + 1
+    recorded = recorded + 1
   end
 end
-return noted
+return recorded

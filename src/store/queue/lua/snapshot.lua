@@ -1,16 +1,15 @@
 #!lua flags=no-writes
--- All that the next start is chosen from, as it is at one moment: clusters, what is reserved, projects, pauses, and the
--- beginning of each project's line.
+-- Reads the input of a scheduling round at one moment: clusters, allocations, projects, pauses, and the first experiments
+-- of each project's queue.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 how many of each project's line, 2 how many of the line together at most, then the names of the fields
---           that are read of each
+-- ARGV      1 MAX experiments of each project, 2 MAX experiments of all projects, then the fields to read of each
 -- Returns   {seconds since 1970, clusters, seen, draining, set (of clusters), projects, pauses, versions,
---           reservations ({cluster, what is reserved, ...}),
---           1 if the window has more than ARGV[2] experiments and is left to the caller, else 0,
---           projects of which more wait, {experiment, place, fields, ...}}; hashes as lists of name and value
+--           allocations ({cluster, its allocations, ...}),
+--           1 if there are more than ARGV[2] experiments, which the caller then reads itself, else 0,
+--           projects with further queued experiments, {experiment, score, fields, ...}}; hashes as lists of name and value
 
-local root, limit, most = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local root, limit, max = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 local fields = {}
 for i = 3, #ARGV do fields[#fields + 1] = ARGV[i] end
 
@@ -33,7 +32,7 @@ for _, project in ipairs(redis.call('SMEMBERS', root .. ':queues')) do
 end
 
 local rows = {}
-if length <= most then
+if length <= max then
   for _, found in ipairs(places) do
     for i = 1, #found, 2 do
       rows[#rows + 1] = found[i]
@@ -44,4 +43,4 @@ if length <= most then
 end
 
 return { redis.call('TIME')[1], clusters, hash('clusters:seen'), redis.call('SMEMBERS', root .. ':clusters:draining'),
-  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), reserved, length > most and 1 or 0, truncated, rows }
+  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), reserved, length > max and 1 or 0, truncated, rows }

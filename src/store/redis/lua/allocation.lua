@@ -1,5 +1,5 @@
--- Attempts that have their GPUs and CPUs, but no dispatcher yet: {root}:allocated is the sorted set of their experiments
--- by the time of the allocation. No driver of such an attempt can exist, so its experiment ends at once. Needs state.
+-- Allocated attempts that no dispatcher has acquired yet. {root}:allocated is the sorted set of their experiments by the
+-- time of the allocation. Such an attempt has no driver, so its experiment can end at once. Needs state.
 
 local function isAllocated(root, id)
   return redis.call('ZSCORE', root .. ':allocated', id) ~= false

@@ -1,9 +1,9 @@
--- Adds an entry (JSON) to the audit log and lets the oldest ones go. What administrators did stands in a stream of its
--- own. Of every other caller, and of all who are none together, only so many entries are kept: one more takes the place
--- of the caller's own oldest. Nothing else ever changes the log. Needs time.
--- log: entry, ring (the caller that it counts for; 'admin': what an administrator did), most, mostOfCaller, keptMs
+-- Adds an entry (JSON) to the audit log and deletes the oldest ones. Entries of administrators have a stream of their own.
+-- Every other caller has a limited number of entries: one more replaces the caller's oldest. All unauthenticated callers
+-- together count as one. No other code changes the log. Needs time.
+-- log: entry, ring (the caller that the entry counts for, or 'admin'), max, maxOfCaller, retainMs
 
--- The id of the next entry: later than all, in whichever stream they are.
+-- The id of the next entry: later than every entry of both streams.
 local function nextAuditId(root, now)
   local ms, seq = now, 0
   for _, name in ipairs({ ':audit', ':audit:admin' }) do
@@ -19,13 +19,13 @@ local function recordAudit(root, log, now)
   local id = nextAuditId(root, now)
   local administrative = log.ring == 'admin'
   local stream = root .. (administrative and ':audit:admin' or ':audit')
-  redis.call('XADD', stream, 'MAXLEN', '~', log.most, id, 'e', log.entry)
-  redis.call('XTRIM', stream, 'MINID', '~', int(now - log.keptMs))
+  redis.call('XADD', stream, 'MAXLEN', '~', log.max, id, 'e', log.entry)
+  redis.call('XTRIM', stream, 'MINID', '~', int(now - log.retainMs))
   if administrative then return id end
   local ring = root .. ':audit:of:' .. log.ring
-  if redis.call('RPUSH', ring, id) > tonumber(log.mostOfCaller) then
+  if redis.call('RPUSH', ring, id) > tonumber(log.maxOfCaller) then
     redis.call('XDEL', stream, redis.call('LPOP', ring))
   end
-  redis.call('PEXPIRE', ring, log.keptMs)
+  redis.call('PEXPIRE', ring, log.retainMs)
   return id
 end

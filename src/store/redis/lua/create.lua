@@ -1,7 +1,7 @@
 -- Creates a queued experiment: record, indexes, queue, limits, first event. Needs time and state.
 -- include limits
 -- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, timeoutMs, deadlineAt,
---      labels (JSON), version, reason, now (ms); of a sweep also: sweep, index; of a rerun: rerunOf
+--      labels (JSON), version, reason, now (ms); for a child of a sweep also: sweep, index; for a rerun: rerunOf
 local function createWaiting(root, new)
   local id, x = new.id, root .. ':x:' .. new.id
   local seq = redis.call('INCR', root .. ':seq')
@@ -17,7 +17,7 @@ local function createWaiting(root, new)
   end
   redis.call('ZADD', root .. ':all', int(seq), id)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
-  noteLimits(root, id, new.timeoutMs, new.deadlineAt)
+  storeLimits(root, id, new.timeoutMs, new.deadlineAt)
   moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = new.reason, now = new.now,
     place = { int(seq), new.project, new.sweep or false, new.name, new.priority } })
 end

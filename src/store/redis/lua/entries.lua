@@ -1,20 +1,20 @@
--- Looks at entries of a stream, some at a time, and at no more once these were long: Redis copies all of an entry for a
--- script, the bytes of batch parts included, and nobody else has a turn meanwhile.
-local ENTRIES_AT_ONCE, BYTES_LOOKED_AT = 8, 1048576
+-- Reads entries of a stream in small groups, and stops after BYTES_PER_CALL: for a script, Redis copies whole entries with
+-- the bytes of batch parts, and no other client is served meanwhile.
+local ENTRIES_AT_ONCE, BYTES_PER_CALL = 8, 1048576
 
--- Calls look(id, fields) for each entry from `from` on (as XRANGE takes it), or from there back ('XREVRANGE').
--- Returns whether there may be more of them.
-local function lookAtEntries(command, key, from, limit, look)
-  local to, looked, bytes = command == 'XRANGE' and '+' or '-', 0, 0
-  while looked < limit and bytes < BYTES_LOOKED_AT do
-    local wanted = math.min(ENTRIES_AT_ONCE, limit - looked)
+-- Calls visit(id, fields) for each entry from `from` on (as XRANGE takes it), or backwards from there ('XREVRANGE').
+-- Returns whether there may be more entries.
+local function readEntries(command, key, from, limit, visit)
+  local to, count, bytes = command == 'XRANGE' and '+' or '-', 0, 0
+  while count < limit and bytes < BYTES_PER_CALL do
+    local wanted = math.min(ENTRIES_AT_ONCE, limit - count)
     local entries = redis.call(command, key, from, to, 'COUNT', wanted)
     for _, entry in ipairs(entries) do
       local fields = entry[2]
       bytes = bytes + #fields[6] + #(fields[8] or '')
-      look(entry[1], fields)
+      visit(entry[1], fields)
     end
-    looked = looked + #entries
+    count = count + #entries
     if #entries < wanted then return false end
     from = '(' .. entries[#entries][1]
   end

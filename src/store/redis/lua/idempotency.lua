@@ -1,9 +1,8 @@
--- Requests with an Idempotency-Key. A hash `{root}:answer:<name>` has one entry for each caller and key: `digest` of the
--- request, then `token` while one process carries the request out, or `answer` once the request was carried out. A step
--- that stores what a request asks for writes the answer itself: after a crash the request was carried out with its
--- answer, or not at all.
+-- Requests with an Idempotency-Key. Each caller and key has a hash `{root}:answer:<name>`: `digest` of the request, then
+-- `token` while a process executes it, or `answer` after that. A step that creates a record writes the answer itself: after a
+-- crash, the request was executed and has its answer, or it was not executed.
 
--- How far the request came: nil (there is no entry), 'conflict' (the entry belongs to another request), 'running', or
+-- The state of an earlier request: nil (there is none), 'conflict' (the key belongs to another request), 'running', or
 -- 'answered' and its answer. name '': the request has no key.
 local function earlierRequest(root, name, digest)
   if name == '' then return nil end
@@ -14,20 +13,20 @@ local function earlierRequest(root, name, digest)
   return 'running'
 end
 
--- An entry of a step that stores what a request asks for expires after this time (ms): long after the last repetition.
-local MADE_MS = 30 * 24 * 3600 * 1000
+-- Lifetime of the answer of a step that creates a record (ms): longer than any client retries.
+local CREATED_MS = 30 * 24 * 3600 * 1000
 
--- Remembers the id of the record that a request has made as the answer to the request.
-local function rememberMade(root, name, digest, id)
+-- Stores the id of the record that a request has created as the answer to the request.
+local function rememberCreated(root, name, digest, id)
   if name == '' then return end
   local key = root .. ':answer:' .. name
   redis.call('HSET', key, 'digest', digest, 'answer', id)
-  redis.call('PEXPIRE', key, MADE_MS)
+  redis.call('PEXPIRE', key, CREATED_MS)
 end
 
--- The answer of a step to a request that was sent before; nil to a new request. `id`: of the record that the step would make.
-local function madeBefore(root, name, digest, id)
-  local outcome, made = earlierRequest(root, name, digest)
-  if outcome == 'answered' then return { 'ok', made, made == id and '1' or '0' } end
+-- The answer of a step to a repeated request; nil for a new request. `id`: the record that the step would create.
+local function createdBefore(root, name, digest, id)
+  local outcome, created = earlierRequest(root, name, digest)
+  if outcome == 'answered' then return { 'ok', created, created == id and '1' or '0' } end
   return outcome and { 'conflict' }
 end

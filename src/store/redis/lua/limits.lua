@@ -1,8 +1,8 @@
--- What ends an experiment from outside: its timeout, for each attempt from its confirmed launch on, and its deadline.
--- Judged by the server's clock alone, whenever a lease is renewed, an experiment allocated or the queue checked for passed deadlines.
+-- The limits of an experiment: its deadline, and the timeout of each attempt from its confirmed launch on. Only the
+-- server's clock judges them: at the renewal of a lease, at an allocation, and when the queue is checked.
 
--- Notes the limits of a new experiment: timeoutMs and deadlineAt (ms), each '' if it has none.
-local function noteLimits(root, id, timeoutMs, deadlineAt)
+-- Stores the limits of a new experiment: timeoutMs and deadlineAt (ms), each '' if it has none.
+local function storeLimits(root, id, timeoutMs, deadlineAt)
   local x = root .. ':x:' .. id
   if timeoutMs ~= '' then redis.call('HSET', x, 'timeoutMs', timeoutMs) end
   if deadlineAt ~= '' then
@@ -11,7 +11,7 @@ local function noteLimits(root, id, timeoutMs, deadlineAt)
   end
 end
 
--- Why a held attempt must end now, in words; false where it may go on. Once said, it stays so for this attempt.
+-- Why a leased attempt must end now, in words; false if it may continue. The first reason stays for this attempt.
 local function limitReached(x, attempt, now)
   local limits = redis.call('HMGET', x, 'limitReached', 'deadlineAt', 'timeoutMs')
   if limits[1] then return limits[1] end

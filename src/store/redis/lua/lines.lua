@@ -1,8 +1,8 @@
--- The index of an experiment's log: from the number of a line to the event that has it. Needs time.
+-- The index of an experiment's log: from the number of a line to its event. Needs time.
 --
 -- {x}:lines       sorted set: stream id of an event, by the number of lines before it; one event in about LINES_APART
 --                 lines or EVENTS_APART events
--- {x}:lines:sums  hash: lines, bytes: of all; indexed: `attempt event lines` of the newest in the sorted set
+-- {x}:lines:sums  hash: lines, bytes: totals; indexed: `attempt event lines` of the newest in the sorted set
 local LINES_APART, EVENTS_APART = 256, 1024
 local sums
 
@@ -21,7 +21,7 @@ local function countLines(x, attempt, n, entry, lines, bytes)
   sums.lines, sums.bytes = sums.lines + lines, sums.bytes + bytes
 end
 
--- Writes what countLines has counted; to be called before the end of the script.
+-- Writes the counts of countLines; to be called before the end of the script.
 local function writeLines(x)
   if not sums then return end
   redis.call('HSET', x .. ':lines:sums', 'lines', int(sums.lines), 'bytes', int(sums.bytes),

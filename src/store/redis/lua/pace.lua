@@ -1,5 +1,5 @@
--- How long something takes: number, mean and sum of squared deviations of what was measured (Welford), as text.
-local function measured(text, value)
+-- Adds a duration to a summary: count, mean and sum of squared deviations (Welford), as text.
+local function withMeasurement(text, value)
   local n, mean, squares = string.match(text or '', '^(%S+) (%S+) (%S+)$')
   n, mean, squares = tonumber(n or '0') + 1, tonumber(mean or '0'), tonumber(squares or '0')
   local difference = value - mean

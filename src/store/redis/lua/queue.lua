@@ -1,13 +1,13 @@
--- The queue, the only ordering of queued experiments: {root}:queue holds all of them, {root}:queue:<project> those of
--- one project, with the same scores, and {root}:queues names the projects that have any. An experiment stands there
--- exactly while its state is `queued`; nothing else writes these keys.
+-- The queue, the only ordering of queued experiments: {root}:queue has all of them, {root}:queue:<project> those of one
+-- project with the same scores, and {root}:queues the names of these projects. An experiment is in the queue exactly
+-- while its state is `queued`. No other code writes these keys.
 
--- Its score: by priority, then by arrival.
+-- The score of an experiment: by priority, then by arrival.
 local function queueScore(seq, priority)
   return string.format('%.0f', seq - priority * 4398046511104)
 end
 
--- Puts an experiment into the queue, or to another position.
+-- Adds an experiment to the queue, or changes its position.
 local function enqueue(root, id, project, score)
   redis.call('ZADD', root .. ':queue', score, id)
   redis.call('ZADD', root .. ':queue:' .. project, score, id)

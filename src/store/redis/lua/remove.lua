@@ -1,9 +1,8 @@
--- What the keys of an experiment end with, behind the name of its record. Whoever adds such a key adds it here, so that
--- a delete takes it along.
+-- Suffixes of the keys of an experiment. A new key must be listed here, so that a delete removes it.
 local EXPERIMENT_KEYS = { 'events', 'metrics', 'attempts', 'batches', 'reports', 'artifacts', 'kept', 'rules',
   'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
 
--- Takes its batches from among those that wait for a report. Most often there are none, however many it had.
+-- Removes its batches from the pending ones. Usually none is pending, however many it has.
 local function dropPending(root, id)
   local x, pending = root .. ':x:' .. id, root .. ':pending'
   local counts = redis.call('HMGET', x, 'vBatches', 'vVerified')
@@ -18,8 +17,8 @@ local function dropPending(root, id)
   end
 end
 
--- Removes an experiment that has ended, with everything that was recorded of it, in one step; its bytes in the archive
--- and its event logs on a cluster are marked for collection. Counts of its sweep, and answers to repeated requests, stay as they are.
+-- Removes an experiment that has ended with all its data, in one step. Its bytes in the archive and its event logs on a
+-- cluster are marked for deletion. Counts of its sweep and answers to repeated requests do not change.
 -- Returns 'deleted' | 'not-ended' | 'not-found'
 local function removeExperiment(root, id)
   local x = root .. ':x:' .. id
@@ -37,7 +36,7 @@ local function removeExperiment(root, id)
   redis.call('UNLINK', x)
   for _, name in ipairs(EXPERIMENT_KEYS) do redis.call('UNLINK', x .. ':' .. name) end
   redis.call('SADD', root .. ':archive:garbage', id)
-  -- Its attempts left event logs on a cluster; without its record every cluster is asked to forget them.
+  -- Its attempts left event logs on a cluster. Without its record, every cluster is asked to delete them.
   if (record[5] or '0') ~= '0' then redis.call('ZADD', root .. ':forgetting', record[2], id) end
   redis.call('PUBLISH', x .. ':changed', 'deleted')
   return 'deleted'

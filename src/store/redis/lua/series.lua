@@ -1,5 +1,5 @@
--- The series of an experiment's metrics: every point once, and above it a pyramid of aggregates, so that a chart
--- costs the same for a hundred steps and a million. Needs time.
+-- The series of an experiment's metrics: every point, and a pyramid of aggregates over the points. The cost of a chart
+-- depends on its resolution, not on the number of steps. Needs time.
 --
 -- {x}:series:names  hash: number of a metric (from 0) by its name
 -- {x}:series:open   string: the newest events: step (4), values (2), then for each: metric (2), value (8)
@@ -13,8 +13,8 @@
 -- An aggregate of level 1 stands for up to LEAF points; a full block becomes BLOCK / FAN aggregates of the next level.
 -- All numbers are little-endian.
 local AGGREGATE, AGGREGATE_BYTES = '<I4I4dddddI4I4I4I4', 64
-local LEAF, BLOCK, FAN = 16, 16, 4
-local MAX_EVENTS, MAX_VALUES = 64, 8192
+local LEAF, BLOCK, FAN = 32, 16, 4
+local MAX_EVENTS, MAX_VALUES = 126, 8192
 local byte, sub, huge = string.byte, string.sub, math.huge
 local readStruct = struct.unpack
 
@@ -43,7 +43,7 @@ local function aggregatePoints(steps, values, i, j)
   return struct.pack(AGGREGATE, from, to, first, last, min, max, mean, j - i + 1, nan, up, down)
 end
 
--- One aggregate of FAN that follow each other in `block` from byte `at` on.
+-- Merges FAN consecutive aggregates in `block` from byte `at` on.
 local function mergeAggregates(block, at)
   local from, to, first, last, min, max, mean, count, nan, up, down
     = struct.unpack(AGGREGATE, block, at)
@@ -66,7 +66,7 @@ local function mergeAggregates(block, at)
   return struct.pack(AGGREGATE, from, to, first, last, min, max, mean, count, nan, up, down)
 end
 
--- Adds aggregates to a level; each block that becomes full is told to the next one.
+-- Adds aggregates to a level. Each full block adds its merged aggregates to the next level.
 local function addAggregates(key, prefix, head, level, new)
   local count = head[level + 2] or 0
   local fill = count % BLOCK
@@ -146,7 +146,7 @@ local function closeSeries(x, attempt)
   redis.call('DEL', openKey)
 end
 
--- Numbers of metrics, by their place among `names`, as two bytes each; false for those above the cap.
+-- Numbers of metrics in the order of `names`, as two bytes each; false above the cap.
 local function metricNumbers(x, names, cap)
   local key, numbered = x .. ':series:names', {}
   if #names == 0 then return numbered end
@@ -163,7 +163,7 @@ local function metricNumbers(x, names, cap)
   return numbered
 end
 
--- What this call adds to the newest events: events, values, texts that are not written yet.
+-- What this call adds to the newest events: number of events and values, texts that are not written yet.
 local tail
 
 local function openTail(x, attempt, step)
@@ -179,7 +179,7 @@ local function openTail(x, attempt, step)
   redis.call('HSET', key, 'attempts', attempts and (attempts .. ' ' .. first) or first)
 end
 
--- Writes what recordValues has taken; to be called before the end of the script.
+-- Writes the values of recordValues; to be called before the end of the script.
 local function writeSeries(x, attempt)
   if not tail then return end
   if #tail.texts > 0 then
@@ -189,8 +189,8 @@ local function writeSeries(x, attempt)
   redis.call('HSET', x .. ':series', 'open', attempt .. ' ' .. int(tail.events) .. ' ' .. int(tail.values))
 end
 
--- A row with the numbers of its metrics. row: for each value its name's place (2 bytes, from 0) and the value (8 bytes);
--- values above the cap are left out. Returns the parts, the first of which is empty.
+-- A row with the numbers of its metrics. row: for each value the index of its name (2 bytes, from 0) and the value (8
+-- bytes). Values above the cap are omitted. Returns the parts; the first is empty.
 local function numberedRow(row, numbered)
   local parts = { '' }
   for at = 1, #row, 10 do
@@ -201,7 +201,7 @@ local function numberedRow(row, numbered)
   return parts
 end
 
--- Takes the values of one event, as numberedRow returns them.
+-- Records the values of one event, as numberedRow returns them.
 local function recordValues(x, attempt, step, parts)
   if #parts == 1 then return end
   if not tail then openTail(x, attempt, step) end

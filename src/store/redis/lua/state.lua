@@ -4,7 +4,7 @@
 -- include to-come
 local HELD = { launching = true, running = true, cancelling = true }
 
--- True where the record at `x` is held, in that attempt, under that token.
+-- True if the token is the lease of that attempt of the record at `x`.
 local function holds(x, attempt, token)
   local record = redis.call('HMGET', x, 'state', 'attempt', 'token')
   return record[1] and HELD[record[1]] and record[2] == attempt and record[3] == token
@@ -12,8 +12,8 @@ end
 
 local SWEEP_COUNTS = { 'queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled' }
 
--- Tells the feed how many children of a sweep are in which state.
-local function tellSweep(root, project, sweep, now)
+-- Publishes the number of a sweep's children in each state.
+local function publishSweep(root, project, sweep, now)
   local s, counts = root .. ':sweep:' .. sweep, {}
   for i, state in ipairs(SWEEP_COUNTS) do
     counts[i] = '"' .. state .. '":' .. int(tonumber(redis.call('HGET', s, 'n:' .. state) or '0'))
@@ -21,10 +21,10 @@ local function tellSweep(root, project, sweep, now)
   local record = redis.call('HMGET', s, 'name', 'state')
   local event = '{"type":"sweep","state":' .. cjson.encode(record[2] or '') .. ',"counts":{'
     .. table.concat(counts, ',') .. '}}'
-  tell(root, { project = project, sweep = sweep, name = record[1], at = now, event = event })
+  publishToFeeds(root, { project = project, sweep = sweep, name = record[1], at = now, event = event })
 end
 
--- One child less that may still end; with the last one the sweep is over.
+-- Counts the end of a child; with the last one, the sweep is done.
 local function closeChild(root, s, now)
   if redis.call('HINCRBY', s, 'open', -1) > 0 then return end
   redis.call('HSET', s, 'endedAt', int(now))
@@ -34,8 +34,8 @@ local function closeChild(root, s, now)
   countToCome(root, s)
 end
 
--- Counts a child's move in its sweep; the end of the last child is the sweep's. `open`: children that are not final;
--- `held`: those that wait for another child, whose end gives the sweep work; `ends` counts those ends.
+-- Counts a child's change of state in its sweep; the sweep ends with its last child. `open`: children that are not final;
+-- `held`: children that depend on another child; `ends`: ends of children while others depended on them.
 local function countInSweep(root, sweep, change)
   local s = root .. ':sweep:' .. sweep
   if redis.call('EXISTS', s) == 0 then return end
@@ -51,9 +51,9 @@ local function countInSweep(root, sweep, change)
   closeChild(root, s, change.now)
 end
 
--- Moves an experiment between states: record, indexes, its sweep's counts, event, notice to followers.
+-- Changes the state of an experiment: record, indexes, its sweep's counts, event, notification of followers.
 -- change: from (false for none), to, attempt (string), reason, now (ms); place: seq, project, sweep or false, name and
---         priority, where who moves it has them at hand
+--         priority, if the caller has them already
 local function moveState(root, id, change)
   local x = root .. ':x:' .. id
   local place = change.place or redis.call('HMGET', x, 'seq', 'project', 'sweep', 'name', 'priority')
@@ -76,14 +76,14 @@ local function moveState(root, id, change)
     .. ',"reason":' .. cjson.encode(change.reason) .. '}'
   redis.call('XADD', x .. ':events', change.attempt .. '-*', 't', 'state', 'a', int(change.now), 'd', event)
   redis.call('PUBLISH', x .. ':changed', change.to)
-  tell(root, { project = place[2], experiment = id, name = place[4], sweep = place[3], at = change.now, event = event })
+  publishToFeeds(root, { project = place[2], experiment = id, name = place[4], sweep = place[3], at = change.now, event = event })
   if place[3] and change.to ~= 'queued' and not HELD[change.to] then
-    tellSweep(root, place[2], place[3], change.now)
+    publishSweep(root, place[2], place[3], change.now)
   end
 end
 
--- Gives back what an experiment holds of its cluster, if it holds anything. A claim that was decided before that holds
--- all the same, as if it had come first: so this is counted beside the version that claims name.
+-- Frees the allocation of an experiment, if it has one. An allocation that was decided on the older state stays valid, so
+-- this raises a counter of its own and not the version that allocations name.
 local function freeReservation(root, id, cluster)
   if not cluster then return end
   if redis.call('HDEL', root .. ':reserved:' .. cluster, id) == 1 then

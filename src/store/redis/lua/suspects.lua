@@ -1,14 +1,14 @@
--- Which attempt ended a dispatcher. Needs time.
+-- Finds the attempt that crashes dispatchers. Needs time.
 --
--- unsettled:<dispatcher>  set: attempts (by experiment) that the dispatcher is launching or taking over. An attempt is
---                         settled once the dispatcher has survived its first exchange about it with the ray-worker.
--- suspects                set: experiments that a dispatcher was lost with before they were settled. A dispatcher takes
---                         one over alone, with nothing else unsettled in its hands.
--- alone:<dispatcher>      exists while a dispatcher makes room for a suspect or has one in its hands: it claims nothing
+-- unsettled:<dispatcher>  set: experiments whose attempt the dispatcher is launching or taking over. An attempt is settled
+--                         once the dispatcher has survived its first exchange about it with the ray-worker.
+-- suspects                set: experiments that were unsettled when their dispatcher was lost. A dispatcher takes a
+--                         suspect over alone, with no other unsettled attempt.
+-- alone:<dispatcher>      exists while a dispatcher prepares for a suspect or has one: it acquires nothing meanwhile
 -- crashes                 field of the record, JSON: [{"at", "attempt", "dispatcher", "during": "launch" | "takeover"}],
---                         one for each dispatcher in a row that was lost with this attempt alone unsettled
+--                         one for each dispatcher in a row that was lost while only this attempt was unsettled
 --
--- A settled attempt is charged with nothing, however often its dispatchers are lost.
+-- A settled attempt is never charged with a loss.
 
 local function unsettledOf(root, dispatcher)
   return root .. ':unsettled:' .. dispatcher
@@ -23,8 +23,8 @@ local function crashesOf(x, during)
   return crashes, count
 end
 
--- Charges the attempt of `id` with the loss of `dispatcher`. The crash that makes `limit` of a kind puts the experiment
--- in quarantine. One whose launches led there is only taken over from then on.
+-- Charges the attempt of `id` with the loss of a dispatcher. After `limit` crashes of a kind the experiment is in
+-- quarantine. If launches led to it, the attempt is only taken over from then on.
 local function charge(root, id, lost)
   local x = root .. ':x:' .. id
   local record = redis.call('HMGET', x, 'state', 'attempt', 'confirmed')
@@ -37,7 +37,7 @@ local function charge(root, id, lost)
   if count >= lost.limit then redis.call('HSET', x, 'quarantined', '1') end
 end
 
--- Makes suspects of everything that a lost dispatcher left unsettled; charges an attempt that was alone.
+-- Makes every unsettled attempt of a lost dispatcher a suspect, and charges it if it was the only one.
 -- lost: dispatcher, now, limit
 local function suspectUnsettled(root, lost)
   local unsettled = unsettledOf(root, lost.dispatcher)
@@ -47,7 +47,7 @@ local function suspectUnsettled(root, lost)
   redis.call('DEL', unsettled)
 end
 
--- Its dispatcher has survived this attempt, or lets go of it in good order.
+-- The dispatcher has survived this attempt, or releases it.
 local function leaveUnsettled(root, id)
   local dispatcher = redis.call('HGET', root .. ':x:' .. id, 'dispatcher')
   if not dispatcher then return end
@@ -58,7 +58,7 @@ local function leaveUnsettled(root, id)
   redis.call('PUBLISH', root .. ':wake', 'queue')
 end
 
--- The attempt is cleared: no suspect any more. What led to a quarantine stays on the record as its evidence.
+-- The attempt is no suspect any more. Crashes that led to a quarantine stay on the record as evidence.
 local function settle(root, id)
   leaveUnsettled(root, id)
   redis.call('SREM', root .. ':suspects', id)
@@ -66,8 +66,8 @@ local function settle(root, id)
   if not redis.call('HGET', x, 'quarantined') then redis.call('HDEL', x, 'crashes') end
 end
 
--- True where the store has answered dispatchers for half a lease without a pause as long as a lease. Otherwise a holder
--- may have lost its lease because its renewals were not carried out.
+-- True if the store has answered dispatchers for half a lease, without a pause as long as a lease. Otherwise a dispatcher
+-- may have lost its lease only because the store did not execute its renewals.
 local function answersSteadily(root, now, leaseMs)
   local since, last = string.match(redis.call('GET', root .. ':answering') or '', '^(%d+) (%d+)$')
   if not since or now - last > leaseMs then since = now end

@@ -1,5 +1,5 @@
--- Children that sweeps of a project may still make: {root}:to-come has their number by project, `toCome` of a sweep what
--- it adds to that. To be called after each change of how many are made, given up or cancelled.
+-- Future children of the sweeps of a project: {root}:to-come has their number by project, the field `toCome` of a sweep
+-- its share. To be called after each change of the number of created, skipped or cancelled children.
 local function countToCome(root, s)
   local sweep = redis.call('HMGET', s, 'state', 'count', 'expanded', 'made', 'skipped', 'toCome', 'project')
   local left = sweep[1] == 'running' and sweep[2] - sweep[3] - (sweep[4] or 0) - (sweep[5] or 0) or 0

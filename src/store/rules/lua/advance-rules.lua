@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- Moves an experiment's rules on along its stream: their memory, what fired, and the stop that one of them asks for,
--- in one step. Whoever evaluated the same entries as well, or entries behind which the rules stand already, changes
--- nothing; and a rule is recorded once in an attempt, whatever was evaluated.
+-- Advances an experiment's rules along its stream: their memory, the fired rules, and the stop that one of them asks for,
+-- in one step. A process that evaluated the same or earlier entries changes nothing. A rule is recorded once in an
+-- attempt.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 cursor as it was read ('': none), 3 the new one, 4 memory (JSON),
---           5 when to look again by the clock (ms; 0: not), 6 rule that asks for a stop or '', 7 why,
---           then for each rule that fired: name, attempt, event (JSON) and the batch to keep or ''
+-- ARGV      1 experiment, 2 cursor as read ('': none), 3 the new cursor, 4 memory (JSON),
+--           5 time of the next evaluation (ms; 0: none), 6 rule that asks for a stop or '', 7 its reason,
+--           then for each rule that fired: name, attempt, event (JSON) and the batch to retain or ''
 -- Returns   {'ok', '1' stopped or '0', for each rule that was recorded now: its name}
--- Errors    {'moved'}: another has moved them on; {'gone'}
--- Events    rule, told to the feeds too; state of a stop: queued | launching -> cancelled (PUBLISH wake 'queue'), launching |
+-- Errors    {'moved'}: another process has advanced them; {'gone'}: no such experiment
+-- Events    rule, also in the feeds; state of a stop: queued | launching -> cancelled (PUBLISH wake 'queue'), launching |
 --           running -> cancelling (wake 'cancel'). A final experiment is only marked
 -- include time
 -- include state
@@ -29,18 +29,18 @@ end
 if (redis.call('HGET', rules, 'cursor') or '') ~= ARGV[2] then return { 'moved' } end
 
 local now = nowMs()
-local behind = redis.call('XRANGE', x .. ':events', ARGV[3] == '' and '-' or ('(' .. ARGV[3]), '+', 'COUNT', 1)
+local unread = redis.call('XRANGE', x .. ':events', ARGV[3] == '' and '-' or ('(' .. ARGV[3]), '+', 'COUNT', 1)
 redis.call('HSET', rules, 'cursor', ARGV[3], 'memory', ARGV[4])
-if behind[1] then redis.call('ZADD', signals, int(now), id) else redis.call('ZREM', signals, id) end
+if unread[1] then redis.call('ZADD', signals, int(now), id) else redis.call('ZREM', signals, id) end
 if ARGV[5] == '0' then redis.call('ZREM', waits, id) else redis.call('ZADD', waits, ARGV[5], id) end
 
 local answer = { 'ok', '0' }
 for at = 8, #ARGV, 4 do
   if redis.call('HSETNX', rules, 'fired:' .. ARGV[at] .. ':' .. ARGV[at + 1], int(now)) == 1 then
     redis.call('XADD', x .. ':events', attempt .. '-*', 't', 'rule', 'a', int(now), 'd', ARGV[at + 2])
-    tell(root, { project = record[3], experiment = id, name = record[4], sweep = record[5], at = now,
+    publishToFeeds(root, { project = record[3], experiment = id, name = record[4], sweep = record[5], at = now,
       event = ARGV[at + 2] })
-    -- The record shows the first ones; all are in the stream.
+    -- The record shows the first fired rules; the stream has all.
     if redis.call('HINCRBY', x, 'marks', 1) <= MAX_SHOWN then
       local shown = redis.call('HGET', x, 'fired')
       redis.call('HSET', x, 'fired', (shown and (shown .. '\n') or '') .. ARGV[at + 2])
@@ -49,8 +49,8 @@ for at = 8, #ARGV, 4 do
     answer[#answer + 1] = ARGV[at]
   end
 end
--- Followers of one that has ended wait until its rules have looked at all of it.
-local over = not behind[1] and from ~= 'queued' and not HELD[from]
+-- Followers of an ended experiment wait until its rules have read all of its stream.
+local over = not unread[1] and from ~= 'queued' and not HELD[from]
 if #answer > 2 or over then redis.call('PUBLISH', x .. ':changed', 'rule') end
 
 local stops = ARGV[6] ~= '' and (from == 'queued' or from == 'launching' or from == 'running')

@@ -1,12 +1,11 @@
 #!lua flags=no-writes
--- Reads what rules look at, from where they stand: metrics, batches, checkpoints, gaps and reports.
+-- Reads the events that rules evaluate, from the cursor of the rules on: metrics, batches, checkpoints, gaps, reports.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 entries of the stream to look at, at most
+-- ARGV      1 experiment, 2 MAX entries of the stream to read
 -- Returns   {cursor, memory (JSON) or '', resolved spec (JSON) or '', sweep or '', index in it or '', state or '',
---           id of the last entry that was looked at (the cursor where there was none),
---           '1' where there may be more entries behind it, else '',
---           for each entry of interest: {id, at, event (JSON), values or ''}, names of metrics as read.lua returns them}
+--           id of the last entry that was read (the cursor if there was none), '1' if there may be more entries, else '',
+--           for each such event: {id, at, event (JSON), values or ''}, names of metrics as read.lua returns them}
 -- include entries
 
 local SIGNALS = { metrics = true, batch = true, checkpoint = true, gap = true, verification = true }
@@ -16,7 +15,7 @@ local record = redis.call('HMGET', x, 'resolved', 'sweep', 'sweepIndex', 'state'
 local cursor = rules[1] or ''
 local from = cursor == '' and '-' or ('(' .. cursor)
 local last, answer, names = cursor, {}, {}
-local more = lookAtEntries('XRANGE', x .. ':events', from, tonumber(ARGV[2]), function(id, fields)
+local more = readEntries('XRANGE', x .. ':events', from, tonumber(ARGV[2]), function(id, fields)
   last = id
   if not SIGNALS[fields[2]] then return end
   local values = fields[7] == 'm' and fields[8]

@@ -1,9 +1,8 @@
 #!lua flags=allow-oom
--- Takes experiments of which something was recorded that rules may look at, or whose wait for a checkpoint is over,
--- the oldest first, for a while.
+-- Leases experiments with new events for their rules, or whose wait for a checkpoint is over, the oldest first.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 limit, 2 ms for which nobody else takes them
+-- ARGV      1 limit, 2 duration of the lease (ms)
 -- Returns   {the server's time (ms), ids}
 -- include time
 

@@ -1,15 +1,15 @@
 #!lua
--- Accepts a sweep: its record with the frozen values of every child, in one step. Children become experiments later.
+-- Accepts a sweep: its record with the fixed values of every child, in one step. Children become experiments later.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 id, 2 project, 3 name, 4 method, 5 seed or '', 6 spec (JSON), 7 axes (JSON), 8 fingerprints (JSON),
---           9 name of caller and Idempotency-Key or '', 10 digest of the request, 11 '1' where new work is accepted,
---           12 version of the record's layout, 13 early stopping (JSON) or '', 14 experiments of a project that may wait,
---           15 how many children wait for another child, then for each of these its index and that of the other, then
---           for each child its values (JSON), in order; those that wait come last
+--           9 name of caller and Idempotency-Key or '', 10 digest of the request, 11 '1' if the store accepts new work,
+--           12 version of the record's layout, 13 early stopping (JSON) or '', 14 MAX queued experiments of a project,
+--           15 number of children that depend on another child, then for each of these: its index and the index of the
+--           other; then for each child its values (JSON), in order; dependent children come last
 -- Returns   {'ok', id, '1' created or '0'}
--- Errors    {'conflict'}: the key was used with another request; {'full'}: new work is not accepted;
---           {'no-project'}: its project was removed; {'queue-full'}: too many of its project wait;
+-- Errors    {'conflict'}: the key was used with another request; {'full'}: the store accepts no new work;
+--           {'no-project'}: its project was removed; {'queue-full'}: its project has too many queued experiments;
 --           {'closed', who closed its queue (JSON)}
 -- Events    PUBLISH wake 'sweep'
 --
@@ -21,13 +21,13 @@
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
-local before = madeBefore(root, ARGV[9], ARGV[10], id)
+local before = createdBefore(root, ARGV[9], ARGV[10], id)
 if before then return before end
 if redis.call('EXISTS', s) == 1 then return { 'ok', id, '1' } end
 local held = tonumber(ARGV[15])
 local first = 16 + 2 * held
 local count = #ARGV - first + 1
-local refusal = refused(root, { project = ARGV[2], count = count, accepting = ARGV[11], most = ARGV[14] })
+local refusal = refused(root, { project = ARGV[2], count = count, accepting = ARGV[11], max = ARGV[14] })
 if refusal then return refusal end
 
 local seq = int(redis.call('INCR', root .. ':seq'))
@@ -44,7 +44,7 @@ for from = first, #ARGV, 1000 do
   redis.call('RPUSH', s .. ':children', unpack(ARGV, from, math.min(from + 999, #ARGV)))
 end
 countToCome(root, s)
-rememberMade(root, ARGV[9], ARGV[10], id)
+rememberCreated(root, ARGV[9], ARGV[10], id)
 redis.call('ZADD', root .. ':sweeps', seq, id)
 redis.call('ZADD', root .. ':sweeps:' .. ARGV[2], seq, id)
 redis.call('ZADD', root .. ':sweep-work', seq, id)

@@ -1,12 +1,12 @@
 #!lua
--- Makes the next children of a sweep experiments. The number of those that are is raised in the same step, so that
--- whoever does it twice, or beside another, makes none twice and leaves none out.
+-- Creates the experiments of the next children of a sweep and counts them in the same step. A repeated or concurrent call
+-- therefore creates no child twice and skips none.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 sweep, 2 index of the first child, 3 '1' where new work is accepted, 4 version of a record's layout,
+-- ARGV      1 sweep, 2 index of the first child, 3 '1' if the store accepts new work, 4 version of a record's layout,
 --           then for each child its arguments (see redis/lua/create.lua)
 -- Returns   'ok'
--- Errors    'moved': the next child is another one, or the sweep is cancelled or gone; 'full'
+-- Errors    'moved': another child is next, or the sweep is cancelled or does not exist; 'full'
 -- Events    state: null -> queued of each child; PUBLISH wake 'queue'
 -- include time
 -- include state
@@ -25,7 +25,7 @@ for at = 5, #ARGV, CHILD_SIZE do
 end
 redis.call('HSET', s, 'expanded', int(index))
 countToCome(root, s)
--- Where children wait for others, whoever settles them says when nothing is left to do.
+-- If children depend on others, release-sweep.lua finds out when no work is left.
 if not record[5] and index >= tonumber(record[3]) then redis.call('ZREM', root .. ':sweep-work', id) end
 redis.call('PUBLISH', root .. ':wake', 'queue')
 return 'ok'

@@ -1,17 +1,17 @@
 #!lua
--- Settles children of a sweep that wait for another child: one whose child has succeeded becomes an experiment, one
--- whose child has ended otherwise never runs. The others are passed over.
+-- Settles children of a sweep that depend on another child: a child becomes an experiment if the other has succeeded, and
+-- is skipped if the other has ended otherwise. All other children are ignored.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 sweep, 2 '1' where new work is accepted, 3 version of a record's layout, 4 the sweep's `ends` as they were
---           before the states were read, '' where more is to come, then for each child: index, run and experiment of
---           the child that it waits for, and its arguments (see redis/lua/create.lua)
+-- ARGV      1 sweep, 2 '1' if the store accepts new work, 3 version of a record's layout, 4 the sweep's `ends` before the
+--           states were read, '' if more calls follow, then for each child: index, run and experiment of the child that it
+--           depends on, and its arguments (see redis/lua/create.lua)
 -- Returns   {'ok', ids of the new experiments…}
--- Errors    {'moved'}: the sweep is cancelled or gone; {'full'}
+-- Errors    {'moved'}: the sweep is cancelled or does not exist; {'full'}
 -- Events    state: null -> queued of each; PUBLISH wake 'queue'
 --
--- Without another end since then, and with every free child made, nothing is left to do: the sweep stands no longer
--- among those with work.
+-- If no child has ended since then and every independent child is created, no work is left: the sweep is no longer listed
+-- as having work.
 -- include time
 -- include state
 -- include create
@@ -37,7 +37,7 @@ for at = 5, #ARGV, CHILD_SIZE + 3 do
       index = index, reason = 'child ' .. index .. ' of ' .. id .. ', since child ' .. after .. ' has succeeded' }))
     answer[#answer + 1] = ARGV[at + 3]
   elseif state and state ~= 'queued' and not HELD[state] then
-    redis.call('HSET', s .. ':settled', index, 'child ' .. after .. ', which it waits for, is ' .. state)
+    redis.call('HSET', s .. ':settled', index, 'child ' .. after .. ', on which it depends, is ' .. state)
     redis.call('HINCRBY', s, 'held', -1)
     redis.call('HINCRBY', s, 'skipped', 1)
     closeChild(root, s, now)

@@ -41,7 +41,7 @@ test('a prefix with braces would take the hash tag apart', () => {
 test('every name of a key in the code is listed', () => {
   const folder = new URL('../../../../src/store/', import.meta.url);
   const listed = documentedKeys().map(({ name }) => name);
-  const channels = ['wake', 'told', 'x:<experiment>:changed'];
+  const channels = ['wake', 'feed-changed', 'x:<experiment>:changed'];
   const places: Record<string, string> = { root: '', x: 'x:<experiment>:', s: 'sweep:<sweep>:' };
   const unlisted = new Set<string>();
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

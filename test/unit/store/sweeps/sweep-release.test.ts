@@ -70,7 +70,7 @@ describe('children that wait for another', () => {
     const sweep = (await store.sweeps.get(id))!;
     assert.deepEqual([sweep.state, sweep.skipped, sweep.counts.succeeded], ['done', 3, 2]);
     const [, , evaluation] = await children(store, id);
-    assert.match(evaluation!.skipped ?? '', /child 0, which it waits for, is deleted/);
+    assert.match(evaluation!.skipped ?? '', /child 0, on which it depends, is deleted/);
   });
 
   test('never run where it has not, and the sweep ends without them', async (t) => {
@@ -88,8 +88,8 @@ describe('children that wait for another', () => {
       [
         null,
         null,
-        ...Array<string>(2).fill('child 0, which it waits for, is failed'),
-        'child 1, which it waits for, is cancelled',
+        ...Array<string>(2).fill('child 0, on which it depends, is failed'),
+        'child 1, on which it depends, is cancelled',
       ],
     );
     assert.deepEqual(await store.sweeps.withWork(10), []);
