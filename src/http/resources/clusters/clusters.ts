@@ -6,13 +6,12 @@ import { seenClusters } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CHANGE, CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { accepted, beginCommand, clusterOf, commandOf } from './begin-command.ts';
+import { accepted, beginCommand, clusterOf } from './begin-command.ts';
 import { clusterView, clusterViews } from './cluster-views.ts';
 
 const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
-const CommandParams = Type.Object({ id: Type.String({ description: "The command's id" }) }, strict);
 
-/** GET and POST /v1/clusters, GET and DELETE one, POST its drain, GET /v1/commands/:id. */
+/** GET and POST /v1/clusters, GET and DELETE one, POST its drain. */
 export function addClusters(app: App, deps: RouteDeps): void {
   addReads(app, deps);
   addAdd(app, deps);
@@ -54,22 +53,6 @@ function addReads(app: App, deps: RouteDeps): void {
       const view = await clusterView(deps, await clusterOf(deps.store, params.name));
       return (await seenClusters(deps.store, caller, [view]))[0]!;
     },
-  );
-
-  app.get(
-    '/v1/commands/:id',
-    {
-      config: { policy: { ...READ, concurrency: 'digest', scope: 'admin' } },
-      schema: {
-        operationId: 'getCommand',
-        summary: 'A command on a cluster: what was done so far, and what was found',
-        description: 'Kept for a week after its end.',
-        tags: ['clusters'],
-        params: CommandParams,
-        response: { 200: { $ref: 'Command#' }, ...problems('not-found') },
-      },
-    },
-    async (request) => commandOf(deps.store, request.params.id),
   );
 }
 

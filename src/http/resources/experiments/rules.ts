@@ -1,18 +1,11 @@
-import { presetRule, RULE_PRESETS } from '../../../plan/rule-presets.ts';
 import { conditionInWords } from '../../../plan/rules.ts';
-import {
-  EARLY_STOPPING,
-  type ExperimentRules,
-  type ResolvedRule,
-  RULE_PRESET_NAMES,
-  type RulePresets,
-} from '../../../schemas/rules.ts';
+import { EARLY_STOPPING, type ExperimentRules, type ResolvedRule } from '../../../schemas/rules.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { ExperimentParams, experimentOf } from '../common.ts';
 
-/** GET …/rules of an experiment, and GET /v1/rules/presets. */
+/** GET /v1/experiments/:id/rules. */
 export function addRules(app: App, { store }: RouteDeps): void {
   app.get(
     '/v1/experiments/:id/rules',
@@ -42,26 +35,6 @@ export function addRules(app: App, { store }: RouteDeps): void {
         stoppedBy,
       };
     },
-  );
-
-  app.get(
-    '/v1/rules/presets',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listRulePresets',
-        summary: 'Conditions that have a name',
-        description: 'What a rule may say in `preset`, in words and as the condition that it stands for.',
-        tags: ['verification'],
-        response: { 200: { $ref: 'RulePresets#' }, ...problems() },
-      },
-    },
-    async (): Promise<RulePresets> => ({
-      items: RULE_PRESET_NAMES.map((name) => {
-        const rule = presetRule(name);
-        return { name, means: RULE_PRESETS[name].means, condition: conditionInWords(rule), rule };
-      }),
-    }),
   );
 }
 

@@ -10,18 +10,16 @@ import { resolveFor } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { accepted, beginCommand, clusterOf, commandOf } from '../clusters/begin-command.ts';
+import { accepted, beginCommand, commandOf } from '../clusters/begin-command.ts';
 import { labelProblem } from '../plans/label-problem.ts';
 import { requirePlace } from '../plans/require-cluster.ts';
 
 const Params = Type.Object({ id: Type.String({ description: "The preflight's id" }) }, strict);
-const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
 
-/** POST /v1/preflight and what it finds, and POST the preflight of a cluster. */
+/** POST /v1/preflight, GET /v1/preflight/:id. */
 export function addPreflight(app: App, deps: RouteDeps): void {
   addBegin(app, deps);
   addRead(app, deps);
-  addOfCluster(app, deps);
 }
 
 function addBegin(app: App, deps: RouteDeps): void {
@@ -101,32 +99,6 @@ function addRead(app: App, { store }: RouteDeps): void {
         throw new EchelonError('not-found', `There is no preflight ${id.slice(0, 40)}.`);
       }
       return commandOf(store, id);
-    },
-  );
-}
-
-function addOfCluster(app: App, deps: RouteDeps): void {
-  app.post(
-    '/v1/clusters/:name/preflight',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'preflightCluster',
-        summary: 'Look at a cluster: its nodes, what they see, and what is installed there',
-        description: 'Takes no body, and no GPU.',
-        tags: ['clusters'],
-        params: ClusterParams,
-        response: { ...accepted, ...problems('cluster-not-found') },
-      },
-    },
-    async (request, reply) => {
-      if (request.body !== undefined) {
-        throw new EchelonError('invalid-request', 'The preflight of a cluster takes no body.');
-      }
-      const { name } = await clusterOf(deps.store, request.params.name);
-      request.auditTarget = name;
-      const command = await beginCommand(deps, name, 'preflight');
-      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
   );
 }

@@ -1,14 +1,12 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { nearestName } from '../../../core/nearest.ts';
-import { ClusterChange } from '../../../schemas/clusters.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { Pause, QueueTarget } from '../../../store/queue/contract.ts';
+import type { QueueTarget } from '../../../store/queue/contract.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CHANGE, CREATE } from '../../server/policy.ts';
+import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { clusterOf } from '../clusters/begin-command.ts';
-import { clusterView } from '../clusters/cluster-views.ts';
+import { pauseBody, pauseBy, refuseBody } from '../pause-body.ts';
 
 /** Stands for all projects. No project's name begins with an underscore. */
 const ALL_PROJECTS = '_all';
@@ -19,29 +17,14 @@ const QueueParams = Type.Object(
   },
   strict,
 );
-const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
-const PauseBody = Type.Object(
-  {
-    reason: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Reason to show with the pause' }),
-    ),
-  },
-  strict,
-);
-// By its type, so that a request without a body, which has none, is not held to the schema.
-const pauseBody = { content: { 'application/json': { schema: PauseBody } } };
-
-/** POST pause, close and resume of queues, pause and resume of clusters, PATCH /v1/clusters/:name. */
-export function addPauses(app: App, deps: RouteDeps): void {
-  addQueuePause(app, deps);
-  addQueueClose(app, deps);
-  addQueueResume(app, deps);
-  addClusterPause(app, deps);
-  addClusterResume(app, deps);
-  addClusterChange(app, deps);
+/** POST pause, close and resume of queues. */
+export function addQueuePauses(app: App, deps: RouteDeps): void {
+  addPause(app, deps);
+  addClose(app, deps);
+  addResume(app, deps);
 }
 
-function addQueuePause(app: App, { store, clock }: RouteDeps): void {
+function addPause(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/v1/queues/:name/pause',
     {
@@ -66,7 +49,7 @@ function addQueuePause(app: App, { store, clock }: RouteDeps): void {
   );
 }
 
-function addQueueClose(app: App, { store, clock }: RouteDeps): void {
+function addClose(app: App, { store, clock }: RouteDeps): void {
   app.post(
     '/v1/queues/:name/close',
     {
@@ -89,7 +72,7 @@ function addQueueClose(app: App, { store, clock }: RouteDeps): void {
   );
 }
 
-function addQueueResume(app: App, { store }: RouteDeps): void {
+function addResume(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/queues/:name/resume',
     {
@@ -111,90 +94,6 @@ function addQueueResume(app: App, { store }: RouteDeps): void {
       return queueState(store, params.name);
     },
   );
-}
-
-function addClusterPause(app: App, deps: RouteDeps): void {
-  const { store, clock } = deps;
-  app.post(
-    '/v1/clusters/:name/pause',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'pauseCluster',
-        summary: 'Pause a cluster',
-        description:
-          'No experiment starts on the cluster until it is resumed. Running experiments continue. Unlike a drain, a pause takes effect immediately and records a reason. The request body is optional.',
-        tags: ['clusters'],
-        params: ClusterParams,
-        body: pauseBody,
-        response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
-      },
-    },
-    async ({ params, body, caller }) => {
-      const { name } = await clusterOf(store, params.name);
-      await store.queue.setPaused({ kind: 'cluster', name }, pauseBy(caller, body, clock.now()));
-      return clusterView(deps, await clusterOf(store, name));
-    },
-  );
-}
-
-function addClusterResume(app: App, deps: RouteDeps): void {
-  const { store } = deps;
-  app.post(
-    '/v1/clusters/:name/resume',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'resumeCluster',
-        summary: 'Resume a cluster that was paused or drained',
-        description: 'Has no effect if the cluster is neither paused nor draining. The request has no body.',
-        tags: ['clusters'],
-        params: ClusterParams,
-        response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
-      },
-    },
-    async ({ params, body }) => {
-      refuseBody(body);
-      const { name } = await clusterOf(store, params.name);
-      await store.queue.setPaused({ kind: 'cluster', name }, null);
-      await store.clusters.setDraining(name, false);
-      return clusterView(deps, await clusterOf(store, name));
-    },
-  );
-}
-
-function addClusterChange(app: App, deps: RouteDeps): void {
-  const { store } = deps;
-  app.patch(
-    '/v1/clusters/:name',
-    {
-      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
-      schema: {
-        operationId: 'changeCluster',
-        summary: 'Change the labels of a cluster, whether it backfills, or from where specs may load code',
-        description:
-          'Labels and code paths are replaced as a whole. What is left out stays as it is; what is set stays over the next `clusters add`.',
-        tags: ['clusters'],
-        params: ClusterParams,
-        body: ClusterChange,
-        response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
-      },
-    },
-    async ({ params, body, readRevision }) => {
-      const { name } = await clusterOf(store, params.name);
-      await store.clusters.set(name, body, readRevision);
-      return clusterView(deps, await clusterOf(store, name));
-    },
-  );
-}
-
-function pauseBy({ name }: { name: string }, body: unknown, at: number): Pause {
-  const { reason } = (body ?? {}) as Static<typeof PauseBody>;
-  return { by: name, at, reason: reason ?? null };
-}
-
-function refuseBody(body: unknown): void {
-  if (body !== undefined) throw new EchelonError('invalid-request', 'This request takes no body.');
 }
 
 async function queueState(store: RouteDeps['store'], name: string) {

@@ -41,10 +41,3 @@ test('the rules of an experiment with their conditions in words, and what fired'
   assert.deepEqual(record.rules[0].fired, [fired]);
   assert.equal((await call('GET', '/v1/experiments/exp-0/rules')).statusCode, 404);
 });
-
-test('every preset with its condition', async () => {
-  const { items } = (await call('GET', '/v1/rules/presets')).json();
-  assert.equal(items.length, 11);
-  assert.equal(items[0].rule.name, 'wrong-rows');
-  assert.equal(items[0].condition, 'wrongRows above 0');
-});

@@ -20,11 +20,11 @@ async function take(id: string) {
   return answer.claimed;
 }
 
-test('without a cluster there is nothing to look at', async () => {
+test('a preflight without any cluster is refused with cluster-not-found', async () => {
   assert.equal((await call('POST', '/v1/preflight', { body: LOCAL })).json().code, 'cluster-not-found');
 });
 
-test('a preflight is a command on a cluster where the spec fits; what it found is read at its own path', async () => {
+test('a preflight is a command on a cluster with room for the spec, and its findings have a path of their own', async () => {
   await store.clusters.put(cluster('small', 0, 2000));
   await store.clusters.put(cluster('large', 4, 1000));
   const response = await call('POST', '/v1/preflight', { body: VERL });
@@ -42,7 +42,7 @@ test('a preflight is a command on a cluster where the spec fits; what it found i
   assert.equal((await call('POST', '/v1/preflight', { body: LOCAL })).json().cluster, 'small');
 });
 
-test('a spec that is not valid, or names no cluster, begins nothing', async () => {
+test('an invalid spec and an unknown cluster start no preflight', async () => {
   const before = await store.commands.open();
   const bad = { ...VERL, overrides: { 'algorithm.use_kl_in_reward': true } };
   const response = await call('POST', '/v1/preflight', { body: bad });
@@ -53,7 +53,7 @@ test('a spec that is not valid, or names no cluster, begins nothing', async () =
   assert.deepEqual(await store.commands.open(), before);
 });
 
-test('a preflight is of a cluster that has the labels which the spec asks for', async () => {
+test('a preflight uses a cluster with the labels of the spec', async () => {
   await store.clusters.put(cluster('labelled', 4, 500));
   await store.clusters.set('labelled', { labels: { zone: 'a' } });
   const of = (clusterLabels: object) => call('POST', '/v1/preflight', { body: { ...VERL, clusterLabels } });
@@ -62,18 +62,7 @@ test('a preflight is of a cluster that has the labels which the spec asks for', 
   await store.clusters.remove('labelled');
 });
 
-test('a cluster is looked at without a spec, and that command is no preflight of anybody', async () => {
-  const response = await call('POST', '/v1/clusters/large/preflight');
-  const { id } = response.json();
-  assert.equal(response.headers.location, `/v1/commands/${id}`);
-  assert.deepEqual((await take(id)).request, {});
-  assert.equal((await call('GET', `/v1/preflight/${id}`)).statusCode, 404);
-  assert.equal((await call('GET', '/v1/preflight/cmd-00000000000000000000')).statusCode, 404);
-  const body = await call('POST', '/v1/clusters/large/preflight', { body: {} });
-  assert.equal(body.statusCode, 400);
-});
-
-test('another project sees neither the preflight nor what it found', async () => {
+test('a key of another project gets 404 for a preflight', async () => {
   const { id } = (await call('POST', '/v1/preflight', { body: LOCAL })).json();
   await makeProjects(store, 'elsewhere');
   const { token } = await makeKey(store, { project: 'elsewhere', scopes: ['read', 'submit'] });
@@ -83,7 +72,7 @@ test('another project sees neither the preflight nor what it found', async () =>
   assert.equal((await call('POST', '/v1/clusters/large/preflight', { token })).statusCode, 403);
 });
 
-test('custom code needs its scope', async () => {
+test('a preflight with custom code needs the scope custom-code', async () => {
   const { token } = await makeKey(store, { scopes: ['read', 'submit'] });
   const body = { ...VERL, allowCustomCode: true, overrides: { 'data.trust_remote_code': true } };
   const refused = await call('POST', '/v1/preflight', { body, token });
@@ -91,7 +80,7 @@ test('custom code needs its scope', async () => {
   assert.equal((await call('POST', '/v1/preflight', { body })).statusCode, 202);
 });
 
-test('a crowd of preflights is refused', async () => {
+test('the ninth pending preflight of a cluster is refused', async () => {
   let last = 0;
   for (let count = 0; count < 9; count += 1) {
     last = (await call('POST', '/v1/preflight', { body: VERL })).statusCode;
