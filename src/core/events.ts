@@ -13,6 +13,8 @@ export const END_CAUSES = [
   'supervisor-lost',
   'not-started',
   'node-lost',
+  'cluster-failed',
+  'gpus-short',
 ] as const;
 /** One of {@link END_CAUSES}. */
 export type EndCause = (typeof END_CAUSES)[number];

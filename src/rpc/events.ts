@@ -13,6 +13,8 @@ const CAUSES: Readonly<Record<number, EndCause>> = {
   [v1.Ended.Cause.SUPERVISOR_LOST]: 'supervisor-lost',
   [v1.Ended.Cause.NOT_STARTED]: 'not-started',
   [v1.Ended.Cause.NODE_LOST]: 'node-lost',
+  [v1.Ended.Cause.CLUSTER_FAILED]: 'cluster-failed',
+  [v1.Ended.Cause.GPUS_SHORT]: 'gpus-short',
 };
 
 const GAPS: Readonly<Record<number, 'logs' | 'batch'>> = {

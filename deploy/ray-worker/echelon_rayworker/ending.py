@@ -15,6 +15,23 @@ _RAY_MEMORY = re.compile(r"ray\.exceptions\.OutOfMemoryError|due to the node run
 # What a driver prints when a GPU had no memory left: it ends with a code of its own.
 _GPU_MEMORY = re.compile(r"CUDA out of memory|torch(?:\.cuda)?\.OutOfMemoryError|CUDA error: out of memory")
 # What the driver sees when one of its Ray processes vanished: alone it says nothing about memory.
+# What the driver prints when a part of the cluster failed, which another attempt may not meet again.
+_CLUSTER_FAILURE = re.compile(
+    r"(?P<node>NodeDiedError|its node has died|node it was running on is dead or unavailable|OwnerDiedError"
+    r"|ActorUnavailableError)"
+    r"|(?P<nccl>Watchdog caught collective operation timeout|NCCL watchdog thread terminated|ncclRemoteError"
+    r"|ncclSystemError)"
+    r"|(?P<ecc>uncorrectable ECC error)"
+)
+_FAILED_PART = {
+    "node": "another node of the cluster, or a process on it, was lost",
+    "nccl": "the connection between GPUs failed",
+    "ecc": "a GPU reported an uncorrectable memory error",
+}
+# What verl raises when it makes its resource pools, before it has taken a GPU.
+_GPU_SHORTAGE = re.compile(
+    r"Total available GPUs [\d.]+ is less than total desired GPUs|cannot be satisfied in this ray cluster"
+)
 _RAY_DEATH = re.compile(r"ActorDiedError|WorkerCrashedError|RayActorError|ActorUnavailableError")
 
 
@@ -36,6 +53,7 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     code = 128 + number if number else os.WEXITSTATUS(status)
     ended = pb.Ended(exit_code=code, signal=number, last_lines=known.last_lines)
+    text = "\n".join(known.last_lines)
     how = f"signal {_signal_name(number)}" if number else f"exit code {code}"
     if known.stop_reason is not None:
         ended.cause, ended.message = pb.Ended.STOPPED, f"stopped: {known.stop_reason or 'on request'} ({how})"
@@ -45,6 +63,10 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
         ended.cause, ended.message = pb.Ended.SUCCEEDED, "exit code 0"
     elif memory := _memory(number, code, known):
         ended.cause, ended.message = pb.Ended.OUT_OF_MEMORY, f"{memory} ({how})"
+    elif failure := _CLUSTER_FAILURE.search(text):
+        ended.cause, ended.message = pb.Ended.CLUSTER_FAILED, f"{_FAILED_PART[str(failure.lastgroup)]} ({how})"
+    elif _GPU_SHORTAGE.search(text):
+        ended.cause, ended.message = pb.Ended.GPUS_SHORT, f"Ray had fewer free GPUs than the run needs ({how})"
     elif number:
         ended.cause, ended.message = pb.Ended.KILLED, how
     else:

@@ -24,6 +24,8 @@ export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
   'supervisor-lost': { words: "the attempt's supervisor was lost", again: 'counted', waits: true },
   'not-started': { words: 'the driver could not be started', again: 'counted', waits: true },
   'node-lost': { words: 'the attempt is gone from the cluster', again: 'counted', waits: true },
+  'cluster-failed': { words: 'a part of the cluster failed', again: 'counted', waits: true },
+  'gpus-short': { words: 'the cluster had too few free GPUs', again: 'free', waits: true },
 };
 
 /** How long the next attempt waits after one that was lost: doubled with each. */
@@ -97,17 +99,28 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
       reason: `quarantined after ${lost} crashes: the supervisor was lost in ${lost} attempts, last in attempt ${attempt}; ${words}`,
     };
   const rule = CAUSE_RULES[ended.cause];
-  if (rule.again === 'free') return { to: 'queued', reason: `${words}; it goes on with its next attempt` };
   if (rule.again === 'never') return { to: 'failed', reason: withAdvice(words, ended, known.engine) };
+  if (rule.again === 'free') {
+    const waitMs = rule.waits ? waitBefore(uncounted + 1, wait) : 0;
+    return { to: 'queued', waitMs, reason: `${words}; the next attempt follows${inWords(waitMs)}` };
+  }
   const counted = attempt - uncounted;
   const count =
     uncounted === 0
       ? `attempt ${attempt} of ${maxAttempts}`
       : `attempt ${attempt} (${counted} of ${maxAttempts} that count)`;
   if (counted >= maxAttempts) return { to: 'failed', reason: `${count}: ${words}` };
-  const waitMs = rule.waits ? Math.min(wait.longestMs, wait.firstMs * 2 ** (counted - 1)) : 0;
-  const when = waitMs >= 1_000 ? ` in ${Math.round(waitMs / 1_000)} s` : '';
-  return { to: 'queued', waitMs, reason: `${count}: ${words}; it will be tried again${when}` };
+  const waitMs = rule.waits ? waitBefore(counted, wait) : 0;
+  return { to: 'queued', waitMs, reason: `${count}: ${words}; it will be tried again${inWords(waitMs)}` };
+}
+
+/** The pause after the nth such end, in ms. */
+function waitBefore(nth: number, { firstMs, longestMs }: { firstMs: number; longestMs: number }): number {
+  return Math.min(longestMs, firstMs * 2 ** (nth - 1));
+}
+
+function inWords(waitMs: number): string {
+  return waitMs >= 1_000 ? ` in ${Math.round(waitMs / 1_000)} s` : '';
 }
 
 function withAdvice(words: string, ended: Ended, engine = ''): string {

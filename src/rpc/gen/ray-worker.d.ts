@@ -2056,7 +2056,13 @@ export namespace echelon {
                     NOT_STARTED = 7,
 
                     /** NODE_LOST value */
-                    NODE_LOST = 8
+                    NODE_LOST = 8,
+
+                    /** CLUSTER_FAILED value */
+                    CLUSTER_FAILED = 9,
+
+                    /** GPUS_SHORT value */
+                    GPUS_SHORT = 10
                 }
             }
         }

@@ -3204,6 +3204,8 @@ export const echelon = $root.echelon = (() => {
                     values[valuesById[6] = "SUPERVISOR_LOST"] = 6;
                     values[valuesById[7] = "NOT_STARTED"] = 7;
                     values[valuesById[8] = "NODE_LOST"] = 8;
+                    values[valuesById[9] = "CLUSTER_FAILED"] = 9;
+                    values[valuesById[10] = "GPUS_SHORT"] = 10;
                     return values;
                 })();
 

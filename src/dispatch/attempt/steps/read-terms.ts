@@ -1,5 +1,6 @@
 import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { type AttemptContext, cancelAttempt } from '../context.ts';
+import { CAUSE_RULES } from '../decide.ts';
 import { type Interrupted, repeat, YIELDED } from '../step.ts';
 
 /** The terms of an attempt: its spec, and the earlier attempts that the decision about its end depends on. */
@@ -23,8 +24,11 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
     if (record === undefined || record.attempt !== attempt) return YIELDED;
     if (record.state === 'cancelling') cancelAttempt(context);
     const earlier = attempts.filter((one) => one.attempt < attempt);
-    // An orderly stop and a hand-over between dispatchers are not the training's fault.
-    const uncounted = earlier.filter((one) => one.ended?.cause === 'stopped' || one.givenUpAt !== null);
+    // An orderly stop, a shortage of GPUs and a hand-over between dispatchers are not the training's fault.
+    const uncounted = earlier.filter(
+      ({ ended, givenUpAt }) =>
+        givenUpAt !== null || (ended !== null && CAUSE_RULES[ended.cause].again === 'free'),
+    );
     const terms = {
       spec: record.resolved as ResolvedSpec['spec'],
       uncounted: uncounted.length,

@@ -25,6 +25,8 @@ describe('decide', () => {
       'supervisor-lost': 'queued',
       'not-started': 'queued',
       'node-lost': 'queued',
+      'cluster-failed': 'queued',
+      'gpus-short': 'queued',
     });
   });
 
@@ -37,7 +39,7 @@ describe('decide', () => {
   test('goes on where it was stopped and not cancelled, however many attempts there were', () => {
     const decision = decide(ended('stopped'), { attempt: 3, maxAttempts: 3, cancelling: false });
     assert.equal(decision.to, 'queued');
-    assert.match(decision.reason, /was stopped; it goes on/);
+    assert.match(decision.reason, /was stopped; the next attempt follows/);
   });
 
   test('cancels, however the driver ended', () => {
@@ -53,6 +55,22 @@ test('the table of causes is the one of docs/guides/runs.md', () => {
   );
   const rules = Object.entries(CAUSE_RULES).map(([cause, { again, waits }]) => [cause, { again, waits }]);
   assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(rules));
+});
+
+test('a shortage of GPUs never uses up the attempts, and each one waits longer', () => {
+  const wait = { firstMs: 1_000, longestMs: 9_000 };
+  const decision = decide(ended('gpus-short'), {
+    attempt: 4,
+    uncounted: 2,
+    maxAttempts: 1,
+    cancelling: false,
+    wait,
+  });
+  assert.deepEqual(decision, {
+    to: 'queued',
+    waitMs: 4_000,
+    reason: 'the cluster had too few free GPUs; the next attempt follows in 4 s',
+  });
 });
 
 test('the next attempt after a lost one waits, twice as long each time', () => {
