@@ -229,6 +229,17 @@ export const FINDINGS = {
     means: 'The numbers that the trainer gave the rows of a dump have a gap, or are out of order.',
     remedy: 'Check that the file is whole and was written by one process.',
   },
+  'group-apart': {
+    severity: 'error',
+    means: 'Rows of one group do not follow one another, and the trainer takes groups by position.',
+    remedy:
+      'Compare the order of the samples with n_samples_per_prompt: rows of different prompts are compared.',
+  },
+  'groups-untrained': {
+    severity: 'warning',
+    means: 'Groups have responses that were not trained, so their advantages are not in the dump.',
+    remedy: 'Nothing, if a filter drops them on purpose; these groups are not verified.',
+  },
 } as const satisfies Record<string, FindingKind>;
 
 /** The code of a finding. */

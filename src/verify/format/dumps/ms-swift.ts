@@ -50,19 +50,18 @@ function readStep(file: string, line: Line, options: DumpOptions): DumpStep {
   );
   const row = pickedLine(file, line, selection) as Record<string, unknown>;
   const advantages = listOf(file, line, row, 'advantages');
-  const column = (name: string): Float64Array => {
+  const list = (name: string): unknown[] => {
     const values = listOf(file, line, row, name);
-    if (values.length !== advantages.length)
-      throw fault(file, line, `${advantages.length} values of ${name}`, `${values.length}`);
-    return Float64Array.from(values, numberOf);
+    if (values.length === advantages.length) return values;
+    throw fault(file, line, `${advantages.length} values of ${name}`, `${values.length}`);
   };
   const [first] = [row.step ?? row.gen_step].flat();
   return promptBlocksStep(
     {
       file,
       trainingStep: first === undefined || first === null ? Number.NaN : Number(first),
-      prompts: listOf(file, line, row, 'prompt').map(promptKey),
-      rewards: names.map((name) => ({ name, value: column(name) })),
+      prompts: list('prompt').map(promptKey),
+      rewards: names.map((name) => ({ name, value: Float64Array.from(list(name), numberOf) })),
       advantage: Float64Array.from(advantages, numberOf),
     },
     options,

@@ -6,6 +6,8 @@ import { MS_SWIFT } from './ms-swift.ts';
 import { NEMO_RL } from './nemo-rl.ts';
 import { isParquet, readParquetHead } from './parquet.ts';
 import { keysOfJson } from './pick-json.ts';
+import { PRIME_RL } from './prime-rl.ts';
+import { SLIME } from './slime.ts';
 import { type DumpSource, withSource } from './source.ts';
 import { KNOWN_TABLES, TABLE } from './table.ts';
 import { isZip } from './torch-zip.ts';
@@ -13,7 +15,16 @@ import { TRL } from './trl.ts';
 import { VERL } from './verl.ts';
 
 /** All adapters, the more particular before the general: the only list of them. */
-export const ADAPTERS: readonly DumpAdapter[] = [TRL, MS_SWIFT, NEMO_RL, VERL, ...KNOWN_TABLES, TABLE];
+export const ADAPTERS: readonly DumpAdapter[] = [
+  TRL,
+  MS_SWIFT,
+  NEMO_RL,
+  SLIME,
+  PRIME_RL,
+  VERL,
+  ...KNOWN_TABLES,
+  TABLE,
+];
 
 /** Bytes from which the format of a file is told. */
 const START_BYTES = 2 ** 16;

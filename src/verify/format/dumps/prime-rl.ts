@@ -1,0 +1,153 @@
+/**
+ * prime-rl with its file monitor: `rollouts/step_N/train/all/traces.jsonl` has the rewards of all episodes, `…/effective/…` those
+ * that were trained, with advantages. A group can be spread over the files of several steps; it counts to the last of them.
+ */
+
+import { count, finding, some } from '../../provenance/findings.ts';
+import type { DumpAdapter, DumpStep } from './adapter.ts';
+import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { pickedLines } from './records.ts';
+import { numberOf } from './rewards.ts';
+import { openSource } from './source.ts';
+
+const SELECTION = {
+  id: true,
+  group: { id: true },
+  errors: true,
+  traces: {
+    id: true,
+    rewards: true,
+    agent: { name: true, trainable: true },
+    info: { advantage: true },
+    nodes: { advantages: true, mask: true },
+  },
+} as const;
+
+/** See the head of this file. */
+export const PRIME_RL: DumpAdapter = {
+  name: 'prime-rl',
+  title: 'prime-rl rollouts (folder of JSON lines)',
+  matches: ({ path, keys }) => keys?.get('traces') === 'array' && keys.has('group') && PLACE.test(path),
+  estimators: [
+    estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } }),
+    estimatorFrom({ name: 'rloo', params: { singleton: 'zero' } }),
+  ],
+  async *steps(files) {
+    const groups = new Map<string, Group>();
+    for (const file of files) {
+      const [, step = '0', part = 'all'] = PLACE.exec(file) ?? [];
+      await using source = await openSource(file);
+      for await (const line of pickedLines(source, SELECTION))
+        for (const trace of tracesOf(line))
+          addTrace(groups, trace, { file, step: Number(step), isTrained: part === 'effective' });
+    }
+    yield* stepsOf(groups);
+  },
+};
+
+const PLACE = /step_(\d+)[/\\]train[/\\](all|effective)[/\\]/;
+
+interface Trace {
+  readonly id: string;
+  readonly group: string;
+  readonly reward: number;
+  readonly advantage: number;
+}
+
+/** The traces of one group by id. Numbers only: a run's groups fit into memory. */
+interface Group {
+  step: number;
+  file: string;
+  readonly reward: Map<string, number>;
+  readonly advantage: Map<string, number>;
+}
+
+function addTrace(
+  groups: Map<string, Group>,
+  { id, group: name, reward, advantage }: Trace,
+  { file, step, isTrained }: { file: string; step: number; isTrained: boolean },
+): void {
+  const group = groups.get(name) ?? { step, file, reward: new Map(), advantage: new Map() };
+  groups.set(name, group);
+  if (step >= group.step) Object.assign(group, { step, file });
+  group.reward.set(id, reward);
+  if (isTrained) group.advantage.set(id, advantage);
+}
+
+/** The traces of an episode that enter the mean: without errors, of agents that are trained. */
+function tracesOf(line: unknown): Trace[] {
+  const episode = objectOf(line);
+  if (Array.isArray(episode.errors) && episode.errors.length > 0) return [];
+  const group = String(objectOf(episode.group).id);
+  const traces = Array.isArray(episode.traces) ? episode.traces.map(objectOf) : [];
+  return traces
+    .filter(({ agent }) => objectOf(agent).trainable !== false)
+    .map((trace, index) => {
+      const { name } = objectOf(trace.agent);
+      return {
+        id: String(trace.id ?? `${String(episode.id)}/${index}`),
+        group: name === undefined ? group : `${group}/${String(name)}`,
+        reward: rewardOf(trace.rewards),
+        advantage: advantageOf(trace),
+      };
+    });
+}
+
+/** Σ score · weight. */
+function rewardOf(rewards: unknown): number {
+  return Object.values(objectOf(rewards))
+    .map(objectOf)
+    .reduce((sum, { score, weight }) => sum + numberOf(score) * numberOf(weight ?? 1), 0);
+}
+
+/** The trace's own advantage, else that of its first trained token. */
+function advantageOf({ info, nodes }: Record<string, unknown>): number {
+  const own = numberOf(objectOf(info).advantage);
+  if (!Number.isNaN(own)) return own;
+  for (const { advantages, mask } of Array.isArray(nodes) ? nodes.map(objectOf) : []) {
+    if (!Array.isArray(advantages)) continue;
+    const at = Array.isArray(mask) ? mask.findIndex((m) => m === true || m === 1) : 0;
+    if (at >= 0) return numberOf(advantages[at]);
+  }
+  return Number.NaN;
+}
+
+function* stepsOf(groups: ReadonlyMap<string, Group>): Generator<DumpStep> {
+  const bySteps = Map.groupBy(groups, ([, { step }]) => step);
+  for (const [step, own] of [...bySteps].sort(([a], [b]) => a - b)) yield stepOf(step, own);
+}
+
+/** Traces without advantage were dropped as zero if theirs is the group's mean; else their group is not verified. */
+function stepOf(step: number, groups: readonly (readonly [string, Group])[]): DumpStep {
+  const whole = groups.filter(([, group]) => isWhole(group));
+  const dropped = groups.filter(([, group]) => !isWhole(group)).map(([name]) => name);
+  const trained = groups.some(([, { advantage }]) => advantage.size > 0);
+  const kept = trained ? whole : groups;
+  const rows = kept.flatMap(([name, { reward, advantage }]) =>
+    [...reward].map(([id, own]) => ({ name, reward: own, advantage: advantage.get(id) ?? 0 })),
+  );
+  const text = `${count(dropped.length, 'group')} (${some(dropped, 3)}).`;
+  return {
+    name: `step ${step}`,
+    file: groups[0]![1].file,
+    trainingStep: step,
+    group: namesOf(rows.map(({ name }) => name)),
+    reward: Float64Array.from(rows, ({ reward }) => reward),
+    ...(trained ? { advantage: Float64Array.from(rows, ({ advantage }) => advantage) } : {}),
+    findings: trained && dropped.length > 0 ? [finding('groups-untrained', text)] : [],
+  };
+}
+
+/** True if every trace has an advantage, but for those whose reward is the mean. */
+function isWhole({ reward, advantage }: Group): boolean {
+  const mean = [...reward.values()].reduce((sum, own) => sum + own / reward.size, 0);
+  return [...reward].every(
+    ([id, own]) => advantage.has(id) || Math.abs(own - mean) <= 1e-6 * Math.max(1, Math.abs(mean)),
+  );
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}

@@ -1,0 +1,168 @@
+/**
+ * slime (and its fork miles) with `--dump-details DIR`: torch files of rollouts (`samples` with `group_index` and `reward`) and of
+ * training (`samples` with `advantages` at each token, `raw_reward`). Files of one rollout are one step. The trainer computes over
+ * blocks of `n_samples_per_prompt` rows.
+ */
+
+import { PyDict } from '../../../ray/pickle/values.ts';
+import { count, finding } from '../../provenance/findings.ts';
+import type { Finding } from '../../report.ts';
+import { BatchFormatError } from '../format-error.ts';
+import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
+import { blocksOf } from './blocks.ts';
+import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { withSource } from './source.ts';
+import { numbersIn, TensorError } from './torch-tensor.ts';
+import { openTorchFile, type TorchFile } from './torch-zip.ts';
+
+/** See the head of this file. */
+export const SLIME: DumpAdapter = {
+  name: 'slime',
+  title: 'slime dumps (torch; also miles)',
+  matches: ({ isZip, path }) => isZip && path.endsWith('.pt'),
+  estimators: [
+    estimatorFrom({ name: 'grpo', params: { singleton: 'zero' } }),
+    estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } }),
+  ],
+  async *steps(files, options) {
+    const rollouts = new Map<number, Part[]>();
+    for (const file of files) {
+      const part = await readPart(file);
+      rollouts.set(part.rollout, [...(rollouts.get(part.rollout) ?? []), part]);
+    }
+    for (const [rollout, parts] of [...rollouts].sort(([a], [b]) => a - b))
+      yield stepOf(rollout, parts, options);
+  },
+};
+
+/** One row by its position in the rollout. */
+interface Row {
+  readonly position: number;
+  readonly group?: string;
+  readonly reward?: number;
+  readonly advantage?: number;
+  readonly isConstant: boolean;
+}
+
+/** What one file holds. */
+interface Part {
+  readonly file: string;
+  readonly rollout: number;
+  readonly rows: readonly Row[];
+}
+
+async function readPart(file: string): Promise<Part> {
+  return await withSource(file, async (source) => {
+    const torch = await openTorchFile(source);
+    const { value } = torch;
+    const samples = value instanceof PyDict ? value.get('samples') : undefined;
+    if (!(value instanceof PyDict) || !Array.isArray(samples)) throw fault(file, 'a dictionary with samples');
+    try {
+      const raw = await optionalNumbers(torch, value.get('raw_reward'));
+      const rows: Row[] = [];
+      for (const sample of samples) rows.push(await readRow(torch, sample, rows.length, raw));
+      const [rollout = numberIn(file)] = await optionalNumbers(torch, value.get('rollout_id'));
+      return { file, rollout, rows };
+    } catch (error) {
+      if (error instanceof TensorError) throw fault(file, 'samples of slime', error.message);
+      throw error;
+    }
+  });
+}
+
+async function readRow(
+  torch: TorchFile,
+  sample: unknown,
+  index: number,
+  raw: readonly number[],
+): Promise<Row> {
+  if (!(sample instanceof PyDict)) throw new TensorError('a sample that is no dictionary');
+  const one = async (...keys: string[]): Promise<number | undefined> => {
+    const key = keys.find((name) => (sample.get(name) ?? null) !== null);
+    return key === undefined ? undefined : (await numbersIn(torch, sample.get(key)))[0];
+  };
+  const position = (await one('rollout_position', 'index')) ?? index;
+  const advantages = await optionalNumbers(torch, sample.get('advantages'));
+  const mask = await optionalNumbers(torch, sample.get('loss_masks'));
+  const trained = mask.length === advantages.length ? advantages.filter((_, i) => mask[i] !== 0) : advantages;
+  const [advantage = advantages[0]] = trained;
+  const group = await one('group_index');
+  const reward = raw[position] ?? (await one('reward'));
+  return {
+    position,
+    ...(group === undefined ? {} : { group: `group ${group}` }),
+    ...(reward === undefined ? {} : { reward }),
+    ...(advantage === undefined ? {} : { advantage }),
+    isConstant: trained.every((own) => Object.is(own, advantage)),
+  };
+}
+
+async function optionalNumbers(torch: TorchFile, value: unknown): Promise<number[]> {
+  return value === undefined || value === null ? [] : await numbersIn(torch, value);
+}
+
+/** The files' rows by position: groups of the rollout dump, advantages of the training dump. */
+function stepOf(rollout: number, parts: readonly Part[], { groupSize }: DumpOptions): DumpStep {
+  const rows = new Map<number, Row>();
+  for (const row of parts.flatMap((part) => part.rows))
+    rows.set(row.position, { ...rows.get(row.position), ...row });
+  const sorted = [...rows.values()].sort((a, b) => a.position - b.position);
+  const grouped = sorted.every(({ group }) => group !== undefined);
+  const blocks = grouped
+    ? undefined
+    : blocksOf(
+        sorted.map(() => ''),
+        groupSize,
+      );
+  const group = blocks?.group ?? namesOf(sorted.map((row) => row.group!));
+  const varying = [...sorted.keys()].filter((row) => !sorted[row]!.isConstant);
+  const reported = varying.length === 0 && sorted.every(({ advantage }) => advantage !== undefined);
+  const unknown = finding('group-size-unknown', 'The dump of the training has no group_index.');
+  return {
+    name: `step ${rollout}`,
+    file: parts[0]!.file,
+    trainingStep: rollout,
+    group,
+    reward: Float64Array.from(sorted, ({ reward = Number.NaN }) => reward),
+    ...(reported ? { advantage: Float64Array.from(sorted, ({ advantage }) => advantage!) } : {}),
+    ...(groupSize === undefined ? {} : { groupSize }),
+    findings: [
+      ...(grouped || groupSize !== undefined ? [] : [unknown]),
+      ...(blocks?.findings.filter(({ code }) => code === 'block-partial') ?? []),
+      ...perToken(varying),
+      ...apart(sorted),
+    ],
+  };
+}
+
+function perToken(rows: readonly number[]): Finding[] {
+  if (rows.length === 0) return [];
+  return [
+    finding(
+      'advantage-per-token',
+      `In ${count(rows.length, 'row')} the tokens have different advantages.`,
+      rows,
+    ),
+  ];
+}
+
+/** The trainer takes blocks by position; a group whose rows do not follow one another is in several blocks. */
+function apart(rows: readonly Row[]): Finding[] {
+  const seen = new Set<string>();
+  const off: number[] = [];
+  rows.forEach(({ group }, row) => {
+    if (group === undefined || group === rows[row - 1]?.group) return;
+    if (seen.has(group)) off.push(row);
+    seen.add(group);
+  });
+  if (off.length === 0) return [];
+  return [finding('group-apart', `Rows of one group_index stand apart, from row ${off[0]} on.`, off)];
+}
+
+function numberIn(file: string): number {
+  return Number(/(\d+)(?:_\d+)?\.pt$/.exec(file)?.[1] ?? Number.NaN);
+}
+
+function fault(file: string, expected: string, found = 'another object'): BatchFormatError {
+  return new BatchFormatError({ code: 'invalid', file, expected, found });
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PyDict } from '../../../../../src/ray/pickle/values.ts';
+import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
+import { numbersIn, TensorError } from '../../../../../src/verify/format/dumps/torch-tensor.ts';
+import { openTorchFile } from '../../../../../src/verify/format/dumps/torch-zip.ts';
+import { DUMPS } from '../../../../support/dump-files.ts';
+
+async function read(key: string): Promise<number[]> {
+  return await withSource(`${DUMPS}/tensors.pt`, async (source) => {
+    const torch = await openTorchFile(source);
+    return await numbersIn(torch, (torch.value as PyDict).get(key));
+  });
+}
+
+test('tensors of each kind are read, with strides and offsets', async () => {
+  assert.deepEqual(await read('transposed'), [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
+  assert.deepEqual(await read('part'), [4, 6, 8, 10]);
+  assert.deepEqual(await read('scalar'), [2.5]);
+  assert.deepEqual(await read('half'), [0, 1, 2, 3]);
+  assert.deepEqual(await read('bfloat'), [0, 0.333984375, 0.66796875, 1]);
+  assert.deepEqual(await read('long'), [2 ** 40, -1]);
+  assert.deepEqual(await read('flags'), [1, 0]);
+  assert.deepEqual(await read('short'), [-3]);
+  assert.deepEqual(await read('empty'), []);
+  assert.deepEqual(await read('nested'), [1, 2.5, Number.NaN, 1]);
+});
+
+test('any other class is refused by its name', async () => {
+  await assert.rejects(read('device'), /torch\.device is not read/);
+  await assert.rejects(read('absent'), TensorError);
+});
