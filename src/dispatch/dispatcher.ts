@@ -220,7 +220,7 @@ function createRounds(
     }),
     rules: createLoop({
       ...{ name: 'rules', everyMs: lookMs, log },
-      run: createRulesRound({ store, log, leaseMs, stopped }),
+      run: createRulesRound({ store, queue, log, leaseMs, stopped }),
     }),
     retention: createRetentionLoops({
       ...{ store, dispatcher: id, now: nowOf(deps), log, rayWorkerOf },

@@ -10,6 +10,7 @@ import {
   type Signal,
   type StopWish,
 } from '../../plan/evaluate-rules.ts';
+import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { ResolvedRule } from '../../schemas/rules.ts';
 import type { EarlyStopping } from '../../schemas/sweep.ts';
 import type { SignalPage } from '../../store/rules/contract.ts';
@@ -17,23 +18,23 @@ import type { StorePart } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 
 /*
- * Rules follow the recorded stream, not the live one: any dispatcher may move those of any experiment on, at any time,
- * also after its end (reports may lag), and comes to the same as another would. What was found is recorded in the step
- * that moves them on, so that a dispatcher that dies in between has found nothing yet.
+ * Rules read the recorded stream, not the live one. Any dispatcher may evaluate the rules of any experiment at any time,
+ * also after its end, and gets the same result. The store records a result and the new cursor in one step, so a
+ * dispatcher that dies before that step leaves no partial result.
  */
 
-/** Experiments taken in one round. */
+/** Experiments taken in one step. */
 const TAKEN_AT_ONCE = 32;
-/** Entries of a stream looked at in one step: the server holds them for a moment, with the bytes of batch parts. */
+/** Entries of a stream read in one step: they are in memory together, with the bytes of batch parts. */
 const ENTRIES_AT_ONCE = 128;
-/** Experiments worked on at the same time. */
-const WORKED_ON = 8;
-/** Sweeps whose early stopping is remembered; it never changes. */
+/** Experiments evaluated at the same time. */
+const CONCURRENCY = 8;
+/** Sweeps whose early stopping is cached; it never changes. */
 const SWEEPS_KNOWN = 1_000;
-/** Experiments of which it is remembered that nothing is to be looked at; that never changes either. */
+/** Experiments known to have neither rules nor early stopping, which never changes. */
 const RULELESS_KNOWN = 10_000;
 
-/** What rules need. */
+/** The services and settings of rounds of rules. */
 export interface RulesDeps {
   store: StorePart<
     | 'rules.takeSignals'
@@ -43,25 +44,27 @@ export interface RulesDeps {
     | 'sweeps.recordAverage'
     | 'sweeps.get'
   >;
+  queue: Pick<ExperimentsQueue, 'remove'>;
   log: Log;
-  /** For which nobody else works on an experiment that was taken; afterwards it may be done twice, to no effect. */
+  /** How long no other dispatcher takes the same experiment. A second evaluation after that has no effect. */
   leaseMs: number;
-  /** True: leave the rest to another. */
+  /** Whether this dispatcher stops: another dispatcher continues. */
   stopped?: () => boolean;
 }
 
-/** What the rules of an experiment remember, and what its early stopping does. */
+/** The recorded state of an experiment's rules and early stopping. */
 interface Memory {
   rules: RuleMemory;
   early: EarlyMemory;
 }
 
 /**
- * Moves the rules of every experiment on of which something was recorded. What fails for one is logged and stops no
- * other; it is tried again when its lease has run out.
+ * Evaluates the rules of every experiment with new records. A failure is logged, stops no other experiment, and is
+ * retried when the lease has expired.
  */
 export function createRulesRound({
   store,
+  queue,
   log,
   leaseMs,
   stopped = () => false,
@@ -80,7 +83,7 @@ export function createRulesRound({
         ruleless.add(id);
         return await store.rules.dropSignals(id);
       }
-      const found = await look(store, page, { rules, early, now });
+      const found = await evaluate(store, page, { rules, early, now });
       const done = await store.rules.advance({
         ...found,
         experiment: id,
@@ -89,7 +92,11 @@ export function createRulesRound({
       });
       if (done.outcome !== 'ok') return;
       for (const rule of done.recorded) log.info({ experiment: id, rule }, 'a rule fired');
-      if (done.stopped) log.info({ experiment: id, reason: found.stop?.reason }, 'an experiment is stopped');
+      if (done.stopped) {
+        log.info({ experiment: id, reason: found.stop?.reason }, 'an experiment is stopped');
+        // Only a queued experiment ends at once. A job that stays is completed when its delay ends.
+        if (page.state === 'queued') await queue.remove([id]);
+      }
       more = page.more;
     }
   }
@@ -105,18 +112,18 @@ export function createRulesRound({
           await advance(id, now).catch((error: Error) => {
             log.warn(
               { err: error, experiment: id },
-              'the rules of an experiment do not advance; they are tried again',
+              'cannot evaluate the rules of an experiment; it is tried again',
             );
           });
         }
       };
-      await Promise.all(Array.from({ length: WORKED_ON }, work));
+      await Promise.all(Array.from({ length: CONCURRENCY }, work));
     }
   };
 }
 
-/** What comes of a page: what the rules remember behind it, what fired, and whether the experiment is to be stopped. */
-async function look(
+/** Evaluates a page: the state after it, the rules that fired, and whether the experiment must be stopped. */
+async function evaluate(
   store: StorePart<'sweeps.recordAverage'>,
   page: SignalPage,
   { rules, early, now }: { rules: readonly ResolvedRule[]; early: EarlyStopping | null; now: number },
@@ -127,15 +134,15 @@ async function look(
   const stopping =
     early === null
       ? undefined
-      : await lookEarly(store, { page, settings: early }, { memory: memory.early, signals });
+      : await evaluateEarly(store, { page, settings: early }, { memory: memory.early, signals });
   const fired = [...outcome.fired, ...(stopping?.fired ?? [])].map(toEvent);
   const stop: StopWish | null = outcome.stop ?? stopping?.fired[0] ?? null;
   const after: Memory = { rules: outcome.memory, early: stopping?.memory ?? memory.early };
   return { memory: after, due: stop === null ? outcome.due : null, fired, stop };
 }
 
-/** Compares a child with the others of its sweep at every look that became due. */
-async function lookEarly(
+/** Compares a child with the other children of its sweep at each comparison that became due. */
+async function evaluateEarly(
   store: StorePart<'sweeps.recordAverage'>,
   { page: { sweep, sweepIndex, state }, settings }: { page: SignalPage; settings: EarlyStopping },
   { memory, signals }: { memory: EarlyMemory; signals: readonly Signal[] },
@@ -149,14 +156,14 @@ async function lookEarly(
   for (const one of taken.looks) {
     const place = { sweep: sweep ?? '', index: sweepIndex ?? 0, step: one.step };
     const others = await store.sweeps.recordAverage({ ...place, average: one.average });
-    // One that has ended counts for the others, and there is nothing of it to stop.
+    // An ended child counts in the comparison, but there is nothing to stop.
     const firing = state === null || isFinal(state) ? undefined : judgeLook(settings, one, others);
     if (firing !== undefined) return { memory: taken.memory, fired: [firing] };
   }
   return { memory: taken.memory, fired: [] };
 }
 
-/** Asks for the early stopping of a sweep once: it never changes. */
+/** Reads the early stopping of each sweep once: it never changes. */
 function rememberEarlyStopping(store: StorePart<'sweeps.get'>) {
   const sweeps = new Map<string, EarlyStopping | null>();
   return async ({ sweep }: SignalPage): Promise<EarlyStopping | null> => {

@@ -9,7 +9,8 @@ import { QUIET, until } from '../../../support/dispatch.ts';
 import { claimed, running, storeFor, submitInput } from '../../../support/store.ts';
 import { expandAll, sweepInput, sweepRequest } from '../../../support/sweep.ts';
 
-const deps = { log: QUIET, leaseMs: 60_000 };
+const queue = { async remove() {} };
+const deps = { queue, log: QUIET, leaseMs: 60_000 };
 
 async function started(store: Store, rules: RuleSpec[]): Promise<Lease> {
   return running(store, {
@@ -52,6 +53,23 @@ test('a rule that stops does so once, however many dispatchers look, and says wh
   const record = await store.experiments.get(lease.experiment);
   assert.equal(record?.state, 'cancelling');
   assert.equal(record?.reason, 'rule high: x was 3 at step 2 (x above 1, 2 times in a row)');
+});
+
+test('a rule that stops a queued experiment removes its job, and leaves the job of a running one', async (t) => {
+  const { store } = await storeFor(t);
+  const rules: RuleSpec[] = [{ when: { metric: ['x'], above: 1 }, do: 'stop' }];
+  const [queued, other] = [await started(store, rules), await started(store, rules)];
+  for (const lease of [queued, other]) await tell(store, lease, [2]);
+  await store.attempts.end(queued, { to: 'queued', reason: 'the node was lost' });
+  const removed: string[] = [];
+  const round = createRulesRound({
+    ...{ store, ...deps },
+    queue: { remove: async (ids) => void removed.push(...ids) },
+  });
+  await round();
+  assert.equal((await store.experiments.get(queued.experiment))?.state, 'cancelled');
+  assert.equal((await store.experiments.get(other.experiment))?.state, 'cancelling');
+  assert.deepEqual(removed, [queued.experiment]);
 });
 
 test('what has no rules costs no memory, and a fault of one stops no other', async (t) => {
