@@ -10,51 +10,52 @@ import {
 } from './nodes.ts';
 
 /*
- * EASY backfill: whoever is behind the head of a cluster may start out of turn exactly where that does not delay the
- * head's estimated start. Slurm states it so in slurm.conf(5), sched/backfill; the form with one reservation, that of
- * the head, is EASY's (D. Lifka 1995; A. Mu'alem and D. Feitelson, IEEE TPDS 12(6), 2001).
+ * EASY backfill: an experiment after the blocked head of a cluster may start out of turn if that does not delay the head's
+ * estimated start. Slurm states the same rule in slurm.conf(5), sched/backfill. The form with one reservation, for the
+ * head, is EASY's (D. Lifka 1995; A. Mu'alem and D. Feitelson, IEEE TPDS 12(6), 2001).
  *
- * The head needs one node. On each node where it could run, its start is estimated from the likely ends of those that
- * run there. Another may start on a node
- *   - where the head could never run; or
- *   - which will surely not have room for the head before another node of the cluster has; or
- *   - if it is over before the head could start there at the earliest; or
- *   - if the head still has room beside it at that time.
- * Where nobody knows when those on a node end, only what the head does not need there may be taken: that is the last
- * rule with nobody ended.
+ * The head needs one node. Its start on each possible node is estimated from the likely ends of the attempts there.
+ * Another experiment may start on a node if one of these holds:
+ *   - the head can never run on the node;
+ *   - another node of the cluster will certainly have room for the head earlier;
+ *   - the experiment ends before the earliest start of the head there;
+ *   - the head still has room beside the experiment at that time.
+ * If the ends on a node are not known, the last rule applies as if no attempt there ended: an experiment may take only
+ * what the head does not need.
  */
 
-/** Says where one that is behind the head of a cluster may start. */
+/** Decides where experiments after the blocked head of a cluster may start. */
 export interface Backfill {
-  /** `takes`: how long it will run; null: nobody knows. */
+  /** `takes`: the run time of the experiment; null: not known. */
   allows(item: Waiting, node: FreeNode, takes: Span | null): boolean;
-  /** It starts there. */
+  /** Records that the experiment starts there. */
   take(item: Waiting, node: FreeNode, takes: Span | null): void;
-  /** Where and when the head is expected to start; null: nobody knows. */
+  /** Where and when the head is expected to start; null: not known. */
   head: { node: FreeNode; at: Span } | null;
 }
 
-interface Hold {
+/** The head's reservation on one node. */
+interface NodeReservation {
   release: Release | null;
-  /** What those that stay may still take. */
+  /** GPUs and CPUs that experiments which are still running at the head's start may take. */
   left: Amount;
 }
 
-/** See {@link Backfill}. `nodes`: all of the head's cluster, as they are when it is found to wait. */
+/** See {@link Backfill}. `nodes`: all nodes of the head's cluster, as they are when the head is blocked. */
 export function createBackfill(head: Waiting, nodes: readonly FreeNode[], now: number): Backfill {
-  const holds = new Map<FreeNode, Hold>();
+  const reservations = new Map<FreeNode, NodeReservation>();
   let first: Backfill['head'] = null;
   for (const node of nodes) {
     if (!couldFitOn(head, node)) continue;
     const release = releaseOf(head, node, now);
     const left = release?.left ?? { gpus: node.gpus - head.gpus, cpus: node.cpus - head.cpus };
-    holds.set(node, { release, left: { ...left } });
+    reservations.set(node, { release, left: { ...left } });
     if (release !== null && (first === null || release.at.likely < first.at.likely))
       first = { node, at: release.at };
   }
 
-  /** Whether it is over, or the head elsewhere, before the head could start on this node. */
-  function isOverInTime({ release }: Hold, node: FreeNode, takes: Span | null): boolean {
+  /** Whether the experiment ends, or the head starts elsewhere, before the head could start on this node. */
+  function endsInTime({ release }: NodeReservation, node: FreeNode, takes: Span | null): boolean {
     if (release === null) return false;
     if (first !== null && first.node !== node && first.at.late <= release.at.early) return true;
     return takes !== null && now + takes.late <= release.at.early;
@@ -63,19 +64,19 @@ export function createBackfill(head: Waiting, nodes: readonly FreeNode[], now: n
   return {
     head: first,
     allows(item, node, takes) {
-      const hold = holds.get(node);
-      return hold === undefined || isOverInTime(hold, node, takes) || isLeft(item, hold.left);
+      const reserved = reservations.get(node);
+      return reserved === undefined || endsInTime(reserved, node, takes) || isLeft(item, reserved.left);
     },
     take({ gpus, cpus }, node, takes) {
-      const hold = holds.get(node);
-      if (hold === undefined || isOverInTime(hold, node, takes)) return;
-      hold.left.gpus -= gpus;
-      hold.left.cpus -= cpus;
+      const reserved = reservations.get(node);
+      if (reserved === undefined || endsInTime(reserved, node, takes)) return;
+      reserved.left.gpus -= gpus;
+      reserved.left.cpus -= cpus;
     },
   };
 }
 
-/** Of what the head is short of, nothing may be taken; of the rest, what is left. */
+/** An experiment may take nothing that the head lacks, and of the rest what the head leaves. */
 function isLeft(need: Amount, left: Amount): boolean {
   return (
     (need.gpus <= 0 || need.gpus <= left.gpus + EPSILON) &&

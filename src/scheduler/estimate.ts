@@ -3,8 +3,8 @@ import { createHeap, type Heap } from './heap.ts';
 import { type Amount, couldFitOn, type FreeNode, type RoundCluster, type Span, take } from './nodes.ts';
 import {
   beginRound,
+  block,
   findRoom,
-  hold,
   type Places,
   type Room,
   type Round,
@@ -100,7 +100,7 @@ function beginReplay(input: ScheduleInput): Replay {
     ...{ bounds: new Map(), found: new Map(), steps: 0 },
   };
   for (const node of round.clusters.flatMap(({ nodes }) => nodes))
-    for (const item of node.held)
+    for (const item of node.allocations)
       if (item.ends !== null)
         replay.events.push({ at: Math.max(item.ends.likely, round.now), ends: item.ends, item, node });
   return replay;
@@ -162,7 +162,7 @@ function startDue(replay: Replay): void {
     }
     blocked.push(group);
     if (refused) group.waitedForQuota = true;
-    else hold(item, group.places.taking, round);
+    else block(item, group.places.taking, round);
     if (round.clusters.every(isBlocked)) break;
   }
   for (const group of blocked) groups.push(group);
@@ -218,8 +218,8 @@ function release(event: Event, replay: Replay): void {
   const { node, item, ends } = event;
   node.gpus += item.gpus;
   node.cpus += item.cpus;
-  node.held.splice(
-    node.held.findIndex(({ experiment }) => experiment === item.experiment),
+  node.allocations.splice(
+    node.allocations.findIndex(({ experiment }) => experiment === item.experiment),
     1,
   );
   setBound(node, ends, replay);
@@ -240,13 +240,13 @@ function explainRest(groups: readonly Group[], replay: Replay): void {
     const refusal = quotas.refusal(item);
     const why = refusal === null ? whyUnknown(item, places) : whyQuotaUnknown(item, refusal, round);
     found.set(item.experiment, unknown(replay.steps < MAX_STEPS ? why : TOO_FAR));
-    if (refusal === null) hold(item, places.taking, round);
+    if (refusal === null) block(item, places.taking, round);
   }
 }
 
 function whyQuotaUnknown({ project }: Waiting, refusal: string, { clusters }: Round): string {
-  const held = clusters.flatMap(({ nodes }) => nodes).flatMap((node) => node.held);
-  const holder = held.find((item) => item.project === project && item.gpus > 0 && item.ends === null);
+  const allocations = clusters.flatMap(({ nodes }) => nodes).flatMap((node) => node.allocations);
+  const holder = allocations.find((item) => item.project === project && item.gpus > 0 && item.ends === null);
   return holder === undefined
     ? refusal
     : `the run time of ${holder.experiment}, which holds GPUs of the quota, is not known yet`;
@@ -257,7 +257,7 @@ function whyUnknown(item: Waiting, { taking }: Places): string {
   if (blocker) return `it waits for ${blocker.experiment}, whose start is not known`;
   const possible = taking.flatMap(({ nodes }) => nodes).filter((node) => couldFitOn(item, node));
   if (possible.length === 0) return 'no node is known yet';
-  const inTheWay = possible.flatMap(({ held }) => held).find(({ ends }) => ends === null);
+  const inTheWay = possible.flatMap(({ allocations }) => allocations).find(({ ends }) => ends === null);
   return inTheWay === undefined
     ? 'GPUs or CPUs in use there were not allocated by Echelon, and it is not known when they become free'
     : `the run time of ${inTheWay.experiment}, which is in the way, is not known yet`;

@@ -2,53 +2,53 @@ import type { ClusterNode, Reservation } from '../store/clusters/contract.ts';
 import type { Waiting } from '../store/queue/contract.ts';
 
 /*
- * What always holds: `free` of a node is what can be handed out now: total − max(used in Ray, handed out by us), less
- * what this round has handed out already. `held` says who has the rest of ours, and until when.
+ * Invariant: `gpus` and `cpus` of a node can be allocated now. They are total − max(used in Ray, allocated by Echelon),
+ * less what this round has allocated already. `allocations` lists the experiments on the node and their expected ends.
  */
 
-/** When something is expected to happen: at the earliest, most likely, at the latest. In ms; an instant or a length. */
+/** The earliest, most likely and latest value of an instant or a duration, in ms. */
 export interface Span {
   early: number;
   likely: number;
   late: number;
 }
 
-/** A cluster as the schedule sees it. */
+/** A cluster as the scheduler receives it. */
 export interface ClusterView {
   name: string;
   backfill: boolean;
-  /** Whether its ray-worker answered lately; on one that did not, nothing is started. */
+  /** Whether its ray-worker answered recently. If not, nothing starts there. */
   answering: boolean;
   /** Nothing new starts there. */
   draining?: boolean;
-  /** Nothing new starts there: why, in words that follow "cluster NAME is paused". */
+  /** If set, nothing new starts there. The words follow "cluster NAME is paused". */
   paused?: string | null;
   labels?: Readonly<Record<string, string>>;
   nodes: readonly ClusterNode[];
 }
 
-/** GPUs and CPUs, of whatever has or wants them. */
+/** A number of GPUs and CPUs. */
 export interface Amount {
   gpus: number;
   cpus: number;
 }
 
-/** What an experiment holds of a node, and when it will give it back; null: nobody knows. */
-export interface Held extends Amount {
+/** GPUs and CPUs of a node that an experiment has, and its expected end; null: not known. */
+export interface NodeAllocation extends Amount {
   experiment: string;
   project: string;
   ends: Span | null;
 }
 
-/** A node with what is free on it. */
+/** A node with its free GPUs and CPUs. */
 export interface FreeNode extends Amount {
   id: string;
   gpusTotal: number;
   cpusTotal: number;
-  held: Held[];
+  allocations: NodeAllocation[];
 }
 
-/** A cluster during a schedule. */
+/** A cluster during a scheduling round. */
 export interface RoundCluster {
   name: string;
   backfill: boolean;
@@ -57,16 +57,16 @@ export interface RoundCluster {
   paused: string | null;
   labels: Readonly<Record<string, string>>;
   nodes: FreeNode[];
-  /** The experiment that holds the place in front of all others; null while there is none. */
+  /** The blocked head: the first experiment that waits for this cluster; null: there is none. */
   blocker: Waiting | null;
 }
 
-/** Resources are sums of decimal fractions: differences below this are rounding. */
+/** Amounts are sums of decimal fractions: smaller differences are rounding errors. */
 export const EPSILON = 1e-6;
 
 /**
- * What is free on a node: total − max(used in Ray, handed out by us). Ray's figure contains what we placed, ours
- * also what is not placed yet.
+ * The free GPUs and CPUs of a node: total − max(used in Ray, allocated by Echelon). Ray's figure includes running attempts;
+ * Echelon's figure also includes attempts that have not started yet.
  */
 export function freeOn(node: ClusterNode, reservations: readonly Reservation[]): Amount {
   const ours = reservations.filter((item) => item.node === node.id);
@@ -78,18 +78,18 @@ export function freeOn(node: ClusterNode, reservations: readonly Reservation[]):
   };
 }
 
-/** Whether there is room for all of `need`. */
+/** Whether `has` covers all of `need`. */
 export function fits(need: Amount, has: Amount): boolean {
   return need.gpus <= has.gpus + EPSILON && need.cpus <= has.cpus + EPSILON;
 }
 
-/** Whether an empty node would have room for it. */
+/** Whether the node would have room if it were empty. */
 export function couldFitOn(need: Amount, node: Pick<FreeNode, 'gpusTotal' | 'cpusTotal'>): boolean {
   return fits(need, { gpus: node.gpusTotal, cpus: node.cpusTotal });
 }
 
 /**
- * The fullest node that has room and that `allowed` takes, so that large holes stay whole; ties go to the lower id.
+ * The fullest node that has room and that `allowed` accepts, so that large free nodes stay whole. Ties go to the lower id.
  */
 export function bestNode(
   need: Amount,
@@ -108,14 +108,14 @@ export function bestNode(
   return best;
 }
 
-/** Hands out what an experiment needs of a node. */
+/** Allocates what an experiment needs on a node. */
 export function take(node: FreeNode, { experiment, project, gpus, cpus }: Waiting, ends: Span | null): void {
   node.gpus -= gpus;
   node.cpus -= cpus;
-  node.held.push({ experiment, project, gpus, cpus, ends });
+  node.allocations.push({ experiment, project, gpus, cpus, ends });
 }
 
-/** The clusters with what is free and held on their nodes. `ends`: when those that run are expected to end. */
+/** The clusters with free and allocated amounts of their nodes. `ends`: expected ends of the running experiments. */
 export function toRoundClusters({
   clusters,
   reservations,
@@ -137,31 +137,31 @@ export function toRoundClusters({
       blocker: null,
       nodes: cluster.nodes.map((node) => {
         const here = items.filter((item) => item.node === node.id);
-        const held = here.map(({ experiment, project, gpus, cpus }) => ({
+        const allocated = here.map(({ experiment, project, gpus, cpus }) => ({
           ...{ experiment, project, gpus, cpus },
           ends: ends.get(experiment) ?? null,
         }));
         const { id, gpusTotal, cpusTotal } = node;
-        return { id, gpusTotal, cpusTotal, ...freeOn(node, here), held };
+        return { id, gpusTotal, cpusTotal, ...freeOn(node, here), allocations: allocated };
       }),
     };
   });
 }
 
-/** When a node will have room for `need`, and what is free on it then beside `need`. */
+/** When a node will have room for some amount, and what is then free beside that amount. */
 export interface Release {
   at: Span;
   left: Amount;
 }
 
 /**
- * When those that run on a node will have given back enough for `need`, in the order of their likely ends. Null: it
- * takes the end of one of which nobody knows when it ends (or more than the node has for us).
+ * When enough attempts on a node will have ended to make room for `need`, in the order of their likely ends. Null: an
+ * attempt with an unknown end must end first, or Echelon cannot get that much of the node.
  */
 export function releaseOf(need: Amount, node: FreeNode, now: number): Release | null {
   const at: Span = { early: now, likely: now, late: now };
   const free = { gpus: node.gpus, cpus: node.cpus };
-  const known = node.held.filter((item) => item.ends !== null);
+  const known = node.allocations.filter((item) => item.ends !== null);
   if (known.length > 1) known.sort((a, b) => a.ends!.likely - b.ends!.likely);
   for (let next = 0; !fits(need, free); next += 1) {
     const item = known[next];

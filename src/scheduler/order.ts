@@ -4,36 +4,37 @@ import { createHeap } from './heap.ts';
 import type { Amount, RoundCluster } from './nodes.ts';
 
 /*
- * Whose turn it is. Priority comes first. Among experiments of equal priority the next is of the project with the
- * smallest dominant share for its weight (dominant resource fairness: A. Ghodsi and others, NSDI 2011; Kueue's fair
- * sharing admits by the same value): max(GPUs held / all GPUs, CPUs held / all CPUs) / weight. Inside a project the
- * first that came is the first. There is no memory: a project that held nothing yesterday has no credit today.
+ * The order of turns. Priority comes first. Among experiments of equal priority, the next one belongs to the project with
+ * the smallest dominant share for its weight: max(GPUs held / all GPUs, CPUs held / all CPUs) / weight (dominant resource
+ * fairness: A. Ghodsi and others, NSDI 2011; Kueue's fair sharing admits by the same value). Within a project, the order is
+ * that of arrival. There is no history: a project that held nothing yesterday has no credit today.
  *
- * What always holds: the experiments of a project come in the order of the line.
+ * Invariant: the experiments of a project come in the order of the queue.
  */
 
-/** The order of a schedule, made as it goes. */
+/** The order of turns of a scheduling round, which depends on what the round starts. */
 export interface Order {
-  /** The next in turn; undefined at the end, or where the window of a project is used up: see `dry`. */
+  /** The next experiment; undefined at the end, or when the window of a project is used up: see `dry`. */
   next(): Waiting | undefined;
-  /** The one that `next` gave last has its turn: its project's share counts it from now on. */
+  /** Counts the experiment that `next` returned last towards its project's share. */
   count(item: Waiting): void;
-  /** The project of which more may wait than was given: who is next is not known. */
+  /** The project that may have more queued experiments than were given, so the next experiment is not known; or null. */
   dry(): string | null;
 }
 
-interface Queue {
+interface ProjectQueue {
   project: string;
   weight: number;
   held: Amount;
   share: number;
-  /** Places in the line of those that are still to come, from `at` on, and the priority of the first of them. */
-  places: number[];
+  /** Positions in the queue of its experiments. Those from `at` on have not had their turn. */
+  positions: number[];
   at: number;
+  /** Of the next experiment. */
   priority: number;
 }
 
-/** What all nodes have together. */
+/** The sum over all nodes. */
 export function capacityOf(clusters: readonly RoundCluster[]): Amount {
   const nodes = clusters.flatMap((cluster) => cluster.nodes);
   return {
@@ -42,7 +43,7 @@ export function capacityOf(clusters: readonly RoundCluster[]): Amount {
   };
 }
 
-/** What each project holds, on nodes that are seen and on others. */
+/** What each project holds, including on nodes that the clusters no longer report. */
 export function holdings(reservations: Iterable<readonly Reservation[]>): Map<string, Amount> {
   const all = new Map<string, Amount>();
   for (const items of reservations)
@@ -58,7 +59,7 @@ export function dominantShare(held: Amount, all: Amount): number {
   return Math.max(all.gpus > 0 ? held.gpus / all.gpus : 0, all.cpus > 0 ? held.cpus / all.cpus : 0);
 }
 
-/** See {@link Order}. `waiting` is in the order of the line; of the projects in `truncated` more wait than are given. */
+/** See {@link Order}. `waiting` is in the order of the queue. Projects in `truncated` have more queued experiments. */
 export function createOrder({
   waiting,
   held,
@@ -72,33 +73,33 @@ export function createOrder({
   capacity: Amount;
   weightOf: (project: string) => number;
   truncated: ReadonlySet<string>;
-  /** Whether none of the project can start any more in this round: then its window need not be longer. */
+  /** Whether no experiment of the project can start any more in this round: a longer window would not help. */
   isClosed?: (project: string) => boolean;
 }): Order {
-  const queues = new Map<string, Queue>();
-  const shareOf = (queue: Queue) => dominantShare(queue.held, capacity) / queue.weight;
-  for (const [place, { project, priority }] of waiting.entries()) {
+  const queues = new Map<string, ProjectQueue>();
+  const shareOf = (queue: ProjectQueue) => dominantShare(queue.held, capacity) / queue.weight;
+  for (const [position, { project, priority }] of waiting.entries()) {
     const known = queues.get(project);
     if (known !== undefined) {
-      known.places.push(place);
+      known.positions.push(position);
       continue;
     }
     const { gpus, cpus } = held.get(project) ?? { gpus: 0, cpus: 0 };
     const weight = weightOf(project);
-    const queue = { project, weight, held: { gpus, cpus }, share: 0, places: [place], at: 0, priority };
+    const queue = { project, weight, held: { gpus, cpus }, share: 0, positions: [position], at: 0, priority };
     queue.share = shareOf(queue);
     queues.set(project, queue);
   }
   const heap = createHeap(before);
   for (const queue of queues.values()) heap.push(queue);
   let dry: string | null = [...truncated].find((project) => !queues.has(project)) ?? null;
-  /** The one whose experiment has its turn; it goes back with the share that it has then. */
-  let current: Queue | undefined;
+  /** The queue of the experiment whose turn it is. It returns to the heap with the share that it then has. */
+  let current: ProjectQueue | undefined;
 
-  function putBack(queue: Queue): void {
-    const place = queue.places[queue.at];
-    if (place !== undefined) {
-      queue.priority = waiting[place]!.priority;
+  function putBack(queue: ProjectQueue): void {
+    const position = queue.positions[queue.at];
+    if (position !== undefined) {
+      queue.priority = waiting[position]!.priority;
       heap.push(queue);
     } else if (truncated.has(queue.project) && !isClosed(queue.project)) dry = queue.project;
   }
@@ -109,7 +110,7 @@ export function createOrder({
       if (current !== undefined) putBack(current);
       current = dry === null ? heap.pop() : undefined;
       if (current === undefined) return undefined;
-      const item = waiting[current.places[current.at]!]!;
+      const item = waiting[current.positions[current.at]!]!;
       current.at += 1;
       return item;
     },
@@ -122,8 +123,8 @@ export function createOrder({
   };
 }
 
-/** Whether the first of `a` comes before the first of `b`. */
-function before(a: Queue, b: Queue): boolean {
+/** Whether the next experiment of `a` comes before the next one of `b`. */
+function before(a: ProjectQueue, b: ProjectQueue): boolean {
   if (a.priority !== b.priority) return a.priority > b.priority;
-  return a.share !== b.share ? a.share < b.share : a.places[a.at]! < b.places[b.at]!;
+  return a.share !== b.share ? a.share < b.share : a.positions[a.at]! < b.positions[b.at]!;
 }

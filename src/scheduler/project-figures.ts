@@ -1,7 +1,7 @@
 import type { ClusterNode, Reservation } from '../store/clusters/contract.ts';
 import { dominantShare } from './order.ts';
 
-/** What each project holds and may hold. `held`: the reservations on all `clusters`. */
+/** What each project holds and its limits. `held`: the allocations on all `clusters`. */
 export function projectFigures({
   clusters,
   projects,

@@ -1,44 +1,44 @@
 import type { Waiting } from '../store/queue/contract.ts';
 import { type Amount, EPSILON } from './nodes.ts';
 
-/** What the schedule is told of a project; see src/schemas/project.ts. */
+/** The project settings that the scheduler uses; see src/schemas/project.ts. */
 export interface ProjectPolicy {
-  /** Of its share of the clusters; above 0. */
+  /** Weight of its share of the clusters; above 0. */
   weight: number;
-  /** GPUs that it may hold at a time; null: no limit. */
+  /** Maximum number of GPUs that it may hold at a time; null: no limit. */
   gpuQuota: number | null;
-  /** None of its experiments starts: why, in words that follow "the queue of PROJECT is paused". */
+  /** If set, none of its experiments starts. The words follow "the queue of PROJECT is paused". */
   paused?: string | null;
 }
 
-/** A project of which nothing is known. */
+/** The policy of a project without settings. */
 export const DEFAULT_POLICY: ProjectPolicy = { weight: 1, gpuQuota: null };
 
 /**
- * GPU quotas during a schedule.
+ * GPU quotas during a scheduling round.
  *
- * What always holds: GPUs that a project holds, with those chosen in this round, never exceed its quota. One that
- * waits for its project's GPUs is not overtaken by others of its project that take some: so a large one gets its turn.
+ * Invariant: the GPUs that a project holds, including the starts of this round, never exceed its quota. An experiment that
+ * waits for the quota is not overtaken by other experiments of its project that need GPUs, so a large one gets its turn.
  */
 export interface Quotas {
-  /** Why the project's quota has no room for it now, or null. Such a one holds nobody up but its own project. */
+  /** Why the project's quota has no room for the experiment now, or null. A refusal delays no other project. */
   refusal(item: Waiting): string | null;
-  /** Whether one of the project waits for the quota: no other that takes GPUs starts. */
+  /** Whether an experiment of the project waits for the quota: no other one that needs GPUs starts. */
   isFull(project: string): boolean;
-  /** It starts. */
+  /** Counts the GPUs of an experiment that starts. */
   take(item: Waiting): void;
-  /** It is next on a cluster and waits for room: what it will take stays free for it. */
-  keep(item: Waiting): void;
+  /** Reserves the GPUs of the blocked head of a cluster within the quota. */
+  reserve(item: Waiting): void;
 }
 
-/** Where no project has a quota. */
-export const NO_QUOTAS: Quotas = { refusal: () => null, isFull: () => false, take() {}, keep() {} };
+/** For a round in which no project has a quota. */
+export const NO_QUOTAS: Quotas = { refusal: () => null, isFull: () => false, take() {}, reserve() {} };
 
 interface Account {
   used: number;
-  kept: number;
+  reserved: number;
   quota: number;
-  /** The first that waits for the quota. */
+  /** The first experiment that waits for the quota. */
   first: string | null;
 }
 
@@ -54,7 +54,7 @@ export function createQuotas(
     if (known !== undefined) return known;
     const quota = policyOf(project).gpuQuota;
     const account =
-      quota === null ? null : { used: held.get(project)?.gpus ?? 0, kept: 0, quota, first: null };
+      quota === null ? null : { used: held.get(project)?.gpus ?? 0, reserved: 0, quota, first: null };
     accounts.set(project, account);
     return account;
   }
@@ -63,24 +63,24 @@ export function createQuotas(
     refusal({ experiment, project, gpus }) {
       const account = gpus > 0 ? accountOf(project) : null;
       if (account === null) return null;
-      const { quota, used, kept } = account;
+      const { quota, used, reserved } = account;
       if (gpus > quota + EPSILON)
         return `can never start: needs ${count(gpus)}, and project ${project} may hold ${quota} at a time`;
       if (account.first !== null)
-        return `waits behind ${account.first}, which waits for the GPU quota of project ${project}`;
-      if (used + kept + gpus <= quota + EPSILON) return null;
+        return `waits for ${account.first}, which waits for the GPU quota of project ${project}`;
+      if (used + reserved + gpus <= quota + EPSILON) return null;
       account.first = experiment;
-      const promised = kept > 0 ? ` and ${kept} are kept for those ahead` : '';
-      return `needs ${count(gpus)}; project ${project} holds ${used} of the ${quota} that it may hold${promised}`;
+      const forHeads = reserved > 0 ? ` and ${reserved} are reserved for experiments before it` : '';
+      return `needs ${count(gpus)}; project ${project} holds ${used} of the ${quota} that it may hold${forHeads}`;
     },
     isFull: (project) => (accounts.get(project)?.first ?? null) !== null,
     take({ project, gpus }) {
       const account = accountOf(project);
       if (account !== null) account.used += gpus;
     },
-    keep({ project, gpus }) {
+    reserve({ project, gpus }) {
       const account = accountOf(project);
-      if (account !== null) account.kept += gpus;
+      if (account !== null) account.reserved += gpus;
     },
   };
 }

@@ -20,33 +20,33 @@ import { instant, plus } from './spans.ts';
 import { closed, frees, freest, needInWords, nowhere, silent, tooLarge } from './wait-reasons.ts';
 
 /*
- * What always holds: on no node is more handed out than it has, and to no project more GPUs than its quota; on a
- * cluster without backfill nothing starts past an experiment that waits for that cluster and could fit it one day; on
- * one with backfill nothing starts that delays the estimated start of the first of those.
+ * Invariants: no node is allocated beyond its size, and no project holds more GPUs than its quota. On a cluster without
+ * backfill, no experiment starts before an earlier one that waits for that cluster and could fit there. On a cluster with
+ * backfill, no start delays the estimated start of the blocked head.
  */
 
-/** What the schedule is made from. */
+/** The input of a scheduling round. */
 export interface ScheduleInput {
-  /** In the order of the line: by priority, then by arrival. */
+  /** In the order of the queue: by priority, then by arrival. */
   waiting: readonly Waiting[];
   clusters: readonly ClusterView[];
-  /** What was handed out, by cluster name. */
+  /** Present allocations, by cluster name. */
   reservations: ReadonlyMap<string, readonly Reservation[]>;
-  /** Weights and quotas; a project that is missing has weight 1 and no quota. */
+  /** Weights and quotas. A project that is not listed has weight 1 and no quota. */
   projects?: ReadonlyMap<string, ProjectPolicy>;
-  /** Nothing starts: why, in words that follow "the line is paused". */
+  /** If set, nothing starts. The words follow "the queue is paused". */
   paused?: string | null;
-  /** Projects of which more wait than are given here. */
+  /** Projects that have more queued experiments than `waiting` contains. */
   truncated?: ReadonlySet<string>;
-  /** When those that run are expected to end; missing: nobody knows. */
+  /** Expected ends of running experiments; an experiment that is not listed has no known end. */
   ends?: ReadonlyMap<string, Span>;
-  /** How long those that wait are expected to run; missing: nobody knows. */
+  /** Expected run times of queued experiments; an experiment that is not listed has no known run time. */
   lengths?: ReadonlyMap<string, Span>;
-  /** Instant that `ends` refer to. */
+  /** The instant of the round, on the clock of `ends`. */
   now?: number;
 }
 
-/** One experiment that can start now, and where. */
+/** An experiment that starts now, and where. */
 export interface Start {
   experiment: string;
   project: string;
@@ -56,60 +56,62 @@ export interface Start {
   cpus: number;
 }
 
-/** The schedule: who starts, why the others wait, and where somebody further behind might still start. */
+/** The result of a scheduling round. */
 export interface Schedule {
   start: Start[];
+  /** Wait reasons of the experiments that do not start. */
   reasons: Map<string, string>;
-  /** Those whose turn was looked at, in the order of their turns, whether they start or not. */
+  /** All experiments that had their turn, in that order, whether they start or not. */
   order: Waiting[];
-  /** Clusters on which it is anybody's turn who fits. */
+  /** Clusters with room and without a blocked head: any later experiment that fits may start. */
   open: string[];
-  /** Clusters on which somebody holds the place, and others may start out of turn. */
+  /** Clusters with room and a blocked head on which later experiments may start out of turn. */
   filling: string[];
-  /** The project whose window was used up, so that nobody behind was looked at; null where all were. */
+  /** The project whose window was used up, so that no later experiment had its turn; null: all of them had. */
   dry: string | null;
 }
 
-/** Where experiments that ask for the same may start; found once for all of them. */
+/** Where experiments that ask for the same may start; determined once for all of them. */
 export interface Places {
-  /** Why none of them starts in this round, whatever happens; null where one may. Such ones hold nobody up. */
+  /** Why none of them can start in this round; null: one may start. A refused experiment blocks no cluster. */
   refusal: string | null;
+  /** The clusters on which they may start. */
   taking: RoundCluster[];
-  /** Why one of them was not started in this round; null until then. */
+  /** Why one of them did not start in this round; null until then. */
   refused: Refused | null;
 }
 
 /**
- * Why an experiment was not started. It holds for all of the same shape whose expected length is at least
- * `fromMs`, because room only becomes less during a round: 0 if the length has no part in it.
+ * Why an experiment did not start. The reason holds for all experiments of the same shape whose expected run time is at
+ * least `fromMs`, because room only shrinks during a round. 0: the run time does not matter.
  */
 interface Refused {
   reason: string;
   fromMs: number;
 }
 
-/** What a schedule knows while it is made. */
+/** The state of a scheduling round. */
 export interface Round {
   clusters: RoundCluster[];
-  /** What each project holds, before anybody starts. */
+  /** What each project holds before the round. */
   held: ReadonlyMap<string, Amount>;
-  /** By cluster, from when somebody holds its place. */
+  /** The backfill of each cluster that has a blocked head. */
   guards: Map<RoundCluster, Backfill>;
   quotas: Quotas;
-  /** Quotas as they are for what projects hold. */
+  /** New quotas for the amounts that projects hold. */
   quotasFor(held: ReadonlyMap<string, Amount>): Quotas;
   lengths: ReadonlyMap<string, Span>;
   now: number;
   placesOf(item: Waiting): Places;
-  /** Why nothing of its project starts; null where it may. */
+  /** Why no experiment of its project starts; null: they may start. */
   pausedFor(item: Waiting): string | null;
 }
 
 /**
- * Chooses who starts now. In their order (see order.ts), each experiment takes the fullest node that has room
- * for all of its GPUs and CPUs; one that does not fit holds its place on every cluster where it could, and those behind
- * wait there, unless the cluster allows backfill and they delay nobody (backfill.ts). One that can never fit, is
- * paused or is over its project's quota (quotas.ts) says so and holds nobody up.
+ * Decides which experiments start now. In the order of order.ts, each experiment takes the fullest node that has room for
+ * all of its GPUs and CPUs. An experiment that does not fit becomes the blocked head of every cluster on which it could
+ * run: later experiments wait there, unless backfill lets them start without delaying it (backfill.ts). An experiment that
+ * can never fit, is paused, or is over its project's quota (quotas.ts) gets that wait reason and blocks no cluster.
  */
 export function scheduleRound(input: ScheduleInput): Schedule {
   const { round, order } = beginRound(input);
@@ -129,7 +131,7 @@ export function scheduleRound(input: ScheduleInput): Schedule {
   return schedule;
 }
 
-/** A round of schedule, before anybody had a turn. */
+/** A scheduling round before the first turn. */
 export function beginRound(input: ScheduleInput) {
   const { waiting, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
   const clusters = toRoundClusters({ ...input, ends: input.ends ?? new Map() });
@@ -148,7 +150,7 @@ export function beginRound(input: ScheduleInput) {
     lengths: input.lengths ?? new Map(),
     placesOf: createPlaces(clusters),
     pausedFor({ project }) {
-      if (paused !== null) return `the line is paused${paused}`;
+      if (paused !== null) return `the queue is paused${paused}`;
       if (!somePaused) return null;
       const why = policyOf(project).paused ?? null;
       return why === null ? null : `the queue of ${project} is paused${why}`;
@@ -157,7 +159,7 @@ export function beginRound(input: ScheduleInput) {
   return { round, order };
 }
 
-/** Whether anything could still start there. */
+/** Whether an experiment could still start there. */
 function hasRoom({ answering, draining, paused, nodes }: RoundCluster): boolean {
   if (!answering || draining || paused !== null) return false;
   return nodes.some(({ cpus }) => cpus > EPSILON);
@@ -174,7 +176,7 @@ function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
   };
 }
 
-/** Whether a cluster is one that the experiment asks for. */
+/** Whether the experiment's cluster and labels allow this cluster. */
 export function isWanted(
   { cluster, labels }: Pick<Waiting, 'cluster' | 'labels'>,
   has: Pick<RoundCluster, 'name' | 'labels'>,
@@ -187,7 +189,7 @@ function findPlaces(item: Waiting, clusters: RoundCluster[]): Places {
   const refused = (refusal: string): Places => ({ refusal, taking: [], refused: null });
   const wanted = clusters.filter((cluster) => isWanted(item, cluster));
   if (wanted.length === 0) return refused(nowhere(item, clusters));
-  // A cluster that has not been seen yet has no nodes: nothing is known, so nothing is ruled out.
+  // A cluster that was not seen yet has no nodes: nothing is known, so nothing is ruled out.
   const possible = wanted.filter(
     ({ nodes }) => nodes.length === 0 || nodes.some((node) => couldFitOn(item, node)),
   );
@@ -198,7 +200,7 @@ function findPlaces(item: Waiting, clusters: RoundCluster[]): Places {
 
 type Placed = { start: Start; counts: true } | { start?: undefined; reason: string; counts: boolean };
 
-/** Starts it where there is room and it is its turn; else says why not. `counts`: it had its turn. */
+/** Starts the experiment if it has its turn and room, or says why not. `counts`: its project's share counts it. */
 function place(item: Waiting, round: Round): Placed {
   const places = round.placesOf(item);
   const refusal =
@@ -216,14 +218,14 @@ function place(item: Waiting, round: Round): Placed {
     return { start: startOn(item, room), counts: true };
   }
   const refused = whyNot(item, places.taking, { round, takes });
-  // The first that a cluster has no room for is told when there will be room; it blocks those after it.
+  // The blocked head gets its own reason, with the time at which it will have room; the reason is not shared.
   const answering = places.taking.filter((cluster) => cluster.answering);
   if (answering.length === 0 || answering.some(({ blocker }) => blocker !== null)) places.refused = refused;
-  hold(item, places.taking, round);
+  block(item, places.taking, round);
   return { reason: inWords(refused, takes), counts: true };
 }
 
-/** One whose last attempt was lost waits a while, and holds nobody up meanwhile. */
+/** An experiment whose last attempt was lost waits a while, and blocks no cluster meanwhile. */
 function pauseAfterLoss({ notBefore }: Waiting): string | null {
   if (notBefore == null) return null;
   return `its last attempt was lost: the next one starts after ${new Date(notBefore).toISOString()}`;
@@ -266,8 +268,8 @@ function nodeFor(
   return bestNode(item, cluster.nodes, (node) => guard.allows(item, node, takes));
 }
 
-/** It holds its place wherever it could one day run and nobody ahead of it does. */
-export function hold(
+/** Makes the experiment the blocked head of the clusters on which it could run and that have none yet. */
+export function block(
   item: Waiting,
   taking: readonly RoundCluster[],
   { guards, quotas, now }: Pick<Round, 'guards' | 'quotas' | 'now'>,
@@ -279,7 +281,7 @@ export function hold(
     if (cluster.backfill) guards.set(cluster, createBackfill(item, cluster.nodes, now));
     isFirst = true;
   }
-  if (isFirst) quotas.keep(item);
+  if (isFirst) quotas.reserve(item);
 }
 
 function whyNot(
@@ -300,7 +302,9 @@ function whyNot(
   }
   const strict = answering.find((cluster) => cluster.blocker !== null && !cluster.backfill);
   if (strict !== undefined)
-    return always(`waits behind ${strict.blocker!.experiment}, which is ahead in the line of ${strict.name}`);
+    return always(
+      `waits for ${strict.blocker!.experiment}, which is before it in the queue of ${strict.name}`,
+    );
   const reason = `needs ${needInWords(item)} on one node; ${freest(answering, item)}`;
   if (answering.some(({ blocker }) => blocker !== null)) return always(reason);
   const room = answering
@@ -310,11 +314,11 @@ function whyNot(
   return always(room === undefined ? reason : `${reason}; ${frees(item, room, round.now)}`);
 }
 
-/** What backfill compares: the longest that an experiment may run; one of unknown length is longer than all others. */
+/** The longest run time of an experiment, which backfill compares; an unknown one is longer than all others. */
 function lengthMs(takes: Span | null): number {
   return takes === null ? Number.POSITIVE_INFINITY : takes.late;
 }
 
 function inWords({ reason, fromMs }: Refused, takes: Span | null): string {
-  return fromMs > 0 && takes === null ? `${reason}: nobody knows yet how long this one runs` : reason;
+  return fromMs > 0 && takes === null ? `${reason}: its own run time is not known yet` : reason;
 }

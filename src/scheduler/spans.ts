@@ -2,20 +2,19 @@ import type { Measured, Pace } from '../store/queue/contract.ts';
 import type { Span } from './nodes.ts';
 
 /*
- * From measured steps to expected ends. With n steps left of mean m and standard deviation s (from k measured ones), what
- * is left takes n·m, give or take twice sqrt(n·s² + n²·s²/k): the steps vary, and so does the mean that they were
- * measured to have.
+ * Expected ends and run times from measured steps. With n steps left of mean m and standard deviation s (from k measured
+ * steps), the rest takes n·m ± 2·sqrt(n·s² + n²·s²/k): the steps vary, and the measured mean has an error.
  *
- * A timeout bounds it. Where nothing was measured, it is what is known: the run is taken to use it up, as Slurm takes a
- * job's time limit, and may be over at any time before.
+ * A timeout bounds the result. If nothing was measured, the run is expected to use its timeout up, as Slurm expects of a
+ * job's time limit, and may end at any time before.
  */
 
-/** So many must be measured before anything is said. */
-const LEAST = 2;
-/** Bounds are never closer than this share of what is left: what comes beside the steps is not measured. */
+/** Minimum number of measurements for an expectation. */
+const MIN_MEASURED = 2;
+/** Minimum distance of the bounds, as a share of the remaining time: work outside of the steps is not measured. */
 const MIN_SPREAD = 0.05;
 
-/** When one that runs is expected to end (ms since 1970); null: nobody knows. */
+/** When a running experiment is expected to end (ms since 1970); null: not known. */
 export function expectedEnd(pace: Pace, now: number): Span | null {
   const { timeoutAt } = pace;
   const end = measuredEnd(pace, now);
@@ -26,7 +25,7 @@ export function expectedEnd(pace: Pace, now: number): Span | null {
 
 function measuredEnd({ step, steps, perStep, startedAt, sweep }: Pace, now: number): Span | null {
   if (step !== null && steps > 0 && isKnown(perStep)) {
-    // The present step has begun: it is left too, and when it is overdue, it ends at the earliest now.
+    // The present step counts as left. If it is overdue, it ends now at the earliest.
     const left = lengthOf(perStep, Math.max(0, steps - step.number + 1));
     const rest = lengthOf(perStep, Math.max(0, steps - step.number));
     return {
@@ -45,8 +44,8 @@ function measuredEnd({ step, steps, perStep, startedAt, sweep }: Pace, now: numb
 }
 
 /**
- * How long one that waits is expected to run (ms): by its own earlier attempts, else by its sweep, else by its timeout;
- * null: nobody knows.
+ * The expected run time of a queued experiment in ms: from its earlier attempts, else from its sweep, else from its timeout.
+ * Null: not known.
  */
 export function expectedLength(pace: Pace): Span | null {
   const { steps, perStep, kept, sweep, timeoutMs } = pace;
@@ -61,10 +60,10 @@ function bounded({ early, likely, late }: Span, limit: number): Span {
 }
 
 function isKnown(measured: Measured | null): measured is Measured {
-  return measured !== null && measured.count >= LEAST;
+  return measured !== null && measured.count >= MIN_MEASURED;
 }
 
-/** Of `count` things one after the other. */
+/** The duration of `count` steps in sequence. */
 function lengthOf({ meanMs, deviationMs, count: measured }: Measured, count: number): Span {
   const variance = count * deviationMs ** 2 + (count * deviationMs) ** 2 / measured;
   const likely = count * meanMs;

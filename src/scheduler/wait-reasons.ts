@@ -8,12 +8,12 @@ export function plural(count: number, word: string): string {
   return `${shown} ${word}${shown === 1 ? '' : 's'}`;
 }
 
-/** What an experiment asks for. */
+/** The amount that an experiment asks for. */
 export function needInWords({ gpus, cpus }: Amount): string {
   return gpus > 0 ? `${plural(gpus, 'GPU')} and ${plural(cpus, 'CPU')}` : plural(cpus, 'CPU');
 }
 
-/** No cluster is one that it asks for. */
+/** No cluster has the name and the labels that the experiment asks for. */
 export function nowhere({ cluster, labels }: Waiting, known: readonly RoundCluster[]): string {
   if (cluster !== null && !known.some(({ name }) => name === cluster))
     return `there is no cluster ${cluster}`;
@@ -56,10 +56,10 @@ export function silent(clusters: readonly Pick<RoundCluster, 'name'>[]): string 
   return `the ray-worker of ${clusters.map(({ name }) => name).join(', ')} does not answer`;
 }
 
-/** What is free where most is free, of what it is short of. */
+/** What is free on the freest node, judged by the resource that the experiment lacks. */
 export function freest(clusters: readonly RoundCluster[], need: Amount): string {
   const nodes = clusters.flatMap((cluster) => cluster.nodes);
-  // GPUs are what is short where they are asked for; else CPUs.
+  // An experiment that needs GPUs lacks GPUs; any other one lacks CPUs.
   const most = nodes.toSorted((a, b) =>
     need.gpus > 0 ? b.gpus - a.gpus || b.cpus - a.cpus : b.cpus - a.cpus,
   )[0];
@@ -69,13 +69,13 @@ export function freest(clusters: readonly RoundCluster[], need: Amount): string 
     : `the freest node has ${plural(most.cpus, 'CPU')} free`;
 }
 
-/** Where and when there will be room. */
+/** Where and when the experiment will have room. */
 export function frees(need: Amount, { node, at }: { node: FreeNode; at: Span }, now: number): string {
   const what = need.gpus > 0 ? plural(need.gpus, 'GPU') : plural(need.cpus, 'CPU');
   return `node ${shortNode(node.id)} has ${what} free ${inAbout(at.likely - now)}`;
 }
 
-/** A time from now, as coarse as an estimate is: its words change seldom. */
+/** A time from now. It is coarse, so that the text of a wait reason rarely changes. */
 export function inAbout(ms: number): string {
   const minutes = ms / 60_000;
   if (minutes < 1) return 'in less than a minute';

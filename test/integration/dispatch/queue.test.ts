@@ -36,7 +36,7 @@ describe('the queue', () => {
     await bench.store.queue.setPaused({ kind: 'all' }, { by: 'ann', at: 1, reason: 'upgrade' });
     const id = await bench.submit({ steps: 1 });
     const isPaused = async () =>
-      (await waitingOf(bench, id))?.reason === 'the line is paused by ann: upgrade';
+      (await waitingOf(bench, id))?.reason === 'the queue is paused by ann: upgrade';
     await until(isPaused, 'it says why');
     await bench.store.queue.setPaused({ kind: 'all' }, null);
     await bench.reaches(id, 'succeeded');

@@ -256,11 +256,11 @@ describe('for a key of one project, what belongs to another is not there', () =>
     assert.ok(seen >= 5);
     // Why its own waits is said of the whole line.
     const { id: own } = await store.experiments.submit(submitInput({ project: 'mine' }));
-    const words = { reason: `waits behind ${waiting}`, unknown: `${held} is in the way`, estimate: null };
+    const words = { reason: `waits for ${waiting}`, unknown: `${held} is in the way`, estimate: null };
     await store.queue.note(new Map([[own, { ...words, rank: 2 }]]));
     for (const url of ['/v1/queues', `/v1/experiments/${own}`]) {
       const { body } = await call('GET', url, { token: mine.token });
-      assert.match(body, /waits behind an experiment of another project/);
+      assert.match(body, /waits for an experiment of another project/);
       assert.ok(!body.includes(waiting) && !body.includes(held), url);
     }
     await store.experiments.cancel(own, '');

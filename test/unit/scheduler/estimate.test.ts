@@ -46,7 +46,7 @@ test('says of whom it is not known when it ends', () => {
   assert.equal(known.get('x')?.at?.likely, 9);
   assert.match(known.get('y')?.why ?? '', /the run time of x, .* is not known yet/);
   const closed = estimates({ ...input, paused: ' by ann' });
-  assert.equal(closed.get('x')?.why, 'the line is paused by ann');
+  assert.equal(closed.get('x')?.why, 'the queue is paused by ann');
 });
 
 test('one that waits for its quota starts when its project gives GPUs back', () => {

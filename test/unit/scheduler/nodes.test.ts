@@ -84,7 +84,7 @@ test('takes only nodes that are allowed', () => {
 });
 
 test('counts a reservation that names no project for the default one', () => {
-  assert.equal(open([], [1]).held[0]?.project, 'default');
+  assert.equal(open([], [1]).allocations[0]?.project, 'default');
 });
 
 // Two dispatchers that see the nodes in another order choose the same one.
@@ -95,7 +95,7 @@ test('the node is the fullest by GPUs, then by CPUs, then the first by its id, i
   });
   fc.assert(
     fc.property(free, fc.record({ gpus: small, cpus: small }), (nodes, need) => {
-      const open = nodes.map((one) => ({ ...one, gpusTotal: 3, cpusTotal: 3, held: [] }));
+      const open = nodes.map((one) => ({ ...one, gpusTotal: 3, cpusTotal: 3, allocations: [] }));
       const [fullest] = open
         .filter((one) => one.gpus >= need.gpus && one.cpus >= need.cpus)
         .toSorted((a, b) => a.gpus - b.gpus || a.cpus - b.cpus || (a.id < b.id ? -1 : 1));

@@ -17,10 +17,7 @@ test('refuses what would exceed the quota, and says how much of it is held', () 
 test('lets nobody of the project past one that waits for the quota, but those without GPUs', () => {
   const of = quotas(6, 8);
   assert.match(of.refusal(waits('large', 4)) ?? '', /^needs 4 GPUs/);
-  assert.equal(
-    of.refusal(waits('small', 1)),
-    'waits behind large, which waits for the GPU quota of project p',
-  );
+  assert.equal(of.refusal(waits('small', 1)), 'waits for large, which waits for the GPU quota of project p');
   assert.equal(of.refusal(waits('cpus', 0)), null);
 });
 
@@ -35,11 +32,11 @@ test('one that the quota can never hold says so and holds nobody up', () => {
 
 test('keeps what one that is next on a cluster will take', () => {
   const of = quotas(2, 8);
-  of.keep(waits('next', 4));
+  of.reserve(waits('next', 4));
   assert.equal(of.refusal(waits('x', 2)), null);
   assert.match(
     of.refusal(waits('y', 3)) ?? '',
-    /holds 2 of the 8 that it may hold and 4 are kept for those ahead/,
+    /holds 2 of the 8 that it may hold and 4 are reserved for experiments before it/,
   );
 });
 

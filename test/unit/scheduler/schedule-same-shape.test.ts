@@ -26,7 +26,7 @@ test('a short experiment is backfilled although one of the same shape and unknow
   assert.deepEqual(started(schedule), ['short']);
   assert.equal(
     schedule.reasons.get('unknown'),
-    'would delay large, which is next on a: nobody knows yet how long this one runs',
+    'would delay large, which is next on a: its own run time is not known yet',
   );
   assert.equal(schedule.reasons.get('long'), 'would delay large, which is next on a');
 });
@@ -131,7 +131,7 @@ test('experiments of one shape start exactly where they would if none of them sh
         start.map(({ experiment, cluster, node }) => `${experiment} ${cluster} ${node}`);
       assert.deepEqual(places(shared), places(apart));
       for (const [id, reason] of shared.reasons)
-        if (/nobody knows yet how long/.test(reason))
+        if (/its own run time is not known yet/.test(reason))
           assert.equal(world.waiting[Number(id.slice(1))]!.length, null, `${id}: ${reason}`);
     }),
     { numRuns: 3000 },

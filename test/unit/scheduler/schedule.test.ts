@@ -50,7 +50,7 @@ describe('scheduleRound', () => {
     const waiting = [waits('large', 4), waits('small', 1)];
     const strict = scheduleRound({ waiting, clusters: [cluster('a', nodes)], reservations: none });
     assert.deepEqual(started(strict), []);
-    assert.match(strict.reasons.get('small') ?? '', /waits behind large/);
+    assert.match(strict.reasons.get('small') ?? '', /waits for large/);
     const clusters = [cluster('a', nodes, { backfill: true })];
     const held = { experiment: 'o', project: 'default', node: 'n', gpus: 2, cpus: 1 };
     const ends = new Map([['o', exactly(100)]]);
@@ -63,7 +63,10 @@ describe('scheduleRound', () => {
     assert.deepEqual(started(filled(101)), []);
     assert.equal(filled(101).reasons.get('small'), 'would delay large, which is next on a');
     const unknown = scheduleRound({ waiting, clusters, ends, reservations: new Map([['a', [held]]]) });
-    assert.match(unknown.reasons.get('small') ?? '', /would delay large, .*: nobody knows yet how long/);
+    assert.match(
+      unknown.reasons.get('small') ?? '',
+      /would delay large, .*: its own run time is not known yet/,
+    );
   });
 
   test('takes the experiments of projects in turn, and says whose GPUs are used up', () => {
@@ -81,10 +84,7 @@ describe('scheduleRound', () => {
     const bound = scheduleRound({ waiting, clusters, reservations: none, projects });
     assert.deepEqual(started(bound), ['a1', 'b1', 'b2', 'b3']);
     assert.equal(bound.reasons.get('a2'), 'needs 1 GPU; project a holds 1 of the 1 that it may hold');
-    assert.match(
-      bound.reasons.get('a3') ?? '',
-      /waits behind a2, which waits for the GPU quota of project a/,
-    );
+    assert.match(bound.reasons.get('a3') ?? '', /waits for a2, which waits for the GPU quota of project a/);
   });
 
   /* Fails where who waits for room does not count, or who cannot start whatever happens does. */
@@ -124,7 +124,10 @@ describe('scheduleRound', () => {
       ...{ clusters, reservations: none, projects: new Map([['p', { weight: 1, gpuQuota: 8 }]]) },
     });
     assert.deepEqual(started(schedule), ['fits']);
-    assert.match(schedule.reasons.get('over') ?? '', /holds 4 of the 8 .* and 4 are kept for those ahead/);
+    assert.match(
+      schedule.reasons.get('over') ?? '',
+      /holds 4 of the 8 .* and 4 are reserved for experiments before it/,
+    );
   });
 
   // Fails where what is held is counted on the nodes: a cluster that is not seen has none.
@@ -145,7 +148,7 @@ describe('scheduleRound', () => {
     const waiting = [waits('x', 1), waits('y', 1, 1, { project: 'q' })];
     const line = scheduleRound({ waiting, clusters, reservations: none, paused: ' by ann: upgrade' });
     assert.deepEqual([started(line), line.open], [[], []]);
-    assert.equal(line.reasons.get('x'), 'the line is paused by ann: upgrade');
+    assert.equal(line.reasons.get('x'), 'the queue is paused by ann: upgrade');
     const projects = new Map([
       ['p', { weight: 1, gpuQuota: null, paused: ' by ann' }],
       ['q', { weight: 1, gpuQuota: null }],

@@ -202,7 +202,10 @@ describe('a scheduling round', () => {
     state.paused = { by: 'ann', at: 0, reason: 'upgrade' };
     rounds.start();
     await until(() => state.reasons.size === 1, 'the reason is written');
-    assert.deepEqual([state.allocations, state.reasons.get('a')], [[], 'the line is paused by ann: upgrade']);
+    assert.deepEqual(
+      [state.allocations, state.reasons.get('a')],
+      [[], 'the queue is paused by ann: upgrade'],
+    );
   });
 
   test('is repeated after the store was away, and not after the stop', async (t) => {
@@ -232,12 +235,12 @@ describe('a scheduling round', () => {
     const ids = Array.from({ length: 40 }, (_, index) => `e${index}`);
     const { state, again } = bench(t, ids);
     await until(() => state.reasons.size === 38, 'the first reasons are written');
-    assert.match(state.reasons.get('e39') ?? '', /waits behind e2,/);
+    assert.match(state.reasons.get('e39') ?? '', /waits for e2,/);
     state.waiting = state.waiting.filter(({ experiment }) => experiment !== 'e2');
     await again();
-    assert.match(state.reasons.get('e39') ?? '', /waits behind e2,/, 'not yet');
+    assert.match(state.reasons.get('e39') ?? '', /waits for e2,/, 'not yet');
     state.now += 1_001;
     await again();
-    await until(() => /waits behind e3,/.test(state.reasons.get('e39') ?? ''), 'they are written again');
+    await until(() => /waits for e3,/.test(state.reasons.get('e39') ?? ''), 'they are written again');
   });
 });

@@ -12,11 +12,11 @@ test('a bound caller reads of its own experiments by name, and of others that th
   const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
   await store.experiments.submit(own);
   await store.experiments.submit(foreign);
-  const words = `waits behind ${foreign.id}, which is ahead in the line of c; ${foreign.id} waits behind ${own.id}`;
+  const words = `waits for ${foreign.id}, which is before it in the queue of c; ${foreign.id} waits for ${own.id}`;
   const bound = seenWords(store, { project: 'mine' });
   assert.equal(
     await bound(words),
-    `waits behind an experiment of another project, which is ahead in the line of c; an experiment of another project waits behind ${own.id}`,
+    `waits for an experiment of another project, which is before it in the queue of c; an experiment of another project waits for ${own.id}`,
   );
   assert.equal(await bound(null), null);
   assert.equal(await bound('needs 4 GPUs on one node'), 'needs 4 GPUs on one node');
