@@ -24,68 +24,68 @@ import { createReceive } from './placement/receive.ts';
 import { createReconciler, failOverdue } from './placement/reconcile.ts';
 import { createSchedulingRounds } from './placement/scheduling-round.ts';
 
-/** What a dispatcher is made of. */
+/** The services and settings of a dispatcher. */
 export interface DispatcherDeps {
   store: Store;
   queue: ExperimentsQueue;
   verifier: BatchVerifier;
   compile(spec: ResolvedSpec['spec']): LaunchPlan;
   log: Log;
-  /** The Python package that commands on clusters bring. Omitted: this dispatcher carries no commands out. */
+  /** The Python package that commands install on clusters. If omitted, this dispatcher runs no commands. */
   pack?: () => RayWorkerPackage;
   /** Names this process in records and logs. */
   id: string;
-  /** A lease lives so long without renewal; it is renewed three times in it. */
+  /** Time to live of a lease, which is renewed three times as often. */
   leaseMs?: number;
   /** Time between two scheduling rounds without a wake-up. */
-  lookMs?: number;
-  /** Time between two questions to each ray-worker. */
+  roundMs?: number;
+  /** Time between two refreshes of each cluster from its ray-worker. */
   refreshMs?: number;
   reconcileMs?: number;
-  /** The job of an experiment that is allocated for so long is released again. */
+  /** The job of an experiment that was allocated so long ago and is not acquired is released again. */
   releaseMs?: number;
-  /** Time between two looks for what is to be archived or deleted. */
+  /** Time between two rounds of archiving and retention. */
   retentionMs?: number;
-  /** An experiment's stream stays in Redis for so long after its end. */
+  /** How long an experiment's stream stays in Redis after its end. */
   archiveAfterMs?: number;
-  /** Batches verified at a time. */
+  /** Maximum number of batches that are verified at the same time. */
   verifications?: number;
-  /** Waits between tries at a ray-worker or the store that does not answer. */
+  /** Waits between retries if a ray-worker or the store does not answer. */
   retry?: { firstMs: number; longestMs: number };
-  /** How long the next attempt waits after one that was lost; see `RETRY_WAIT`. */
+  /** How long the next attempt waits after a lost attempt; see `RETRY_WAIT`. */
   again?: { firstMs: number; longestMs: number };
   clock?: { now(): number };
   hooks?: AttemptHooks;
   connect?: Connect;
 }
 
-/** One dispatcher: schedules, launches, follows and verifies, beside any number of others. */
+/** A dispatcher: it schedules, launches and follows experiments and verifies batches. Any number of them may run. */
 export interface Dispatcher {
   start(): Promise<void>;
   /**
-   * Stops within about two seconds. With `handOver` its leases are let go, so that another dispatcher takes over at
-   * once; without, they run out. Trainings are not touched.
+   * Stops within about two seconds. With `handOver` it releases its leases, so that another dispatcher takes over at once;
+   * otherwise they expire. Trainings continue.
    */
   stop(options: { handOver: boolean }): Promise<void>;
   stats(): DispatcherStats;
 }
 
-/** What a dispatcher has in hand. */
+/** The work of a dispatcher at this moment. */
 export interface DispatcherStats {
   attempts: number;
   verifying: number;
-  /** Commands on clusters that are being carried out. */
+  /** Commands on clusters that run. */
   commands: number;
 }
 
 const LEASE_MS = 15_000;
-const LOOK_MS = 1_000;
+const ROUND_MS = 1_000;
 const RECONCILE_MS = 5_000;
 const JOBS_AT_ONCE = 256;
 /** Queued experiments whose jobs are checked at a time. */
 const RECONCILED_AT_ONCE = 2_000;
 const NEW_MS = 500;
-/** At a stop, jobs in hand get so long: until their attempts are handed over. */
+/** How long a stop waits for active jobs, until their attempts are handed over. */
 const JOBS_MS = 2_500;
 const REST_MS = 750;
 const RETRY = { firstMs: 100, longestMs: 3_000 };
@@ -119,14 +119,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   return {
     async start() {
       unsubscribe = await store.onWake((topic) => {
-        // A newer version may know topics that this one does not.
+        // A newer version may send topics that this version does not know.
         for (const poke of pokes[topic] ?? []) poke();
       });
       for (const loop of loops) loop.start();
       server = queue.serve(receive, { concurrency: JOBS_AT_ONCE, lockMs: leaseMs });
     },
     async stop({ handOver }) {
-      // First nothing new: a lease that is being acquired still brings an attempt, which is handed over like the others.
+      // First stop new work. A lease that is being acquired still begins an attempt, which is handed over as well.
       held.close();
       stopping = true;
       const served = server?.close(JOBS_MS);
@@ -154,9 +154,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
-/** What takes work and has it in hand. */
+/** The parts that begin work and have active work. */
 function createParts(deps: DispatcherDeps) {
-  const { store, queue, log, id, compile, leaseMs = LEASE_MS, refreshMs = 2_000, lookMs = LOOK_MS } = deps;
+  const { store, queue, log, id, compile, leaseMs = LEASE_MS, refreshMs = 2_000, roundMs = ROUND_MS } = deps;
   const now = nowOf(deps);
   const rayWorkers = createRayWorkers({ store, ...(deps.connect && { connect: deps.connect }) });
   const { hooks = {}, retry = RETRY, again } = deps;
@@ -164,7 +164,7 @@ function createParts(deps: DispatcherDeps) {
     ...{ store, dispatcher: id, leaseMs, log },
     attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again },
     onEnd(experiment, outcome) {
-      // Ray gives resources back a little after a driver's end: the next round needs what is free then.
+      // Ray releases resources shortly after a driver's end, and the next scheduling round needs the new figures.
       refresh.poke();
       if (outcome !== 'queued') return;
       queue.enqueue([experiment]).catch((err: unknown) => {
@@ -172,14 +172,14 @@ function createParts(deps: DispatcherDeps) {
       });
     },
   });
-  const scheduling = createSchedulingRounds({ store, queue, log, now, everyMs: lookMs });
+  const scheduling = createSchedulingRounds({ store, queue, log, now, everyMs: roundMs });
   const refresh = createClusterRefresh({
     ...{ store, rayWorkers, everyMs: refreshMs, now, log },
     onRefresh: scheduling.poke,
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
   });
   const verification = createVerification({
-    ...{ store, verifier: deps.verifier, holder: id, log, everyMs: lookMs, retry },
+    ...{ store, verifier: deps.verifier, holder: id, log, everyMs: roundMs, retry },
     concurrency: deps.verifications ?? 2,
     leaseMs: leaseMs * 4,
   });
@@ -196,12 +196,12 @@ function createParts(deps: DispatcherDeps) {
   return { rayWorkers, held, scheduling, refresh, verification, commands };
 }
 
-/** What is gone through again and again, whatever the dispatcher has in hand. */
+/** The periodic work that does not depend on the attempts of this dispatcher. */
 function createRounds(
   deps: DispatcherDeps,
   { rayWorkerOf, stopped }: { rayWorkerOf: RayWorkers['of']; stopped: () => boolean },
 ) {
-  const { store, queue, log, id, leaseMs = LEASE_MS, lookMs = LOOK_MS, reconcileMs = RECONCILE_MS } = deps;
+  const { store, queue, log, id, leaseMs = LEASE_MS, roundMs = ROUND_MS, reconcileMs = RECONCILE_MS } = deps;
   const { releaseMs } = deps;
   const reconcile = createReconciler({
     ...{ store, queue, step: RECONCILED_AT_ONCE, log, ...(releaseMs !== undefined && { releaseMs }) },
@@ -219,7 +219,7 @@ function createRounds(
       run: () => advanceSweeps({ store, queue, log, stopped }),
     }),
     rules: createLoop({
-      ...{ name: 'rules', everyMs: lookMs, log },
+      ...{ name: 'rules', everyMs: roundMs, log },
       run: createRulesRound({ store, queue, log, leaseMs, stopped }),
     }),
     retention: createRetentionLoops({

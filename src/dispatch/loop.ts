@@ -1,18 +1,18 @@
 import type { Log } from './log.ts';
 
-/** Something done again and again by one process, never twice at a time. */
+/** A task that one process repeats, never twice at a time. */
 export interface Loop {
   start(): void;
-  /** Does it at once, or once more right after the present time. */
+  /** Runs the task now, or once more directly after the present run. */
   poke(): void;
-  /** No further times; resolves when the present one is over. */
+  /** Starts no further run; resolves when the present run is over. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `run` at `start` and then `everyMs` after the end of each time, or at once when poked; with `restMs` no sooner
- * than that after the last beginning, however often it is poked. A time that throws is logged, the first of a row of
- * equal failures only, and the next one comes as usual.
+ * Runs `run` at `start` and then `everyMs` after the end of each run, or at once when poked. With `restMs`, a run begins no
+ * earlier than that after the beginning of the run before it, however often it is poked. A failed run is logged, unless
+ * the run before it failed with the same message; the next run comes as usual.
  */
 export function createLoop({
   name,

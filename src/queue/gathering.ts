@@ -1,16 +1,16 @@
-/** Sends items one by one asked for, many together: see {@link gathering}. */
+/** Sends items that are added one by one in batches; see {@link gathering}. */
 export interface Gathering<T> {
-  /** Settles as the call that takes this item along does. */
+  /** Settles like the call that sends this item. */
   add(item: T): Promise<void>;
-  /** Settled once nothing is on its way; never throws. */
+  /** Resolves when no call is under way; never rejects. */
   idle(): Promise<void>;
 }
 
 /**
- * While one call of `send` is on its way, items gather for the next one: under load there are few and large calls, else
- * each item goes at once. One call carries `most` items at most.
+ * While a call of `send` is under way, items gather for the next call: under load there are few large calls, otherwise
+ * every item is sent at once. A call has at most `max` items.
  */
-export function gathering<T>(send: (items: T[]) => Promise<void>, most: number): Gathering<T> {
+export function gathering<T>(send: (items: T[]) => Promise<void>, max: number): Gathering<T> {
   let open: { items: T[]; sent: Promise<void> } | undefined;
   let last: Promise<void> = Promise.resolve();
 
@@ -26,7 +26,7 @@ export function gathering<T>(send: (items: T[]) => Promise<void>, most: number):
 
   return {
     add(item) {
-      if (open === undefined || open.items.length === most) open = begin();
+      if (open === undefined || open.items.length === max) open = begin();
       open.items.push(item);
       return open.sent;
     },

@@ -3,26 +3,26 @@ import type { Redis } from 'ioredis';
 import { settledWithin } from '../core/settled-within.ts';
 
 /**
- * What becomes of a received job. `complete`: it is removed. `soon`: another attempt to serve it follows, by any
- * dispatcher. `queued`: its experiment is queued, and the job with it.
+ * The result of a received job. `complete`: the job is removed. `soon`: any dispatcher receives it again soon. `queued`: its
+ * experiment is queued, so the job is delayed again.
  */
 export type Served = 'complete' | 'soon' | 'queued';
 
 /** A running BullMQ worker of the queue. */
 export interface QueueServer {
-  /** Receives no more jobs, waits for those in hand for `graceMs`, then abandons them. */
+  /** Receives no more jobs, waits for active jobs for `graceMs`, then abandons them. */
   close(graceMs: number): Promise<void>;
 }
 
-/** How jobs are received. */
+/** Settings of a queue server. */
 export interface ServeOptions {
-  /** Jobs in hand at a time. */
+  /** Maximum number of active jobs. */
   concurrency: number;
-  /** The jobs of a process that died are received again after about this time. */
+  /** After about this time, the jobs of a process that died are received again. */
   lockMs: number;
 }
 
-/** What a server needs beside the handler. */
+/** The services and settings of a server. */
 export interface ServeParts extends ServeOptions {
   name: string;
   prefix: string;
@@ -30,7 +30,7 @@ export interface ServeParts extends ServeOptions {
   onError(error: Error): void;
   /** Delay of the job of a queued experiment. */
   queuedMs: number;
-  /** The job was completed, or delayed as that of a queued experiment. */
+  /** Called after the job was completed, or delayed because its experiment is queued. */
   onServed(experiment: string, served: 'complete' | 'queued'): Promise<void>;
 }
 
@@ -53,14 +53,14 @@ export function serveQueue(handle: (experiment: string) => Promise<Served>, part
   const worker = new Worker(name, processor, {
     ...{ connection, prefix, concurrency, lockDuration: lockMs, stalledInterval: Math.ceil(lockMs / 3) },
     skipVersionCheck: true,
-    // A job that a dead process left is received again, however often; the record says what it is worth.
+    // A job of a dead process is received again, however often: the record decides whether it still matters.
     maxStalledCount: 1_000_000,
   });
   worker.on('error', onError);
   worker.on('completed', (job) => void onServed(job.id!, 'complete').catch(onError));
   return {
     async close(graceMs) {
-      // `close` would wait for jobs in hand for ever, whatever it is told afterwards.
+      // `close` alone would wait for active jobs for ever.
       await settledWithin(graceMs, worker.pause());
       await worker.close(true);
       connection.disconnect();
@@ -68,7 +68,7 @@ export function serveQueue(handle: (experiment: string) => Promise<Served>, part
   };
 }
 
-/** A connection for BullMQ workers to the server of `redis`: it waits while that is away. */
+/** A connection for BullMQ workers to the server of `redis`; it waits while that server is away. */
 export function connectToServe(redis: Redis, onError: (error: Error) => void): Redis {
   const waiting = { maxRetriesPerRequest: null, enableOfflineQueue: true, commandTimeout: undefined };
   return redis.duplicate(waiting as Parameters<Redis['duplicate']>[0]).on('error', onError);

@@ -137,7 +137,7 @@ export interface SubmitOptions {
 export const TEST_TIMES = {
   // Not to run out where a busy machine holds up a test's process; tests in which one is to run out choose theirs.
   leaseMs: 3_000,
-  lookMs: 100,
+  roundMs: 100,
   refreshMs: 200,
   reconcileMs: 300,
   releaseMs: 500,

@@ -3,7 +3,7 @@ import { QUARANTINE_AFTER } from '../../core/states.ts';
 import type { EndDecision } from '../../store/attempts/contract.ts';
 import { memoryAdvice } from './advice.ts';
 
-/** What an end by a cause leads to. `counted`: to another attempt while there is one left; `free`: to another one. */
+/** What an end with some cause leads to. `counted`: another attempt if one is left; `free`: another attempt in any case. */
 export interface CauseRule {
   words: string;
   again: 'counted' | 'free' | 'never';
@@ -12,8 +12,8 @@ export interface CauseRule {
 }
 
 /**
- * Every cause of an attempt's end, and whether it is worth another attempt; docs/guides/runs.md has the same table. Not again is
- * what would end in the same way: an error of the training's own, a lack of memory.
+ * Every cause of an attempt's end, and whether another attempt follows; docs/guides/runs.md has the same table. No attempt
+ * follows if it would end in the same way: after an error of the training itself, or a lack of memory.
  */
 export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
   succeeded: { words: 'the driver ended by itself, successfully', again: 'never', waits: false },
@@ -28,12 +28,12 @@ export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
   'gpus-short': { words: 'the cluster had too few free GPUs', again: 'free', waits: true },
 };
 
-/** How long the next attempt waits after one that was lost: doubled with each. */
+/** How long the next attempt waits after a lost attempt; the wait doubles with each. */
 export const RETRY_WAIT = { firstMs: 5_000, longestMs: 300_000 } as const;
 
-/** How a driver ended, in one sentence; where it failed, with the line of its output that tells why. */
+/** How a driver ended, in one sentence; after a failure, with the line of its output that states the reason. */
 export function endInWords({ cause, exitCode, signal, message, lastLines }: Ended): string {
-  // "exit code 0" says nothing more.
+  // "exit code 0" would add nothing.
   if (cause === 'succeeded') return CAUSE_RULES[cause].words;
   const code = exitCode === 0 ? '' : ` (exit code ${exitCode})`;
   const number = signal > 0 ? ` (signal ${signal})` : code;
@@ -41,24 +41,24 @@ export function endInWords({ cause, exitCode, signal, message, lastLines }: Ende
     .replace(NUMBER_FIRST, '')
     .replace(NUMBER_LAST, '')
     .replace(/^stopped: /, '');
-  const why = said === '' && cause === 'failed' ? tellingLine(lastLines) : said;
+  const why = said === '' && cause === 'failed' ? errorLine(lastLines) : said;
   return `${CAUSE_RULES[cause].words}${number}${why === '' ? '' : `: ${why}`}`;
 }
 
-// The ray-worker's message may begin or end with the number that we say already.
+// The ray-worker's message may begin or end with the number that the sentence already has.
 const NUMBER_FIRST = /^(?:exit code \d+|signal \d+(?: \(\w+\))?)(?:: |$)/;
 const NUMBER_LAST = / \((?:exit code \d+|signal \d+(?: \(\w+\))?)\)$/;
 
 const LONGEST_LINE = 300;
 
 /** The last line that looks like an error, else the last one that says anything. */
-function tellingLine(lines: readonly string[]): string {
+function errorLine(lines: readonly string[]): string {
   const error = lines.findLast((line) => /^\S*(?:error|exception)\b/i.test(line));
   const line = error ?? lines.findLast((one) => one.trim() !== '') ?? '';
   return line.trim().slice(0, LONGEST_LINE);
 }
 
-/** What an end is judged by. */
+/** The circumstances that decide what an end leads to. */
 export interface Circumstances {
   attempt: number;
   /** What the spec allows. */
@@ -67,7 +67,7 @@ export interface Circumstances {
   uncounted?: number;
   cancelling: boolean;
   engine?: string;
-  /** Why we ended it ourselves (its timeout, its deadline), in words; null: we did not. */
+  /** Why the dispatcher stopped the attempt (its timeout, its deadline), in words; null: it did not. */
   limitReached?: string | null;
   /** Why the experiment is in quarantine, in words; null: it is not. */
   quarantine?: string | null;
@@ -77,9 +77,10 @@ export interface Circumstances {
 }
 
 /**
- * Where an attempt's end leads. A cancelled experiment is `cancelled` however its driver ended; one that reached a limit
- * or is in quarantine has failed, unless its driver succeeded. One that was stopped though nobody cancelled it (its machine
- * went down in good order) goes on, and that is counted against nobody. The rest is {@link CAUSE_RULES}.
+ * Decides what an attempt's end leads to. A cancelled experiment is `cancelled` however its driver ended. An experiment
+ * that reached a limit or is in quarantine has failed, unless its driver succeeded. After a stop without a cancel (its
+ * machine was shut down), it continues with its next attempt, and the stopped one is not counted. For the rest see
+ * {@link CAUSE_RULES}.
  */
 export function decide(ended: Ended, known: Circumstances): EndDecision {
   const { attempt, maxAttempts, uncounted = 0, cancelling, wait = RETRY_WAIT } = known;
@@ -128,17 +129,17 @@ function withAdvice(words: string, ended: Ended, engine = ''): string {
   return advice === '' ? words : `${words}; ${advice}`;
 }
 
-/** The end of an attempt that the ray-worker can say nothing more about. */
+/** The end of an attempt that the ray-worker does not know. */
 export function lostAttempt(message: string): Ended {
   return { type: 'ended', cause: 'node-lost', exitCode: 0, signal: 0, message, lastLines: [] };
 }
 
-/** The end of an attempt whose launch came to nothing. */
+/** The end of an attempt whose launch failed. */
 export function notStarted(message: string): Ended {
   return { ...lostAttempt(message), cause: 'not-started' };
 }
 
-/** The end of an attempt that was stopped before its launch was begun. */
+/** The end of an attempt that was stopped before its launch began. */
 export function neverStarted(): Ended {
   return { ...lostAttempt('it had not been launched'), cause: 'stopped' };
 }

@@ -1,7 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 
-/** Why there is no use in attaching again, or null where there is. */
+/** Why attaching again cannot help; null: it may help. */
 export function whyUnfollowable(error: unknown): string | null {
   if (!(error instanceof RayWorkerError)) return null;
   const { fault, message } = error;
@@ -11,13 +11,13 @@ export function whyUnfollowable(error: unknown): string | null {
   return null;
 }
 
-/** Whether trying again may help; a token that is not accepted may be corrected on either side. */
+/** Whether a retry may help. A refused token may be corrected on either side. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof RayWorkerError && error.fault === 'denied') return true;
   return error instanceof EchelonError && error.retry;
 }
 
-/** Whether the store refused a write because another holds the attempt. */
+/** Whether the store refused a write because another dispatcher has the lease. */
 export function isLeaseLost(error: unknown): boolean {
   return error instanceof EchelonError && error.code === 'lease-lost';
 }

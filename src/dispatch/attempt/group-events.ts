@@ -1,28 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NumberedEvent } from '../../core/events.ts';
 
-/** When a group of events is closed: whichever comes first. */
+/** The limits that close a group of events; the first one that is reached counts. */
 export interface GroupLimits {
   events: number;
   bytes: number;
-  /** Since its first event. */
+  /** Time since its first event. */
   waitMs: number;
 }
 
-/** What one append takes: one round trip for many small events, little enough not to hold up Redis. */
+/** The limits of one append: one round trip for many small events, and short enough not to block Redis. */
 const APPEND_LIMITS: GroupLimits = { events: 256, bytes: 1024 * 1024, waitMs: 20 };
 
 function sizeOf(numbered: NumberedEvent): number {
   const { event, data } = numbered;
   if (data) return data.length;
-  // Only logs can be large; the others are a few hundred bytes.
+  // Only logs can be large; other events have a few hundred bytes.
   return event.type === 'log' ? event.lines.reduce((sum, line) => sum + line.length, 64) : 256;
 }
 
 /**
- * Groups events in their order. A group is yielded when it is full, when its first event has waited long enough, or
- * when the attempt's `ended` event is in it. While the consumer works on one, at most one more event is taken from
- * the source. Ends with the source; an error of the source comes after what arrived before it.
+ * Groups events in their order. A group is yielded when it is full, when its first event has waited for `waitMs`, or when
+ * it contains the attempt's `ended` event. While the consumer handles a group, at most one more event is taken from the
+ * source. It ends with the source. An error of the source is thrown after the events that came before it.
  */
 export async function* groupEvents(
   source: AsyncIterable<NumberedEvent>,
@@ -60,7 +60,7 @@ export async function* groupEvents(
       if (end) return;
     }
   } finally {
-    // A pending take would make return() wait for the next event; the source is ended by its own signal.
+    // A pending take would make return() wait for the next event; the source's own signal ends it.
     void iterator.return?.().catch(() => {});
   }
 }

@@ -47,7 +47,7 @@ export function createRetentionLoops(deps: RetentionDeps): Loop {
     for (let more = true; more && !stopping && (await held()); ) {
       const ids = await store.retention.due(stage, project, { endedBefore, limit: AT_ONCE });
       const remove = async (id: string) => (await store.retention.expire(stage, id)) !== 'waiting';
-      const done = await forEachExperiment({ log, stopped }, ids, 'deleting what is not kept', remove);
+      const done = await forEachExperiment({ log, stopped }, ids, 'deleting expired data', remove);
       if (done > 0) log.info({ project, what: stage, experiments: done }, 'retention deleted');
       // The experiments that cannot be done now would come first again.
       more = ids.length === AT_ONCE && done === ids.length;
@@ -111,7 +111,10 @@ export function createRetentionLoops(deps: RetentionDeps): Loop {
       const ended = Promise.all(loops.map((loop) => loop.stop()));
       // Before the loops have ended: another dispatcher can continue although a call of this one hangs.
       await store.retention.hold(dispatcher, 0).catch((error) => {
-        log.warn({ err: error }, 'retention could not be let go; another dispatcher goes on later');
+        log.warn(
+          { err: error },
+          'the retention lease could not be released; another dispatcher continues when it has expired',
+        );
       });
       await ended;
     },

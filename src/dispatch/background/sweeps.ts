@@ -4,24 +4,24 @@ import type { StorePart } from '../../store/store.ts';
 import type { SweptExperiment } from '../../store/sweeps/contract.ts';
 import type { Log } from '../log.ts';
 
-/** Sweeps looked at in one round. */
+/** Sweeps advanced in one round. */
 const SWEEPS_AT_ONCE = 100;
 
-/** What the advance of sweeps needs. */
+/** The services of {@link advanceSweeps}. */
 export interface SweepsDeps {
   store: StorePart<
     'sweeps.withWork' | 'sweeps.get' | 'sweeps.expand' | 'sweeps.release' | 'sweeps.cancelChildren'
   >;
   queue: Pick<ExperimentsQueue, 'enqueue' | 'remove'>;
   log: Log;
-  /** True: leave the rest to another. */
+  /** Whether this dispatcher stops: another dispatcher continues. */
   stopped?: () => boolean;
 }
 
 /**
- * Brings every sweep with work as far as it goes now: makes children experiments and gives them their jobs, or cancels
- * the children of a cancelled one. Safe beside other dispatchers doing the same, and after one that died at it. What
- * fails for one sweep is logged and stops no other.
+ * Advances every sweep that has work: submits its due children and adds their jobs, or cancels the children of a cancelled
+ * sweep. Several dispatchers may do so at the same time, and another one continues after a crash. A failure for one sweep
+ * is logged and stops no other.
  */
 export async function advanceSweeps(deps: SweepsDeps): Promise<void> {
   const { store, log, stopped = () => false } = deps;
@@ -30,7 +30,7 @@ export async function advanceSweeps(deps: SweepsDeps): Promise<void> {
     try {
       await advance(deps, id);
     } catch (error) {
-      log.warn({ err: error, sweep: id }, 'a sweep does not go on; it is tried again');
+      log.warn({ err: error, sweep: id }, 'a sweep cannot be advanced; it is tried again');
     }
   }
 }

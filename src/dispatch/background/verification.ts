@@ -10,7 +10,7 @@ import { type BatchLeases, createBatchLeases } from './batch-leases.ts';
 
 type VerificationEvent = Extract<ControllerEvent, { type: 'verification' }>;
 
-/** What of the verifier's report the counters and the event need; the whole of it is stored as it is. */
+/** The parts of a report that counters and the event need; the store keeps the whole report. */
 export interface ReportSummary {
   rows: number;
   exact: number;
@@ -21,12 +21,12 @@ export interface ReportSummary {
   ok: boolean;
 }
 
-/** Recomputes one serialized batch, off this thread. */
+/** Recomputes a serialized batch on another thread. */
 export interface BatchVerifier {
   verify(wire: Uint8Array, signal?: AbortSignal): Promise<ReportSummary>;
 }
 
-/** Tries of a batch whose verification ends its thread, or its process, before it counts as unverifiable. */
+/** A batch whose verification ended its thread or process so often is unverifiable. */
 const MAX_TRIES = 3;
 
 /** The event that announces a report. */
@@ -47,7 +47,7 @@ export function toVerificationEvent(record: BatchRecord, report: ReportSummary):
   };
 }
 
-/** The report of a batch that could not be read or recomputed: every row is unverifiable, and it says why. */
+/** The report of a batch that could not be read or recomputed: every row is unverifiable, and a finding states why. */
 export function unverifiableReport(record: BatchRecord, error: unknown): ReportSummary {
   const message = error instanceof Error ? error.message : String(error);
   const report = {
@@ -66,12 +66,12 @@ export function unverifiableReport(record: BatchRecord, error: unknown): ReportS
   return report;
 }
 
-/** Whether the store or the archive may answer later: the batch then stays pending instead of getting a report. */
+/** Whether the store or the archive may answer later: the batch then stays pending and gets no report. */
 function isStoreAway(error: unknown): boolean {
   return error instanceof EchelonError && error.code === 'store-unavailable';
 }
 
-/** What verification needs. */
+/** The services and settings of verification. */
 export interface VerificationDeps {
   store: StorePart<
     | 'batches.takePending'
@@ -84,26 +84,26 @@ export interface VerificationDeps {
   verifier: BatchVerifier;
   /** Names this process. */
   holder: string;
-  /** Batches at a time. */
+  /** Maximum number of batches at the same time. */
   concurrency: number;
-  /** A batch that was taken by a process that died comes back after this time. */
+  /** After this time, another process may take a batch whose process died. */
   leaseMs: number;
   everyMs: number;
-  /** Waits between tries to store a report while the store does not answer. */
+  /** Waits between retries to store a report if the store does not answer. */
   retry?: { firstMs: number; longestMs: number };
   log: Log;
 }
 
 /**
- * Takes pending batches from the store, has each verified and stores its report. A batch that cannot be verified gets a
- * report that says so, so that none is taken for ever. A batch in whose verification a process died is verified alone from
- * then on, so that only the batch that ends its verifiers is given up.
+ * Takes pending batches from the store, verifies them and stores their reports. A batch that cannot be verified gets a
+ * report that states so, and is not taken again. After a process died during the verification of a batch, that batch is
+ * verified alone, so that no other batch is charged if it happens again.
  */
 export function createVerification(deps: VerificationDeps): Loop & { active(): number } {
   const { concurrency, everyMs, log } = deps;
   const leases = createBatchLeases(deps);
   const active = new Set<Promise<void>>();
-  /** Taken, and to be verified alone. */
+  /** Batches to be verified alone. */
   const suspects: BatchRecord[] = [];
   let alone = false;
   const stopping = new AbortController();
@@ -130,7 +130,7 @@ export function createVerification(deps: VerificationDeps): Loop & { active(): n
     const work = verify(deps, leases, record, stopping.signal).finally(() => {
       active.delete(work);
       alone = false;
-      // Each end looks for more, so that a backlog is worked off without waiting for the next time.
+      // Takes the next batches at once, so that a backlog does not wait for the next round.
       loop.poke();
     });
     active.add(work);
@@ -145,14 +145,14 @@ export function createVerification(deps: VerificationDeps): Loop & { active(): n
     active: () => active.size,
     async stop() {
       stopping.abort();
-      // What is not done when this process ends was not ended by its batch.
+      // A batch whose verification this stop interrupts is not charged with a death.
       await Promise.all([leases.close(), leases.renewal.stop(), loop.stop()]);
       await Promise.all(active);
     },
   };
 }
 
-/** Never throws: a batch that gets no report is still pending, and comes back. */
+/** Never throws: a batch without a report stays pending and is taken again. */
 async function verify(
   deps: VerificationDeps,
   leases: BatchLeases,
@@ -161,18 +161,18 @@ async function verify(
 ): Promise<void> {
   const { experiment, batch } = record;
   try {
-    const report = await judge(deps, leases, record);
+    const report = await reportOf(deps, leases, record);
     if (report !== null) await storeReport(deps, record, report, stopping);
     leases.done(record);
   } catch (error) {
     deps.log.warn({ experiment, batch, err: error }, 'no report stored');
-    // Nothing that failed here counts against the batch.
+    // A failure here is not the batch's fault.
     await leases.giveBack(record);
   }
 }
 
-/** Null: the batch needs no report any more. */
-async function judge(
+/** Returns null if the batch needs no report any more. */
+async function reportOf(
   deps: VerificationDeps,
   leases: BatchLeases,
   record: BatchRecord,
@@ -190,7 +190,7 @@ async function judge(
   }
 }
 
-/** A fault of the batch's form is final; a batch on which a thread dies is given another try. */
+/** A format error is final. A batch on which a thread dies is tried again. */
 async function recompute(
   { store, verifier, log }: VerificationDeps,
   leases: BatchLeases,
@@ -211,7 +211,7 @@ async function recompute(
   }
 }
 
-/** Keeps a report until the store takes it, or this process stops. */
+/** Retries until the store has the report, or this process stops. */
 async function storeReport(
   { store, log, retry = { firstMs: 100, longestMs: 3_000 } }: VerificationDeps,
   record: BatchRecord,

@@ -8,21 +8,21 @@ import type { RayWorkerPackage } from './setup/package.ts';
 import { SetupError, toSetupError } from './setup/problems.ts';
 import { endRayWorker, setUpCluster } from './setup/set-up.ts';
 
-/** What the request of an `add` holds; its secrets travel apart, as JSON of {@link AddSecret}. */
+/** The request of an `add`. Its secrets are stored separately, as JSON of {@link AddSecret}. */
 export type AddRequest = Omit<RayPlace, 'token' | 'tls'> & {
   backfill: boolean;
-  /** It was begun because the ray-worker fell silent: what people have set stays. */
+  /** A dispatcher requested it because the ray-worker stopped answering: the operator's settings stay. */
   repair?: boolean;
-  /** What experiments choose it by; absent: those that it has. */
+  /** The labels by which experiments select the cluster. If omitted, they stay as they are. */
   labels?: Readonly<Record<string, string>>;
 };
 
-/** What of an `add` is shown to nobody. */
+/** The part of an `add` that is never shown. */
 export type AddSecret = Pick<RayPlace, 'token' | 'tls'>;
 
 /**
- * Asks for a silent cluster to be added again from what is known of it, unless a command on it waits already: where Ray
- * was started anew, its ray-worker is gone and finds its attempts again.
+ * Requests that a silent cluster is added again from its record, unless a command on it is already open. After a restart
+ * of Ray, this starts a new ray-worker, which finds its attempts again.
  */
 export async function requestRepair(
   store: StorePart<'commands.open' | 'commands.create'>,
@@ -36,7 +36,7 @@ export async function requestRepair(
   await store.commands.create({ id: newCommandId(), cluster: name, kind: 'add', request, secret });
 }
 
-/** What carrying out commands on clusters takes. */
+/** The services that run commands on clusters. */
 export interface ClusterCommandsDeps {
   store: StorePart<
     | 'clusters.list'
@@ -55,7 +55,7 @@ export interface ClusterCommandsDeps {
   endRayWorker?: typeof endRayWorker;
 }
 
-/** Carries out commands on clusters. Each can be begun again at any line. */
+/** Runs commands on clusters. Every command can be interrupted at any line and begun again. */
 export function createClusterCommands(deps: ClusterCommandsDeps): RunCommand {
   const preflight = createPreflight(deps.preflight);
   const kinds = { add, drain, remove, preflight };
@@ -80,7 +80,7 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
   const known = await store.clusters.list();
   const before = known.find((cluster) => cluster.name === name);
   if (repair && before === undefined) return;
-  await refuseTwin(name, description.generation, known);
+  await refuseDuplicate(name, description.generation, known);
   if (before) await refuseOther(before, description.generation, deps);
   signal.throwIfAborted();
   const record = { name, address, token, ca, ray, backfill: repair ? before!.backfill : backfill };
@@ -94,13 +94,13 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
   await store.wake('queue');
 }
 
-/** Two names for one Ray cluster would hand its GPUs out twice. */
-async function refuseTwin(name: string, generation: string, known: readonly Cluster[]): Promise<void> {
-  const twin = known.find((cluster) => cluster.name !== name && cluster.generation === generation);
-  if (twin)
+/** With two names for one Ray cluster, its GPUs would be allocated twice. */
+async function refuseDuplicate(name: string, generation: string, known: readonly Cluster[]): Promise<void> {
+  const duplicate = known.find((cluster) => cluster.name !== name && cluster.generation === generation);
+  if (duplicate)
     throw new SetupError(
-      `This is the Ray cluster that is known as ${twin.name}.`,
-      `Use that name, or remove ${twin.name} first.`,
+      `This Ray cluster is already registered as ${duplicate.name}.`,
+      `Use that name, or remove ${duplicate.name} first.`,
     );
 }
 
@@ -113,7 +113,7 @@ async function refuseOther(
   const { items } = await store.clusters.allocations(before.name);
   if (items.length > 0 && before.ray === undefined)
     throw new SetupError(
-      `${before.name} runs ${countOf(items.length)}, and this is another ray-worker than the one that has them.`,
+      `${before.name} runs ${countOf(items.length)}, and the ray-worker at this address is not the one that runs them.`,
       'Use another name, or wait until nothing runs there.',
     );
 }
@@ -124,7 +124,7 @@ async function drain({ cluster, say }: CommandWork, { store }: ClusterCommandsDe
   await say(
     items.length === 0
       ? 'nothing new starts there, and nothing runs there'
-      : `nothing new starts there; ${countOf(items.length)} there ${items.length === 1 ? 'goes' : 'go'} on`,
+      : `nothing new starts there; ${countOf(items.length)} there ${items.length === 1 ? 'continues' : 'continue'}`,
   );
 }
 
@@ -136,14 +136,14 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
     if (tries > 1) return; // an earlier try has removed it
     throw unknown(name);
   }
-  // From here on no claim succeeds, so that what is not reserved now never will be.
+  // From here on no allocation succeeds, so a cluster without allocations stays without.
   await store.clusters.setDraining(name, true);
   const { items } = await store.clusters.allocations(name);
   if (items.length > 0) {
     if (!cluster.draining) await store.clusters.setDraining(name, false);
     throw new SetupError(
       `${name} still runs ${countOf(items.length)}: ${items.map((item) => item.experiment).join(', ')}.`,
-      `Drain it (echelon clusters drain ${name}) and wait, or cancel what runs.`,
+      `Drain it (echelon clusters drain ${name}) and wait, or cancel its experiments.`,
     );
   }
   if (cluster.ray) {
@@ -151,7 +151,7 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
     await (deps.endRayWorker ?? endRayWorker)(cluster.ray).catch((error: unknown) => {
       const { message } = toSetupError(error, cluster.ray!.address);
       warn(
-        `Its ray-worker could not be ended: ${message}`,
+        `Cannot end its ray-worker: ${message}`,
         'It does nothing without experiments; `echelon ray kill` ends it.',
       );
     });
@@ -163,5 +163,5 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
 const countOf = (count: number): string => `${count} ${count === 1 ? 'experiment' : 'experiments'}`;
 
 function unknown(name: string): SetupError {
-  return new SetupError(`There is no cluster ${name}.`, '`echelon clusters` lists those that are known.');
+  return new SetupError(`There is no cluster ${name}.`, '`echelon clusters` lists the clusters.');
 }

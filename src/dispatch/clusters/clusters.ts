@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import type { RayWorkers } from './ray-workers.ts';
 
-/** The nodes that are alive, with what Ray counts as used. */
+/** The live nodes, with the amounts that Ray reports as used. */
 export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
   return nodes
     .filter((node) => node.alive)
@@ -19,7 +19,7 @@ export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
     }));
 }
 
-/** What the store keeps of a description. It counts for as long as the cluster is at `address`. */
+/** The part of a description that the store retains. It is valid while the cluster has that address. */
 export function toSeen(address: string, description: RayWorkerDescription): Seen {
   return {
     address,
@@ -31,23 +31,23 @@ export function toSeen(address: string, description: RayWorkerDescription): Seen
   };
 }
 
-/** A stored cluster as the schedule sees it. */
+/** A stored cluster as the scheduler receives it. */
 export function toClusterView(cluster: Cluster): ClusterView {
   const { name, backfill, nodes, answering = false, draining = false, labels = {} } = cluster;
   return { name, backfill, nodes, answering, draining, labels };
 }
 
-/** Many attempts that end at once ask for one refresh; Ray takes about so long to give back what they held. */
+/** Many attempts that end together cause one refresh. Ray needs about this time to release their resources. */
 const REST_MS = 100;
-/** One silent ray-worker must not hold up the figures of the others for longer. */
+/** A silent ray-worker delays the refresh of other clusters by no more than this. */
 const ANSWER_MS = 5_000;
-/** Ray restarts an actor within seconds; what is silent for longer may have lost its Ray. */
+/** Ray restarts an actor within seconds. After a longer silence, Ray itself may have been restarted. */
 const REPAIR_MS = 30_000;
-const LONGEST_REPAIR_MS = 15 * 60_000;
+const MAX_REPAIR_MS = 15 * 60_000;
 
 /**
- * Asks every ray-worker again and again what its cluster has and writes it to the store; calls `onRefresh` after each
- * answer. A ray-worker that does not answer keeps its last figures, and its age shows.
+ * Periodically reads every cluster's nodes from its ray-worker, writes them to the store, and calls `onRefresh`. The
+ * record of a cluster whose ray-worker does not answer keeps its last figures and their time.
  */
 export function createClusterRefresh(deps: {
   store: Store;
@@ -56,23 +56,23 @@ export function createClusterRefresh(deps: {
   now: () => number;
   log: Log;
   onRefresh: () => void;
-  /** A ray-worker has been silent for longer than a restart takes; called again after ever longer waits. */
+  /** Called if a ray-worker has been silent for longer than a restart takes; called again after increasing waits. */
   onSilent?: (cluster: Cluster) => Promise<void>;
 }): Loop {
   const { store, rayWorkers, log } = deps;
   const silent = new Set<string>();
   const repairs = new Map<string, { at: number; waitMs: number }>();
 
-  /** The first repair is tried after {@link REPAIR_MS} of silence, the next ones each after twice the time. */
+  /** The first repair follows {@link REPAIR_MS} of silence; each further repair waits twice as long. */
   async function repair(cluster: Cluster): Promise<void> {
     const now = deps.now();
     const next = repairs.get(cluster.name) ?? { at: now + REPAIR_MS, waitMs: REPAIR_MS };
     repairs.set(cluster.name, next);
     if (now < next.at || !deps.onSilent) return;
-    const waitMs = Math.min(next.waitMs * 2, LONGEST_REPAIR_MS);
+    const waitMs = Math.min(next.waitMs * 2, MAX_REPAIR_MS);
     repairs.set(cluster.name, { at: now + waitMs, waitMs });
     await deps.onSilent(cluster).catch((error: unknown) => {
-      log.warn({ cluster: cluster.name, err: error }, 'the repair of a cluster could not be begun');
+      log.warn({ cluster: cluster.name, err: error }, 'cannot request the repair of a cluster');
     });
   }
 
@@ -84,7 +84,7 @@ export function createClusterRefresh(deps: {
       if (cluster.generation !== null && cluster.generation !== description.generation)
         log.warn(
           { cluster: cluster.name, generation: description.generation },
-          "the ray-worker's state directory is a new one; attempts of the old one are lost",
+          'the ray-worker has a new state directory; the attempts of the old one are lost',
         );
       await store.clusters.see(cluster.name, toSeen(cluster.address, description));
       repairs.delete(cluster.name);

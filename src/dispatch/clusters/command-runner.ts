@@ -7,37 +7,37 @@ import { createLoop, type Loop } from '../loop.ts';
 import { SetupError, toCommandProblem } from './setup/problems.ts';
 
 /*
- * What always holds: a command is carried out by the holder of its lease; one that is broken off (a lost lease, a
- * hand-over, the death of the process) is begun again by the next holder, and every kind can be begun again at any line.
+ * Invariant: the holder of a command's lease runs it. After an interruption (a lost lease, a hand-over, the death of the
+ * process), the next holder begins the command again; every kind of command allows that at any line.
  */
 
-/** What carries a command out is given. */
+/** A command to run, and how to report on it. */
 export interface CommandWork extends Omit<ClaimedCommand, 'lease'> {
   cluster: string;
   /** Adds a sentence to the report. */
   say(line: string): Promise<void>;
   warn(message: string, remedy: string): void;
-  /** Adds findings to those that the command ends with. */
+  /** Adds findings to the command's result. */
   found(findings: readonly PreflightFinding[]): void;
-  /** Aborts when the command is not ours any more. */
+  /** Aborts when this dispatcher does not have the command any more. */
   signal: AbortSignal;
 }
 
-/** Carries a command out; throws where it failed (a {@link SetupError} says what to do about it). */
+/** Runs a command. Throws if it failed; a {@link SetupError} states the remedy. */
 export type RunCommand = (work: CommandWork) => Promise<void>;
 
-/** The commands that this dispatcher carries out. */
+/** The commands that this dispatcher runs. */
 export interface CommandRunner {
   loop: Loop;
   active(): number;
-  /** Lets go of what is in hand: another dispatcher begins it again. */
+  /** Interrupts the running commands and releases their leases: another dispatcher begins them again. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** A command that brings down each dispatcher that tries it is given up. */
+/** A command fails after so many tries, so that a command which ends dispatchers is not tried for ever. */
 const MAX_TRIES = 5;
 
-/** What the commands of a dispatcher need. */
+/** The services and settings of a command runner. */
 interface CommandRunnerDeps {
   store: StorePart<
     'commands.open' | 'commands.claim' | 'commands.renew' | 'commands.report' | 'commands.end'
@@ -45,7 +45,7 @@ interface CommandRunnerDeps {
   run: RunCommand;
   dispatcher: string;
   leaseMs: number;
-  /** Time between two looks without a wake-up: one may be lost, and the lease of a dead dispatcher ends silently. */
+  /** Time between two rounds without a wake-up. A wake-up may be lost, and an expired lease sends none. */
   everyMs: number;
   log: Log;
 }
@@ -61,19 +61,19 @@ export function createCommandRunner(deps: CommandRunnerDeps): CommandRunner {
     if (answer.outcome !== 'claimed') return;
     const over = new AbortController();
     const done = carryOut(deps, answer.claimed, over)
-      .catch((err: unknown) => log.warn({ command: id, err }, 'the end of a command could not be recorded'))
+      .catch((err: unknown) => log.warn({ command: id, err }, 'cannot record the end of a command'))
       .finally(() => running.delete(id));
     running.set(id, { lease: answer.claimed.lease, over, done });
   }
 
-  async function look(): Promise<void> {
+  async function claimOpen(): Promise<void> {
     const open = await store.commands.open();
     const first = new Map(open.toReversed().map((command) => [command.cluster, command.id]));
     for (const id of first.values()) if (!stopped && !running.has(id)) await claim(id);
   }
 
   return {
-    loop: createLoop({ name: 'commands', everyMs: deps.everyMs, run: look, log }),
+    loop: createLoop({ name: 'commands', everyMs: deps.everyMs, run: claimOpen, log }),
     active: () => running.size,
     async stop(graceMs) {
       stopped = true;
@@ -85,7 +85,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): CommandRunner {
   };
 }
 
-/** Runs a command whose lease is ours, keeping the lease, and records its end. Aborts `over` where the lease is lost. */
+/** Runs a command, renews its lease meanwhile, and records its end. Aborts `over` if the lease is lost. */
 async function carryOut(
   { store, log, leaseMs, run }: CommandRunnerDeps,
   { lease, ...claimed }: ClaimedCommand,
@@ -114,7 +114,7 @@ async function carryOut(
   try {
     if (claimed.tries > MAX_TRIES)
       throw new SetupError(
-        `It was given up after ${MAX_TRIES} tries.`,
+        `The command was given up after ${MAX_TRIES} tries.`,
         'The logs of the dispatchers say more.',
       );
     await run(work);
@@ -122,7 +122,7 @@ async function carryOut(
     if (over.signal.aborted) return log.info(context, 'the command was left to another dispatcher');
     state = 'failed';
     problems.push(toCommandProblem(error, lease.cluster));
-    // The request's secrets are in no message, and the cause of a refused token is not logged.
+    // No message contains the request's secrets; the cause of a refused token is not logged.
     log.warn({ ...context, reason: problems.at(-1)?.message }, 'the command failed');
   } finally {
     clearInterval(renewal);

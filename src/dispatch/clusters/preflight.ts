@@ -6,14 +6,14 @@ import { needInWords, plural } from '../../scheduler/wait-reasons.ts';
 import type { PreflightFinding } from '../../schemas/clusters.ts';
 import type { RunCommand } from './command-runner.ts';
 
-/** What the request of a `preflight` holds: a resolved spec, or nothing, where only the cluster is looked at. */
+/** The request of a `preflight`: a resolved spec, or nothing to check the cluster only. */
 export type PreflightRequest = Partial<Pick<ResolvedSpec, 'spec' | 'defaults'>>;
 
-/** What a preflight takes. */
+/** The services and settings of a preflight. */
 export interface PreflightDeps {
   rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
   compile(spec: ResolvedSpec['spec']): LaunchPlan;
-  /** Of the look on the cluster; five minutes where it is left out. */
+  /** Deadline of the checks on the cluster. Default: 5 minutes. */
   deadlineMs?: number;
 }
 
@@ -21,8 +21,8 @@ const ORDER = { error: 0, warning: 1, ok: 2 };
 const DEADLINE_MS = 300_000;
 
 /**
- * Looks at a spec, at the cluster and at what the spec would find there, and takes nothing. It succeeds whatever it
- * finds; a cluster that does not answer is a finding too.
+ * Checks a spec, the cluster, and whether the cluster has what the spec needs. Allocates nothing. It succeeds whatever it
+ * finds; an unreachable cluster is also a finding.
  */
 export function createPreflight({
   rayWorkerOf,
@@ -33,7 +33,7 @@ export function createPreflight({
     const { spec: requested, defaults = [] } = request as PreflightRequest;
     const findings = requested ? checksOf({ spec: requested, defaults }) : [];
     const spec = requested && findEngine(requested.engine) ? requested : undefined;
-    await say(`looking at ${cluster}`);
+    await say(`checking ${cluster}`);
     try {
       const client = await rayWorkerOf(cluster);
       const description = await client.describe(signal);
@@ -51,7 +51,7 @@ export function createPreflight({
   };
 }
 
-/** In words: how much was found. */
+/** The number of findings, in words. */
 function summary(findings: readonly PreflightFinding[]): string {
   const count = (severity: PreflightFinding['severity']) =>
     findings.filter((finding) => finding.severity === severity).length;
@@ -82,7 +82,7 @@ function describe({ version, rayVersion, nodes }: RayWorkerDescription): Preflig
   return [{ severity: 'error', check: 'cluster', message, remedy: 'Start a node of Ray.' }];
 }
 
-/** An experiment is placed on one node as a whole: whether any node is large enough, and whether one is free now. */
+/** Whether a node is large enough for the whole experiment, and whether one is free now. */
 function roomFor(
   { engine, resources: { gpus, cpus } }: ResolvedSpec['spec'],
   { nodes }: RayWorkerDescription,
@@ -92,22 +92,22 @@ function roomFor(
   const wanted = `${needInWords({ gpus, cpus })} on one node`;
   if (fits.length === 0) {
     const settings = ['/resources', ...(findEngine(engine)?.sizeSettings ?? [])];
-    const remedy = `Lower ${settings.join(' or ')}, or use a cluster with larger nodes; it would wait for ever.`;
+    const remedy = `Lower ${settings.join(' or ')}, or use a cluster with larger nodes; otherwise the experiment waits for ever.`;
     return [{ severity: 'error', check: 'room', message: `No node has ${wanted}.`, remedy }];
   }
   const free = fits.some((node) => node.gpusAvailable >= gpus && node.cpusAvailable >= cpus);
-  const message = `${wanted}: ${fits.length} of ${plural(alive.length, 'node')} ${fits.length === 1 ? 'is' : 'are'} large enough, ${free ? 'and one is free now' : 'none is free now: it will wait'}.`;
+  const message = `${wanted}: ${fits.length} of ${plural(alive.length, 'node')} ${fits.length === 1 ? 'is' : 'are'} large enough, ${free ? 'and one is free now' : 'none is free now, so the experiment will wait'}.`;
   return [{ severity: 'ok', check: 'room', message, remedy: '' }];
 }
 
 function ofFault({ fault, message }: RayWorkerError, cluster: string): PreflightFinding {
-  const again = `Bring the ray-worker up to date: \`echelon clusters add ${cluster} …\` again, with its address.`;
+  const again = `Update the ray-worker: run \`echelon clusters add ${cluster} …\` again with its address.`;
   const remedies: Partial<Record<typeof fault, string>> = {
     unreachable:
-      'Is Ray running there, and can dispatchers reach the ray-worker? `echelon clusters` says when it was seen.',
+      'Check that Ray runs there and that dispatchers can reach the ray-worker. `echelon clusters` shows when it last answered.',
     invalid: again,
     denied: again,
   };
-  const remedy = remedies[fault] ?? 'Try again; the logs of the ray-worker say more.';
+  const remedy = remedies[fault] ?? 'Try again. The logs of the ray-worker have the details.';
   return { severity: 'error', check: 'cluster', message, remedy };
 }

@@ -4,16 +4,16 @@ import { RayWorkerError } from '../../rpc/status.ts';
 import type { Cluster } from '../../store/clusters/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 
-/** The clients of all known ray-workers, one for each, kept while the cluster's address and secrets stay the same. */
+/** One client for each known ray-worker, used while the cluster's address and secrets stay the same. */
 export interface RayWorkers {
   /** The present client of a cluster's ray-worker; throws RayWorkerError `unreachable` for an unknown cluster. */
   of(cluster: string): Promise<RayWorkerClient>;
-  /** Takes note of the clusters as they are now; closes clients that nobody should use any more. */
+  /** Takes the present clusters, and closes clients of removed or changed ones. */
   update(clusters: readonly Cluster[]): void;
   close(): void;
 }
 
-/** Makes the client of a cluster; a parameter so that tests can reach it. */
+/** Makes the client of a cluster. */
 export type Connect = (cluster: Cluster) => RayWorkerClient;
 
 interface Known {

@@ -11,10 +11,10 @@ import type { LeasedAttempts } from '../attempt/leased-attempts.ts';
  * hold a slot of the BullMQ worker, and BullMQ's recovery of stalled jobs takes time quadratic in the active ones.
  */
 const LAUNCH_MS = 30_000;
-/** So long the store is asked for the lease; then the job is received again later. */
+/** How long to retry the acquisition of a lease; after that, the job is received again later. */
 const ACQUIRE_MS = 10_000;
 
-/** What a receiver needs. */
+/** The services and settings of a receiver. */
 interface ReceiveDeps {
   store: StorePart<'attempts.acquire'>;
   held: Pick<LeasedAttempts, 'begin' | 'runs'>;
@@ -24,7 +24,7 @@ interface ReceiveDeps {
   stopping: () => boolean;
 }
 
-/** Of an attempt that was acquired just now. */
+/** The state of an attempt that was just acquired. */
 const FRESH = {
   state: 'launching',
   confirmed: false,
@@ -49,7 +49,7 @@ export function createReceive(deps: ReceiveDeps): (experiment: string) => Promis
   };
 }
 
-/** Repeats a call whose answer is lost, under the same token: otherwise the attempt would be given up for another. */
+/** Repeats a call whose answer was lost with the same token: otherwise the attempt would be given up for another one. */
 async function acquire(experiment: string, deps: ReceiveDeps): Promise<Acquired> {
   const { store, dispatcher, leaseMs, retry, stopping } = deps;
   const token = randomUUID();

@@ -2,13 +2,14 @@ import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { StorePart } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 
-/** An allocated experiment is launched within milliseconds: after so long its job was lost, or never released. */
+/** An allocated experiment is launched within milliseconds. After this time, its job was lost or never released. */
 const RELEASED_AGAIN_MS = 5_000;
 
 /**
- * Gives queued experiments the jobs that they lack, and releases again the jobs of experiments that have been allocated
- * for `releaseMs`: what a process that died between two steps did not do. One bounded step a call, `step` experiments of
- * each; an experiment that moves in the queue meanwhile may be met a step later. Safe beside other dispatchers.
+ * Repairs what a process that died between two steps did not do: adds missing jobs of queued experiments, and releases
+ * again the jobs of experiments that were allocated `releaseMs` ago. Each call checks at most `step` experiments of both
+ * kinds; an experiment that moves in the queue meanwhile may be checked by a later call. Several dispatchers may do so at
+ * the same time.
  */
 export function createReconciler({
   store,
@@ -41,7 +42,7 @@ export function createReconciler({
 
   return async () => {
     const [added, released] = [await addMissing(), await releaseAgain()];
-    if (added + released > 0) log.info({ added, released }, 'jobs of experiments were added or released');
+    if (added + released > 0) log.info({ added, released }, 'added or released jobs of experiments');
     return { added, released };
   };
 }

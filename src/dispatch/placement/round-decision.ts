@@ -8,34 +8,34 @@ import type { StorePart } from '../../store/store.ts';
 import { toClusterView } from '../clusters/clusters.ts';
 
 /*
- * What always holds: the versions of a schedule are not newer than the reservations that were read, so that an allocation
- * that was decided on it is refused if any of them has changed since.
+ * Invariant: the versions of a decision are not newer than the allocations that were read. If an allocation has changed
+ * since, the store refuses the starts that were decided on it.
  */
 
-/** What one round decided, and on what. */
+/** A schedule, and the state on which it was decided. */
 export interface RoundDecision {
   input: ScheduleInput;
   waiting: readonly Waiting[];
   schedule: Schedule;
-  /** Of each cluster's reservations. */
+  /** Version of each cluster's allocations. */
   versions: Map<string, number>;
-  /** Of what projects hold; only of those that have a quota. */
+  /** Version of each project's allocations, for projects with a quota. */
   projectVersions: Map<string, number>;
 }
 
-/** What a decision reads of the store. */
+/** The store operations of a decision. */
 export type DecisionStore = StorePart<'queue.snapshot' | 'queue.window' | 'queue.paces'>;
 
-/** The first look at the line, over all projects; grows while a cluster is left open at its end. */
+/** The first window over all projects. It grows while a cluster may start more experiments. */
 const WINDOW = 256;
-/** Of each project at least. */
+/** Minimum window of each project. */
 const MIN_WINDOW = 16;
-const LONGEST_WINDOW = 16_384;
-/** Where all that is left is to start out of turn. Slurm's sched/backfill looks at 500 (bf_max_job_test). */
+const MAX_WINDOW = 16_384;
+/** The maximum window if only backfill may start more. Slurm's sched/backfill examines 500 jobs (bf_max_job_test). */
 const BACKFILL_WINDOW = 1_024;
-/** A look far down the line that found nobody more to start is not repeated before so many times what it took. */
-const REST_AFTER_NOBODY = 4;
-/** Paces are read at most so often; of so many that wait. */
+/** A long window that found no further start is not read again before this multiple of its time has passed. */
+const REST_FACTOR = 4;
+/** Time between two reads of the paces, and the number of queued experiments whose paces are read. */
 const PACES_MS = 1_000;
 const PACED = 512;
 
@@ -77,7 +77,7 @@ export function createRoundDecider({
       const schedule = scheduleRound(input);
       if (schedule.dry === null || waiting.length >= windowFor(schedule) || at < nearUntil) {
         if (near !== undefined && schedule.start.length <= near)
-          nearUntil = now() + REST_AFTER_NOBODY * (now() - at);
+          nearUntil = now() + REST_FACTOR * (now() - at);
         return { input, waiting, schedule, versions, projectVersions };
       }
       near ??= schedule.start.length;
@@ -85,9 +85,9 @@ export function createRoundDecider({
   };
 }
 
-/** How much of the line is worth looking at, as the schedule over its beginning says. */
+/** How many queued experiments the decision is worth reading, by the schedule of the first window. */
 function windowFor({ open, filling }: Schedule): number {
-  if (open.length > 0) return LONGEST_WINDOW;
+  if (open.length > 0) return MAX_WINDOW;
   return filling.length > 0 ? BACKFILL_WINDOW : 0;
 }
 
@@ -103,7 +103,7 @@ function toPolicies(
   return policies;
 }
 
-/** " by ann: upgrade"; null where nothing is paused. */
+/** For example " by ann: upgrade"; null: not paused. */
 export function inWords(pause: Pause | null | undefined): string | null {
   if (pause == null) return null;
   return ` by ${pause.by}${pause.reason === null ? '' : `: ${pause.reason}`}`;
@@ -112,8 +112,8 @@ export function inWords(pause: Pause | null | undefined): string | null {
 type Paces = Required<Pick<ScheduleInput, 'ends' | 'lengths'>>;
 
 /**
- * Expected ends and lengths, read anew at most once in {@link PACES_MS}, or for twice as many: of what is newer, nobody
- * knows yet.
+ * Expected ends and run times. They are read at most once in {@link PACES_MS}, or earlier if the number of queued
+ * experiments has doubled; for newer experiments nothing is known until then.
  */
 function createPaces(store: StorePart<'queue.paces'>, now: () => number) {
   let readAt = Number.NEGATIVE_INFINITY;
@@ -124,7 +124,6 @@ function createPaces(store: StorePart<'queue.paces'>, now: () => number) {
     waiting: readonly Waiting[],
   ): Promise<Paces> => {
     const at = now();
-    // Of one that neither is of a sweep nor had an attempt before, nothing is measured.
     const asked = waiting.slice(0, PACED).map(({ experiment }) => experiment);
     if (at - readAt < PACES_MS && asked.length < 2 * readOf) return last;
     readAt = at;

@@ -8,16 +8,16 @@ import { createRoundDecider, type RoundDecision } from './round-decision.ts';
 import { createWaitNotes } from './wait-notes.ts';
 
 /*
- * A scheduling round decides which queued experiments start, allocates GPUs and CPUs to each of them in one step of the
- * store, and releases its job: any dispatcher, this one included, may receive it and launch the experiment.
+ * A scheduling round decides which queued experiments start, allocates GPUs and CPUs to them in one step of the store, and
+ * releases their jobs: any dispatcher, this one included, may receive a job and launch the experiment.
  *
- * Every dispatcher makes rounds. The store refuses an allocation that was decided on an older state than the present one.
+ * Every dispatcher makes rounds. The store refuses an allocation that was decided on an outdated state.
  */
 
-/** Starts of one round: Redis serves no one else while it allocates to them, which takes a few ms. */
+/** Maximum number of starts of one round: Redis is blocked while it allocates, for a few ms. */
 const MAX_STARTS = 32;
 
-/** What scheduling rounds need. */
+/** The services and settings of scheduling rounds. */
 interface RoundDeps {
   store: Store;
   queue: Pick<ExperimentsQueue, 'release'>;
@@ -27,7 +27,7 @@ interface RoundDeps {
   log: Log;
 }
 
-/** Scheduling rounds, one at a time; `poke` when the queue or the capacity changed. */
+/** Runs scheduling rounds, one at a time. Call `poke` when the queue or the capacity has changed. */
 export function createSchedulingRounds(deps: RoundDeps): Loop {
   const { store, now, everyMs, log } = deps;
   const decide = createRoundDecider({ store, now });
@@ -59,7 +59,7 @@ async function allocateAll(decision: RoundDecision, deps: RoundDeps): Promise<bo
   const allocated = starts.filter((_, at) => outcomes[at] === 'allocated');
   await Promise.all(allocated.map(({ experiment }) => release(experiment, deps)));
   if (outcomes.includes('not-queued')) return true;
-  // The dispatcher that changed it makes the same starts, or sends a wake-up.
+  // After `changed`, the dispatcher that made the change starts the experiments or sends a wake-up.
   return start.length > MAX_STARTS && !outcomes.includes('changed');
 }
 
@@ -73,6 +73,6 @@ function toAllocation(start: Start, { versions, projectVersions }: RoundDecision
 
 async function release(experiment: string, { queue, log }: RoundDeps): Promise<void> {
   await queue.release(experiment).catch((err: unknown) => {
-    log.warn({ err, experiment }, 'the job of an allocated experiment is not released yet');
+    log.warn({ err, experiment }, 'cannot release the job of an allocated experiment yet');
   });
 }

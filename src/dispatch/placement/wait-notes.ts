@@ -3,21 +3,21 @@ import type { StartEstimate, Waiting, WaitNote } from '../../store/queue/contrac
 import type { StorePart } from '../../store/store.ts';
 import type { RoundDecision } from './round-decision.ts';
 
-/** So many notes are written at once; more of them only this often. */
+/** Up to this many notes are written at once; more notes are written only once in the time below. */
 const FEW_NOTES = 16;
 const MANY_NOTES_MS = 1_000;
-/** Estimates are made anew at most so often. */
+/** Minimum time between two estimates. */
 const ESTIMATES_MS = 1_000;
-/** An estimate that moved by less than this, and by less than this share of the time until then, is no news. */
-const NEWS_MS = 5_000;
-const NEWS_SHARE = 0.03;
+/** A new estimate is written if it moved by more than both of these: a time, and a share of the time until the start. */
+const MOVED_MS = 5_000;
+const MOVED_SHARE = 0.03;
 
-/** Says of everybody that waits why, at which place, and when it is expected to start; writes what has changed. */
+/** Writes the wait reason, queue position and estimated start of every queued experiment for which one has changed. */
 export function createWaitNotes(deps: {
   store: StorePart<'queue.note'>;
   now: () => number;
 }): (decision: RoundDecision) => Promise<void> {
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let writtenAt = Number.NEGATIVE_INFINITY;
   let estimatedAt = Number.NEGATIVE_INFINITY;
   let estimates = new Map<string, Estimate>();
   return async ({ input, schedule, waiting }) => {
@@ -34,12 +34,12 @@ export function createWaitNotes(deps: {
       if (reason === undefined) continue;
       rank += 1;
       const note = { reason, rank, ...toNote(estimates.get(experiment)) };
-      if (isNews(known.get(experiment)!, note, now)) changed.set(experiment, note);
+      if (hasChanged(known.get(experiment)!, note, now)) changed.set(experiment, note);
     }
     if (changed.size === 0) return;
-    // In a long line every start changes everybody's note: then a later round says it, so that starts come first.
-    if (changed.size > FEW_NOTES && now - saidAt < MANY_NOTES_MS) return;
-    saidAt = now;
+    // In a long queue every start changes all notes. A later round then writes them, so that starts come first.
+    if (changed.size > FEW_NOTES && now - writtenAt < MANY_NOTES_MS) return;
+    writtenAt = now;
     await deps.store.queue.note(changed);
   };
 }
@@ -51,7 +51,7 @@ function toNote(found: Estimate | undefined): Pick<WaitNote, 'estimate' | 'unkno
   return { estimate: { startAt: startAt!, earliest: earliest!, latest: latest! } };
 }
 
-function isNews(item: Waiting, note: WaitNote, now: number): boolean {
+function hasChanged(item: Waiting, note: WaitNote, now: number): boolean {
   if (item.reason !== note.reason || item.rank !== note.rank) return true;
   const [was, is] = [item.estimate ?? null, note.estimate ?? null];
   if (was === null || is === null) return was !== is || (item.unknown ?? undefined) !== note.unknown;
@@ -63,5 +63,5 @@ function hasMoved(
   is: StartEstimate,
   { time, now }: { time: keyof StartEstimate; now: number },
 ): boolean {
-  return Math.abs(was[time] - is[time]) > Math.max(NEWS_MS, NEWS_SHARE * (is[time] - now));
+  return Math.abs(was[time] - is[time]) > Math.max(MOVED_MS, MOVED_SHARE * (is[time] - now));
 }

@@ -39,7 +39,7 @@ describe('connections that break', () => {
   }
 
   // Without keepalive the stream stays silent and the experiment never ends.
-  test('half-open to the ray-worker: noticed, resumed, nothing lost', async () => {
+  test('a half-open connection to the ray-worker is noticed and resumed without a lost event', async () => {
     await throughProxy();
     const id = await bench.submit({ steps: ENDLESS, delayMs: 5 });
     await records(id, 20);
@@ -50,7 +50,7 @@ describe('connections that break', () => {
     assert.equal(bench.rayWorker.launches().filter((line) => line.experiment === id).length, 1);
   });
 
-  test('reset again and again: nothing lost or doubled', async () => {
+  test('a connection that is reset repeatedly loses and duplicates no event', async () => {
     await throughProxy();
     const id = await bench.submit({ steps: ENDLESS, delayMs: 10, batchBytes: 20_000 });
     for (let resets = 0; resets < 8; resets += 1) {
@@ -60,7 +60,7 @@ describe('connections that break', () => {
     await endsWhole(id);
   });
 
-  test('a ray-worker that is away: the state stays, and the story goes on when it is back', async () => {
+  test('an unreachable ray-worker: the state stays, and the attempt continues when it is back', async () => {
     await throughProxy();
     const id = await bench.submit({ steps: ENDLESS, delayMs: 5 });
     await records(id, 20);
@@ -102,7 +102,7 @@ describe('Redis', () => {
   });
   after(() => bench.stop());
 
-  test('killed and restarted under load: every experiment ends, no event lost or doubled', async () => {
+  test('killed and restarted under load: every experiment ends, and no event is lost or duplicated', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 6; index += 1)
       ids.push(await bench.submit({ steps: ENDLESS, delayMs: 5, batchBytes: 1_000 }));

@@ -10,7 +10,7 @@ const BATCHES = 4;
 const DEADLY = 2;
 
 /* Fails where deaths are not counted: it has no end; and where all that died together is tried together again. */
-test('a batch that kills every process that verifies it is given up after three; the batches beside it are verified', async (t) => {
+test('a batch that kills each process that verifies it is given up after three; other batches are verified', async (t) => {
   const bench = await startBench();
   t.after(() => bench.stop());
   const lease = await running(bench.store, { leaseMs: 3_600_000 });

@@ -40,7 +40,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
   }
 
   // Without takeOver the stream stops; with a claim anew instead of an attach there are two launches.
-  test('killed in mid-training: a second one attaches, no event lost or doubled, one launch', async (t) => {
+  test('killed during training: another dispatcher attaches, with one launch and no lost or duplicate event', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first' });
     const id = await bench.submit({ steps: ENDLESS, delayMs: 5, batchBytes: 2_000 });
     await underWay(id);
@@ -120,7 +120,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
   });
 
   // Without the fence, the drivers of both attempts run at the same time.
-  test('gone between Launch and its confirmation: the driver is fenced, one runs at a time', async (t) => {
+  test('killed between Launch and its confirmation: the driver is fenced, and one runs at a time', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first' });
     bench.rayWorker.launchFault = 'never-answer';
     // The driver of attempt 1 still runs when the second one takes over.
@@ -137,7 +137,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     assert.equal(bench.rayWorker.overlaps(), 0);
   });
 
-  test('asked to stop: hands over at once, and the training goes on', async (t) => {
+  test('asked to stop: hands over at once, and the training continues', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first' });
     const id = await bench.submit({ steps: ENDLESS, delayMs: 5 });
     await underWay(id);

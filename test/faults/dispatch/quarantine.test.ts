@@ -69,7 +69,7 @@ describe('experiments that share dispatchers which die again and again', () => {
     };
   }
 
-  test('quiet trainings all succeed, each in its first attempt, whatever happens to their dispatcher', async (t) => {
+  test('quiet trainings succeed in their first attempt while their dispatchers die', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first', leaseMs: LEASE_MS });
     const ids = await startQuiet();
     await Promise.all(ids.map((id) => bench.reaches(id, 'running')));
@@ -90,7 +90,7 @@ describe('experiments that share dispatchers which die again and again', () => {
     await endsWell(ids);
   });
 
-  test('a launch that kills each dispatcher is quarantined alone, and the others go on', async (t) => {
+  test('a launch that kills each dispatcher is quarantined alone, and other experiments continue', async (t) => {
     const poison = newExperimentId();
     const fleet = keepAlive(t, { leaseMs: LEASE_MS, diesAtLaunchOf: poison });
     const quiet = await startQuiet();

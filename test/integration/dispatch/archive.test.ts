@@ -8,7 +8,7 @@ after(() => bench.stop());
 const keys = createKeys('echelon');
 
 describe('dispatchers', () => {
-  test('archive what has ended, while one reads it, and delete what its project does not keep', async () => {
+  test('archive ended experiments during a read, and delete expired data', async () => {
     for (let count = 0; count < 2; count++) {
       await bench.dispatcher({ retentionMs: 50, archiveAfterMs: 0 });
     }

@@ -41,7 +41,7 @@ async function filesOf(id: string): Promise<string[]> {
 }
 
 // Fails without one of the lines of redis/lua/remove.lua, or without the collection of the archive.
-test('of an experiment that is deleted after its whole life nothing is left, in Redis or in the archive', async () => {
+test('a deleted experiment leaves nothing in Redis or in the archive', async () => {
   const id = await bench.submit({ steps: 4, batchBytes: 200_000, logLines: 3 });
   const kept = await bench.submit({ steps: 4, batchBytes: 200_000 });
   for (const one of [id, kept]) {

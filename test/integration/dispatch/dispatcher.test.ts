@@ -39,7 +39,7 @@ describe('a dispatcher', () => {
     assert.deepEqual([verification.batches, verification.batchesVerified, verification.exact], [5, 5, 20]);
   });
 
-  test('says that an experiment failed, and why', async () => {
+  test('records that an experiment failed, and why', async () => {
     const id = await bench.submit({ steps: 1, exitCode: 3 });
     const record = await bench.reaches(id, 'failed');
     assert.match(record.reason, /exit code 3/);
@@ -105,7 +105,7 @@ describe('a dispatcher', () => {
     await bench.reaches(id, 'succeeded');
   });
 
-  test('gives an attempt that the cluster has forgotten a new one', async () => {
+  test('starts a new attempt after the cluster has forgotten one', async () => {
     const id = await bench.submit({ hang: true });
     await bench.reaches(id, 'running');
     bench.rayWorker.forget();
@@ -115,7 +115,7 @@ describe('a dispatcher', () => {
   });
 });
 
-describe('a line longer than the room', () => {
+describe('a queue longer than the free room', () => {
   let bench: Bench;
   before(async () => {
     bench = await startBench({ cpus: 2 });
@@ -124,7 +124,7 @@ describe('a line longer than the room', () => {
   });
   after(() => bench.stop());
 
-  test('is worked off in order and within the room, by two dispatchers', async () => {
+  test('starts in order and within the room with two dispatchers', async () => {
     const ids = [];
     for (let index = 0; index < 12; index += 1) ids.push(await bench.submit({ steps: 2, delayMs: 5 }));
     const large = await bench.submit({ steps: 1 }, { cpus: 2, priority: 5 });
@@ -135,7 +135,7 @@ describe('a line longer than the room', () => {
     assert.equal(bench.rayWorker.overlaps(), 0);
   });
 
-  test('says why one waits that can never fit, and lets others pass', async () => {
+  test('gives an experiment that can never fit its wait reason, and starts others', async () => {
     const giant = await bench.submit({}, { cpus: 99 });
     const small = await bench.submit({});
     await bench.reaches(small, 'succeeded');

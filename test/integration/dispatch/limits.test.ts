@@ -15,7 +15,7 @@ describe('limits', () => {
   });
   after(() => bench.stop());
 
-  test('a timeout ends the driver, and the experiment has failed for it', async (t) => {
+  test('a timeout ends the driver and fails the experiment', async (t) => {
     const dispatcher = await bench.dispatcher();
     t.after(() => dispatcher.stop({ handOver: false }));
     const id = await bench.submit({ hang: true }, { timeoutSeconds: 0.2 });
@@ -29,7 +29,7 @@ describe('limits', () => {
   });
 
   // Fails where the time is a dispatcher's own: nobody's timer lives through its death.
-  test('a timeout survives the dispatcher that would have carried it out', async (t) => {
+  test('a timeout is enforced after its dispatcher died', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first' });
     const id = await bench.submit({ hang: true }, { timeoutSeconds: 1.5 });
     await bench.reaches(id, 'running');
@@ -41,7 +41,7 @@ describe('limits', () => {
     assert.equal(record.attempt, 1);
   });
 
-  test('a deadline ends what runs, and what waits without launching it', async (t) => {
+  test('a deadline ends a running experiment, and a queued one without a launch', async (t) => {
     const dispatcher = await bench.dispatcher();
     t.after(() => dispatcher.stop({ handOver: false }));
     // Long enough to be started before it also on a busy machine.
@@ -57,7 +57,7 @@ describe('limits', () => {
     assert.equal(launchesOf(bench, waiting), 0);
   });
 
-  test('what ends in time is not touched', async (t) => {
+  test('an experiment that ends in time is not affected', async (t) => {
     const dispatcher = await bench.dispatcher();
     t.after(() => dispatcher.stop({ handOver: false }));
     const deadline = new Date(Date.now() + 3_600_000).toISOString();
@@ -66,7 +66,7 @@ describe('limits', () => {
   });
 
   // Fails where take-over.lua counts nothing: it is launched, or dispatchers die, for ever.
-  test('what kills three dispatchers in a row is put in quarantine, and nothing of it runs', async (t) => {
+  test('an experiment that kills three dispatchers in a row is quarantined, and nothing of it runs', async (t) => {
     const id = await bench.submit({ hang: true }, { maxAttempts: 20 });
     for (const name of ['a', 'b', 'c']) {
       const victim = await startDispatcherProcess(bench, t, { id: name, holdBeforeLaunch: true });
@@ -86,7 +86,7 @@ describe('limits', () => {
   });
 
   // Fails where what a hand-over gave up uses up `maxAttempts`: the first real loss would be the last.
-  test('a hand-over before the launch takes no attempt from those that the spec allows', async (t) => {
+  test('a hand-over before the launch is not counted as an attempt', async (t) => {
     const claimed = Promise.withResolvers<void>();
     const leaving = Promise.withResolvers<void>();
     const first = await bench.dispatcher({
@@ -112,7 +112,7 @@ describe('limits', () => {
     assert.equal(launchesOf(bench, id), 2);
   });
 
-  test('a dispatcher that hands over as often is no crash', async (t) => {
+  test('repeated hand-overs are not counted as crashes', async (t) => {
     const id = await bench.submit({ hang: true });
     for (const name of ['d', 'e', 'f', 'g']) {
       const leaver = await startDispatcherProcess(bench, t, { id: name });

@@ -46,7 +46,7 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     }, 'the preflight is over');
   }
 
-  test('finds a spec of a small engine well, and starts nothing', async () => {
+  test('finds no problem in a spec of a small engine, and starts nothing', async () => {
     const { state, findings } = await look({ engine: 'replay', name: 'x', replay: { batches: 2 } });
     assert.equal(state, 'succeeded');
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     );
   });
 
-  test('says of verl-agent what the spec itself, the room and the checkout lack, errors first', async () => {
+  test('lists the problems of a verl-agent spec, the room and the checkout, errors first', async () => {
     const spec: ExperimentSpec = {
       ...{ engine: 'verl-agent', name: 'v', recipe: 'qwen2.5_1.5b_alfworld_train' },
       home: join(directory, 'nowhere'),

@@ -13,7 +13,7 @@ const waitingOf = async (bench: Bench, id: string) =>
   (await bench.store.queue.first(100)).find(({ experiment }) => experiment === id);
 
 describe('the queue', () => {
-  test('says when the next is expected to start, from the steps of the one that runs', async (t) => {
+  test('the estimated start of the next experiment follows from the steps of the running one', async (t) => {
     const bench = await benchFor(t, { cpus: 1 });
     await bench.dispatcher();
     const first = await bench.submit({ steps: 1_000, delayMs: 50 });
@@ -30,7 +30,7 @@ describe('the queue', () => {
     await bench.reaches(second, 'succeeded');
   });
 
-  test('starts nothing while it is paused', async (t) => {
+  test('nothing starts while it is paused', async (t) => {
     const bench = await benchFor(t, {});
     await bench.dispatcher();
     await bench.store.queue.setPaused({ kind: 'all' }, { by: 'ann', at: 1, reason: 'upgrade' });
@@ -42,7 +42,7 @@ describe('the queue', () => {
     await bench.reaches(id, 'succeeded');
   });
 
-  test('takes one of higher priority first, also where that was changed while it waits', async (t) => {
+  test('a higher priority starts first, also if it was raised while queued', async (t) => {
     const bench = await benchFor(t, { cpus: 1 });
     await bench.dispatcher();
     const blocker = await bench.submit({ hang: true });
@@ -60,7 +60,7 @@ describe('the queue', () => {
     assert.equal(other!.state, 'succeeded');
   });
 
-  test('two dispatchers together keep to the quota of a project', async (t) => {
+  test('two dispatchers together keep the quota of a project', async (t) => {
     const bench = await benchFor(t, { cpus: 64, gpus: 8 });
     await bench.store.projects.change('default', { gpuQuota: 2 });
     await Promise.all([bench.dispatcher(), bench.dispatcher()]);

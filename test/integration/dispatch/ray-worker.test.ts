@@ -90,7 +90,7 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
   const reportsStep = (id: string, step: number) =>
     bench.comes(id, `reported step ${step}`, ({ progress }) => progress.step >= step);
 
-  test('bring an experiment from submission to a complete verification', async () => {
+  test('take an experiment from submission to a complete verification', async () => {
     const id = await submit(3);
     await bench.reaches(id, 'succeeded');
     const { verification } = await bench.comes(id, 'was verified', isVerified);
@@ -126,7 +126,7 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
     assert.deepEqual(ended, ['killed', 'succeeded']);
   });
 
-  test('run a real spec of the replay engine, and tell a faulty estimator from a right one', async () => {
+  test('run a spec of the replay engine, and distinguish a faulty estimator from a right one', async () => {
     for (const fault of ['none', 'sample-std'] as const) {
       const { spec } = resolveSpec({
         engine: 'replay',

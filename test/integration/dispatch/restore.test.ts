@@ -69,7 +69,7 @@ async function restore(copy: string, bench: Bench, t: Scope) {
 }
 
 describe('an old copy of the store beside live ray-workers', () => {
-  test('meets the attempt that runs, instead of launching a second driver', async (context) => {
+  test('finds the running attempt and launches no second driver', async (context) => {
     const t = reversed(context);
     const bench = await startBench();
     t.after(() => bench.stop());
@@ -139,7 +139,7 @@ describe('an old copy of the store beside live ray-workers', () => {
     assert.ok((await client.list(id)).every(({ running }) => !running));
   });
 
-  test('passes a tombstone that is above its record', async (context) => {
+  test('continues above a tombstone that its record does not know', async (context) => {
     const t = reversed(context);
     const bench = await startBench();
     t.after(() => bench.stop());

@@ -27,7 +27,7 @@ describe('rules on a dispatcher', () => {
     );
 
   // Fails where the memory of a rule or its place in the stream is kept by the dispatcher and not in the store.
-  test('a dispatcher that is replaced in between neither forgets a row nor fires twice', async () => {
+  test('a rule neither loses its count nor fires twice when the dispatcher is replaced', async () => {
     const first = await bench.dispatcher();
     const marks = { name: 'odd', when: { metric: ['odd/value'], notFinite: true as const } };
     const stops = { name: 'low', when: { metric: ['loss'], below: 0.02 }, for: 20, do: 'stop' as const };
@@ -54,7 +54,7 @@ describe('rules on a dispatcher', () => {
     assert.deepEqual(bench.rayWorker.running(), []);
   });
 
-  test('a verdict that comes after the end marks, keeps the batch, and changes no state', async () => {
+  test('a report after the end marks the experiment, retains the batch, and changes no state', async () => {
     const late = await startBench();
     try {
       const over = Promise.withResolvers<void>();

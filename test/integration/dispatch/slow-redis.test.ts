@@ -56,7 +56,7 @@ test('with a Redis whose every answer takes half a second, submissions are accep
   }
 });
 
-test('a process that starts waits for a Redis that is away, for a bounded time', async (t) => {
+test('a starting process waits for an unreachable Redis for a bounded time', async (t) => {
   const server = await redisFor(t);
   await server.kill();
   const hasty = await settingsFor(t, server.url, { ECHELON_START_WAIT_MS: '0' });

@@ -23,7 +23,7 @@ function replay(run: string, options: { after?: number; exitCode?: number; seed?
   };
 }
 
-describe('trainings and the evaluations behind them, on the real ray-worker', () => {
+describe('trainings and their evaluations, on the real ray-worker', () => {
   let bench: Bench;
   let rayWorker: PythonRayWorker;
   let directory: string;
@@ -45,7 +45,7 @@ describe('trainings and the evaluations behind them, on the real ray-worker', ()
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('each evaluation runs once its own training has succeeded, and not where it failed', async () => {
+  test('an evaluation runs after its training has succeeded, and not after it failed', async () => {
     const { store } = bench;
     const draft = draftChain('a chain', [
       replay('good'),

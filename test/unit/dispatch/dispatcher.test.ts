@@ -9,7 +9,7 @@ describe('createDispatcher', () => {
   });
   after(() => bench.stop());
 
-  test('counts what it has in hand, renews it, and lets go of what it lost', async () => {
+  test('counts its attempts, renews their leases, and drops lost ones', async () => {
     const dispatcher = await bench.dispatcher();
     const id = await bench.submit({ hang: true });
     await bench.reaches(id, 'running');
@@ -29,7 +29,7 @@ describe('createDispatcher', () => {
     await dispatcher.stop({ handOver: true });
   });
 
-  test('lets its leases go when it stops, and claims nothing more', async () => {
+  test('releases its leases when it stops, and acquires no more', async () => {
     const dispatcher = await bench.dispatcher({ leaseMs: 60_000 });
     const id = await bench.submit({ hang: true });
     await bench.reaches(id, 'running');

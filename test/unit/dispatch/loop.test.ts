@@ -39,7 +39,7 @@ describe('a loop', () => {
     assert.equal(times, 3);
   });
 
-  test('comes again by itself, also after a failure, and tells of equal failures once', async () => {
+  test('runs again by itself, also after a failure, and logs equal failures once', async () => {
     const told: string[] = [];
     let times = 0;
     const loop = createLoop({
@@ -58,7 +58,7 @@ describe('a loop', () => {
   });
 
   // Fails where a poke does not wait: each end of a burst would ask the cluster anew.
-  test('with a rest, pokes in it come together to one time at its end', async () => {
+  test('combines pokes during its rest into one run at the end of the rest', async () => {
     const begun: number[] = [];
     const loop = createLoop({
       ...{ name: 'test', everyMs: NEVER_MS, restMs: 30, log: QUIET },

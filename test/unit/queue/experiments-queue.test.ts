@@ -49,7 +49,7 @@ describe('the experiments queue', () => {
     return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
   };
 
-  test('holds an experiment once, delayed, under its own id and with nothing but that', async () => {
+  test("has one delayed job per experiment, with the experiment's id and no data", async () => {
     await enqueue('exp-a');
     await enqueue('exp-a', 'exp-b');
     assert.deepEqual(await jobs(), { delayed: 2 });
@@ -85,21 +85,21 @@ describe('the experiments queue', () => {
   });
 
   // Fails if nothing is read after the job was added: the job of a running experiment would stay on the board for a day.
-  test('a job that comes too late for its experiment is removed', async () => {
+  test('a job that is added after its experiment left the queue is removed', async () => {
     states.set('exp-a', 'queued');
     inBetween = async () => void states.delete('exp-a');
     await queue.enqueue(['exp-a', 'exp-b']);
     assert.deepEqual(await jobs(), {});
   });
 
-  test('a job that comes after the release that missed it is released', async () => {
+  test('a job that is added after its release is released', async () => {
     states.set('exp-a', 'queued');
     inBetween = async () => void states.set('exp-a', 'allocated');
     await queue.enqueue(['exp-a']);
     assert.deepEqual(await jobs(), { waiting: 1 });
   });
 
-  test('says which experiments have no job', async () => {
+  test('names the experiments that have no job', async () => {
     const ids = Array.from({ length: 7 }, (_, at) => `exp-${at}`);
     await enqueue(...ids);
     await queue.release('exp-3');

@@ -14,7 +14,7 @@ function held() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what comes while a call is on its way goes in the next one, in order', async () => {
+test('items that are added during a call are sent in the next call, in order', async () => {
   const { calls, send } = held();
   const { add, idle } = gathering(send, 10);
   const first = add(1);
@@ -33,7 +33,7 @@ test('what comes while a call is on its way goes in the next one, in order', asy
   await Promise.all([second, third, idle()]);
 });
 
-test('a call that fails is told to its own items only', async () => {
+test('a failed call rejects its own items only', async () => {
   const { calls, send } = held();
   const { add, idle } = gathering(send, 10);
   const failing = assert.rejects(add(1), /away/);
@@ -46,7 +46,7 @@ test('a call that fails is told to its own items only', async () => {
   await Promise.all([next, idle()]);
 });
 
-test('one call carries no more than it may', async () => {
+test('a call has at most the maximum number of items', async () => {
   const sizes: number[] = [];
   const { add } = gathering(async (items: number[]) => void sizes.push(items.length), 4);
   await Promise.all(Array.from({ length: 10 }, (_, at) => add(at)));

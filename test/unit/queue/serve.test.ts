@@ -43,7 +43,7 @@ async function bench(t: Scope, served: (experiment: string) => Promise<Served>, 
   return { redis, queue, errors, told, add, start };
 }
 
-test('a job that is served is removed, and that is told', async (t) => {
+test('a completed job is removed and reported', async (t) => {
   const { queue, told, add } = await bench(t, async () => 'complete');
   await add('exp-a');
   await until(() => told.length === 1, 'it is told');
@@ -51,7 +51,7 @@ test('a job that is served is removed, and that is told', async (t) => {
   assert.equal(await queue.getJob('exp-a'), undefined);
 });
 
-test('the job of a queued experiment is delayed, and that is told', async (t) => {
+test('the job of a queued experiment is delayed and reported', async (t) => {
   const { queue, told, add } = await bench(t, async () => 'queued');
   await add('exp-a');
   await until(() => told.length === 1, 'it is told');
@@ -60,7 +60,7 @@ test('the job of a queued experiment is delayed, and that is told', async (t) =>
   assert.deepEqual([await job.getState(), job.delay > QUEUED_MS / 2], ['delayed', true]);
 });
 
-test('a job that nobody can serve now, or whose handler throws, is received again', async (t) => {
+test('a job that cannot be handled now, or whose handler throws, is received again', async (t) => {
   const answers: (() => Promise<Served>)[] = [
     async () => 'soon',
     () => Promise.reject(new Error('away')),

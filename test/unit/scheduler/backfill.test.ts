@@ -23,7 +23,7 @@ function guard(ends: [string, number][]) {
   return { n: n!, m: m!, small: small!, of: createBackfill(waits('head', 7), one!.nodes, 0) };
 }
 
-test('one that is over in time may start, another may not', () => {
+test("an experiment that ends before the head's start may start; a longer one may not", () => {
   const { n, of } = guard([['o', 100]]);
   assert.deepEqual([of.head?.node.id, of.head?.at.likely], ['n', 100]);
   assert.equal(of.allows(waits('x', 2), n, exactly(100)), true);
@@ -31,7 +31,7 @@ test('one that is over in time may start, another may not', () => {
   assert.equal(of.allows(waits('x', 2), n, null), false);
 });
 
-test('one beside which the head still has room may stay, as far as that goes', () => {
+test('experiments may start while the head still has room beside them', () => {
   const { n, of } = guard([['o', 100]]);
   assert.equal(of.allows(waits('x', 1), n, null), true);
   of.take(waits('x', 1), n, null);
@@ -39,7 +39,7 @@ test('one beside which the head still has room may stay, as far as that goes', (
   assert.equal(of.allows(waits('y', 0, 14), n, null), true, 'CPUs that the head does not need');
 });
 
-test('nodes that the head cannot use, or will not wait for, are free', () => {
+test('nodes that the head cannot use or does not need are free for backfill', () => {
   const { m, small, of } = guard([
     ['o', 100],
     ['u', 200],
@@ -63,7 +63,7 @@ function two(late: number) {
 }
 
 /* Fails where the bounds are not those of the latest end here and the earliest there. */
-test('a node is free where another surely has room for the head before it has', () => {
+test('a node is free for backfill if another node certainly has room for the head earlier', () => {
   const sure = two(12);
   assert.equal(sure.of.head?.node, sure.a);
   assert.equal(sure.of.allows(waits('x', 2), sure.b, null), true);
@@ -76,7 +76,7 @@ test('a node is free where another surely has room for the head before it has', 
 });
 
 /* Fails where an earliest end is compared: the head is expected where it most likely starts first. */
-test('the head is expected where it most likely has room first, in whatever order the nodes come', () => {
+test('the head is expected on the node that most likely has room first, in any order of the nodes', () => {
   const nodes = [node('soon', 8, 16), node('perhaps', 8, 16)];
   for (const order of [nodes, nodes.toReversed()]) {
     const [one] = toRoundClusters({
@@ -92,13 +92,13 @@ test('the head is expected where it most likely has room first, in whatever orde
 });
 
 /* Fails where a likely end is compared in place of the latest, or with a likely start of the head. */
-test('one that may be over too late does not start', () => {
+test('an experiment that may end too late does not start', () => {
   const { a, of } = two(12);
   assert.equal(of.allows(waits('x', 4), a, { early: 1, likely: 2, late: 5 }), true);
   assert.equal(of.allows(waits('x', 4), a, { early: 1, likely: 2, late: 5.1 }), false);
 });
 
-test('where no end is known, only what the head does not need may be taken', () => {
+test('if no end is known, experiments may take only what the head does not need', () => {
   const { n, m, small, of } = guard([]);
   assert.equal(of.head, null);
   for (const at of [n, m]) {

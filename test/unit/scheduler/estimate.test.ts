@@ -18,7 +18,7 @@ function estimates(input: ScheduleInput) {
   return estimate(input, scheduleRound(input));
 }
 
-test('the next starts at the end of the one that is in its way, the one behind after that', () => {
+test('the head starts at the end of the running experiment, and the next one at the end of the head', () => {
   const found = estimates({
     waiting: [waits('x', 8), waits('y', 8)],
     clusters: [cluster('a', NODE)],
@@ -31,7 +31,7 @@ test('the next starts at the end of the one that is in its way, the one behind a
   assert.deepEqual(found.get('y')?.at, { early: 60, likely: 120, late: 180 });
 });
 
-test('says of whom it is not known when it ends', () => {
+test('the reason for a missing estimate names the experiment whose run time is unknown', () => {
   const input: ScheduleInput = {
     waiting: [waits('x', 8), waits('y', 8)],
     clusters: [cluster('a', NODE)],
@@ -49,7 +49,7 @@ test('says of whom it is not known when it ends', () => {
   assert.equal(closed.get('x')?.why, 'the queue is paused by ann');
 });
 
-test('one that waits for its quota starts when its project gives GPUs back', () => {
+test('an experiment that waits for its quota starts when its project releases GPUs', () => {
   const found = estimates({
     waiting: [waits('x', 2), waits('y', 2, 1, { project: 'q' }), waits('z', 2)],
     clusters: [cluster('a', [node('n', 6, 64)])],
@@ -63,7 +63,7 @@ test('one that waits for its quota starts when its project gives GPUs back', () 
 });
 
 /* Fails where GPUs of others count for the quota, or where it is looked at only once it is known to be free. */
-test('a quota is waited for although there is room, and what others give back does not help', () => {
+test('an experiment waits for its quota although there is room, and GPUs of other projects do not help', () => {
   const found = estimates({
     waiting: [waits('x', 2), waits('y', 3)],
     clusters: [cluster('a', [node('n', 32, 64)])],
@@ -93,7 +93,7 @@ test('experiments without GPUs follow each other on the CPUs', () => {
 });
 
 /* Fails where bounds are compared in place of what is most likely. */
-test('of two clusters the one counts that most likely has room first', () => {
+test('of two clusters, the one that most likely has room first counts', () => {
   const found = estimates({
     waiting: [waits('x', 8)],
     clusters: [cluster('a', NODE), cluster('b', NODE)],
@@ -110,7 +110,7 @@ test('of two clusters the one counts that most likely has room first', () => {
 });
 
 // The times are those that the simulation of the same line then really has, where all is known and nobody overtakes.
-test('where all lengths are known, experiments start when it was said', () => {
+test('if all run times are known, experiments start at their estimates on any clusters', () => {
   const random = createRandom(7);
   for (let run = 0; run < 50; run += 1) {
     const more = [node('m', 8, 64), node('o', 4, 64)];

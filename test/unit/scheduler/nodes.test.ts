@@ -22,7 +22,7 @@ function open(ends: [string, number][], gpus: number[]) {
   return one!.nodes[0]!;
 }
 
-test('says when a node will have room, and what is free beside it then', () => {
+test('a release has the time of room and the remaining free amount', () => {
   const full = open(
     [
       ['o0', 300],
@@ -39,13 +39,13 @@ test('says when a node will have room, and what is free beside it then', () => {
   assert.equal(releaseOf({ gpus: 9, cpus: 1 }, full, 0), null);
 });
 
-test('says nothing where it takes the end of one of which nobody knows when it ends', () => {
+test('no release is expected if it needs an end that is not known', () => {
   const full = open([['o0', 300]], [4, 4]);
   assert.deepEqual(releaseOf({ gpus: 4, cpus: 1 }, full, 0)?.at, exactly(300));
   assert.equal(releaseOf({ gpus: 5, cpus: 1 }, full, 0), null);
 });
 
-test('bounds the time of room by all that have to end, and by now', () => {
+test('the bounds of a release follow from all ends that it needs, and from now', () => {
   const spans = new Map([
     ['o0', { early: 10, likely: 20, late: 90 }],
     ['o1', { early: 15, likely: 30, late: 40 }],
@@ -61,7 +61,7 @@ test('bounds the time of room by all that have to end, and by now', () => {
   assert.deepEqual(at(8, 35), { early: 35, likely: 35, late: 90 });
 });
 
-test('gives back what it took, when that ends', () => {
+test('an allocation is released at its end', () => {
   const empty = open([], []);
   take(empty, waits('x', 6, 3), exactly(50));
   assert.deepEqual([empty.gpus, empty.cpus], [2, 13]);
@@ -71,7 +71,7 @@ test('gives back what it took, when that ends', () => {
   });
 });
 
-test('takes only nodes that are allowed', () => {
+test('the best node is one of the allowed nodes', () => {
   const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 4, 16), node('m', 8, 16)])],
     reservations: new Map(),
@@ -83,12 +83,8 @@ test('takes only nodes that are allowed', () => {
   assert.equal(bestNode({ gpus: 1, cpus: 1 }, one!.nodes)?.id, 'm');
 });
 
-test('counts a reservation that names no project for the default one', () => {
-  assert.equal(open([], [1]).allocations[0]?.project, 'default');
-});
-
 // Two dispatchers that see the nodes in another order choose the same one.
-test('the node is the fullest by GPUs, then by CPUs, then the first by its id, in whatever order they come', () => {
+test('the best node is the fullest by GPUs, then by CPUs, then the lowest id, in any order of the nodes', () => {
   const small = fc.integer({ min: 0, max: 3 });
   const free = fc.uniqueArray(fc.record({ id: fc.constantFrom(...'abcdef'), gpus: small, cpus: small }), {
     selector: ({ id }) => id,
@@ -105,7 +101,7 @@ test('the node is the fullest by GPUs, then by CPUs, then the first by its id, i
   );
 });
 
-test('rounding of decimal fractions neither makes room nor takes it', () => {
+test('rounding errors of decimal fractions do not change whether an amount fits', () => {
   assert.equal(fits({ gpus: 0.3, cpus: 0.3 }, { gpus: 0.1 + 0.2 - 1e-9, cpus: 0.3 - 1e-9 }), true);
   assert.equal(fits({ gpus: 0.3, cpus: 0 }, { gpus: 0.299, cpus: 1 }), false);
   assert.equal(fits({ gpus: 0, cpus: 0.3 }, { gpus: 1, cpus: 0.299 }), false);

@@ -36,7 +36,7 @@ test('priority comes before every share', () => {
   ]);
 });
 
-test('projects take turns by what they hold for their weight, and inside one the first is first', () => {
+test('projects take turns by their share for their weight, and their experiments come in order of arrival', () => {
   const waiting = [...of('a', 4), ...of('b', 4)];
   assert.deepEqual(orderOf(waiting), ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4']);
   const weightOf = (project: string) => (project === 'a' ? 1 : 3);
@@ -45,7 +45,7 @@ test('projects take turns by what they hold for their weight, and inside one the
   assert.deepEqual(orderOf(waiting, { held }).slice(0, 4), ['b1', 'b2', 'a1', 'b3']);
 });
 
-test('a share is that of the resource of which most is held', () => {
+test('the dominant share is that of the resource with the larger share', () => {
   assert.equal(dominantShare({ gpus: 2, cpus: 5 }, { gpus: 8, cpus: 10 }), 0.5);
   assert.equal(dominantShare({ gpus: 6, cpus: 5 }, { gpus: 8, cpus: 10 }), 0.75);
   assert.equal(dominantShare({ gpus: 0, cpus: 5 }, { gpus: 0, cpus: 10 }), 0.5);
@@ -53,7 +53,7 @@ test('a share is that of the resource of which most is held', () => {
 });
 
 /* Fails where CPUs are not counted among what is held, had or taken. */
-test('CPUs count as GPUs do', () => {
+test('CPUs count like GPUs', () => {
   const waiting = ['a', 'b'].flatMap((project) =>
     [1, 2].map((at) => waits(`${project}${at}`, 0, 300, { project })),
   );
@@ -70,7 +70,7 @@ test('CPUs count as GPUs do', () => {
   assert.deepEqual(capacityOf(all), { gpus: 9, cpus: 40 });
 });
 
-test('ends where the window of a project is used up: who is next is not known', () => {
+test('the order ends when the window of a project is used up, and names the project', () => {
   const waiting = [...of('a', 1), ...of('b', 3)];
   assert.deepEqual(orderOf(waiting, { truncated: new Set(['a']) }), ['a1']);
   assert.deepEqual(orderOf(waiting, { truncated: new Set(['b']) }), ['a1', 'b1', 'b2', 'b3']);
@@ -102,7 +102,7 @@ const CAPACITY = { gpus: 64, cpus: 512 };
 const NOTHING = { gpus: 0, cpus: 0 };
 
 // Fails where the heap does not keep the first on top, or where a share is not that after the last turn.
-test('the order is that of a look at all projects before each turn', () => {
+test('the order equals that of comparing all projects before each turn', () => {
   const item = fc.record({
     project: fc.constantFrom(...PROJECTS),
     gpus: fc.integer({ min: 0, max: 8 }),

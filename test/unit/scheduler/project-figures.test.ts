@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { projectFigures } from '../../../src/scheduler/project-figures.ts';
 import { cluster, node } from '../../support/queue.ts';
 
-test('adds up what each project holds over all clusters', () => {
+test('the figures of a project are summed over all clusters', () => {
   const held = { node: 'n', cpus: 8 };
   const figures = projectFigures({
     clusters: [cluster('a', [node('n', 8, 16)]), cluster('b', [node('n', 8, 16)])],

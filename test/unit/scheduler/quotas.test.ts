@@ -6,7 +6,7 @@ import { waits } from '../../support/queue.ts';
 const quotas = (used: number, gpuQuota: number | null) =>
   createQuotas(new Map([['p', { gpus: used, cpus: 0 }]]), () => ({ weight: 1, gpuQuota }));
 
-test('refuses what would exceed the quota, and says how much of it is held', () => {
+test('an experiment that would exceed the quota is refused with the held number of GPUs', () => {
   const of = quotas(6, 8);
   assert.equal(of.refusal(waits('x', 2)), null);
   of.take(waits('x', 2));
@@ -14,14 +14,14 @@ test('refuses what would exceed the quota, and says how much of it is held', () 
 });
 
 // Without this a stream of small ones of the same project would take every GPU that a large one waits for.
-test('lets nobody of the project past one that waits for the quota, but those without GPUs', () => {
+test('only experiments without GPUs pass an experiment of their project that waits for the quota', () => {
   const of = quotas(6, 8);
   assert.match(of.refusal(waits('large', 4)) ?? '', /^needs 4 GPUs/);
   assert.equal(of.refusal(waits('small', 1)), 'waits for large, which waits for the GPU quota of project p');
   assert.equal(of.refusal(waits('cpus', 0)), null);
 });
 
-test('one that the quota can never hold says so and holds nobody up', () => {
+test('an experiment larger than the quota gets that reason and delays no other', () => {
   const of = quotas(0, 8);
   assert.match(
     of.refusal(waits('huge', 9)) ?? '',
@@ -30,7 +30,7 @@ test('one that the quota can never hold says so and holds nobody up', () => {
   assert.equal(of.refusal(waits('small', 1)), null);
 });
 
-test('keeps what one that is next on a cluster will take', () => {
+test('the GPUs of a blocked head are reserved within the quota', () => {
   const of = quotas(2, 8);
   of.reserve(waits('next', 4));
   assert.equal(of.refusal(waits('x', 2)), null);

@@ -91,7 +91,7 @@ describe('over any history', () => {
     );
   });
 
-  test('everybody who can ever run does, once the arrivals end', () => {
+  test('every experiment that fits anywhere starts after the arrivals end', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const built = build(history);
@@ -103,7 +103,7 @@ describe('over any history', () => {
   });
 
   // Fails where the heap compares shares before priorities, and where one that does not fit holds no place.
-  test('on a strict cluster nobody passes one of higher priority, nor an earlier one of its own project', () => {
+  test('on a strict cluster, no experiment passes one of higher priority or an earlier one of its project', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const { clusters, arrivals, projects } = build({ ...history, quotas: [null, null, null] });
@@ -223,7 +223,7 @@ function sum(items: readonly { gpus: number; cpus: number }[], what: 'gpus' | 'c
 
 describe('under saturation', () => {
   // Fails where whoever is behind the head may always start, and where the quota is not kept for the first.
-  test('a large one starts although small ones never stop coming', () => {
+  test('a large experiment starts although small ones keep arriving', () => {
     const small = (number: number): Arrival => ({ at: number, item: waits(`e${number}`, 1), length: 10 });
     const arrivals = Array.from({ length: 300 }, (_, number) => small(number));
     const large: Arrival = { at: 50, item: waits('large', 8), length: 10 };
@@ -239,7 +239,7 @@ describe('under saturation', () => {
   });
 
   // Fails without the weights, and where the order does not count what a project holds.
-  test('shares of GPUs become those of the weights, whatever was held before', () => {
+  test('shares of GPUs approach the weights from any state', () => {
     const weights = { p: 1, q: 2, r: 4 };
     const projects = new Map(
       Object.entries(weights).map(([name, weight]) => [name, { weight, gpuQuota: null }]),

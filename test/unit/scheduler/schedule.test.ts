@@ -12,7 +12,7 @@ const started = (schedule: ReturnType<typeof scheduleRound>) =>
   schedule.start.map((start) => start.experiment);
 
 describe('scheduleRound', () => {
-  test('starts in the order of the line what fits on one node', () => {
+  test('experiments that fit on one node start in the order of the queue', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
     const schedule = scheduleRound({
       waiting: [waits('x', 2), waits('y', 2), waits('z', 1)],
@@ -27,7 +27,7 @@ describe('scheduleRound', () => {
     assert.deepEqual(schedule.open, []);
   });
 
-  test('never adds up the room of two nodes', () => {
+  test('an experiment never starts on the combined room of two nodes', () => {
     const clusters = [cluster('a', [node('m', 4, 8), node('n', 8, 8)])];
     const reservations = new Map([
       ['a', [{ experiment: 'o', project: 'default', node: 'n', gpus: 4, cpus: 1 }]],
@@ -36,7 +36,7 @@ describe('scheduleRound', () => {
     assert.deepEqual(schedule.start, []);
   });
 
-  test('takes the fullest node that has room', () => {
+  test('an experiment takes the fullest node that has room', () => {
     const clusters = [cluster('a', [node('large', 8, 8), node('small', 2, 8)])];
     const schedule = scheduleRound({ waiting: [waits('x', 1), waits('y', 8)], clusters, reservations: none });
     assert.deepEqual(
@@ -45,7 +45,7 @@ describe('scheduleRound', () => {
     );
   });
 
-  test('makes those behind wait for one that does not fit, unless the cluster allows backfill', () => {
+  test('later experiments wait for one that does not fit, unless the cluster allows backfill', () => {
     const nodes = [node('n', 4, 16, { gpusUsed: 2 })];
     const waiting = [waits('large', 4), waits('small', 1)];
     const strict = scheduleRound({ waiting, clusters: [cluster('a', nodes)], reservations: none });
@@ -69,7 +69,7 @@ describe('scheduleRound', () => {
     );
   });
 
-  test('takes the experiments of projects in turn, and says whose GPUs are used up', () => {
+  test('projects take turns, and wait reasons name the project whose quota is used up', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
     const waiting = [
       ...['a1', 'a2', 'a3', 'a4'].map((id) => waits(id, 1, 1, { project: 'a' })),
@@ -88,7 +88,7 @@ describe('scheduleRound', () => {
   });
 
   /* Fails where who waits for room does not count, or who cannot start whatever happens does. */
-  test('gives the next turn to another project where one waits for room, not where it is passed over', () => {
+  test("a blocked experiment counts as its project's turn, a refused one does not", () => {
     const q = waits('q1', 8, 1, { project: 'q' });
     const order = (first: Waiting) =>
       scheduleRound({
@@ -101,7 +101,7 @@ describe('scheduleRound', () => {
   });
 
   // Fails where only the first of those that ask for the same counts.
-  test('gives turns also among those that wait for the same room', () => {
+  test('projects take turns among experiments of the same shape', () => {
     const schedule = scheduleRound({
       waiting: ['p1', 'p2', 'p3', 'q1', 'q2'].map((id) => waits(id, 8, 1, { project: id[0]! })),
       clusters: [cluster('a', [node('n', 8, 64, { gpusUsed: 4 })])],
@@ -114,7 +114,7 @@ describe('scheduleRound', () => {
   });
 
   // Fails where nothing is kept for the one that is next on a cluster, or also for those behind it.
-  test('keeps of a quota what the next on a cluster will take, and nothing for those behind it', () => {
+  test('the quota reserves GPUs for the blocked head of a cluster, and not for later experiments', () => {
     const clusters = [cluster('a', [node('n', 8, 64, { gpusUsed: 8 })]), cluster('b', [node('m', 8, 64)])];
     const schedule = scheduleRound({
       waiting: [
@@ -131,7 +131,7 @@ describe('scheduleRound', () => {
   });
 
   // Fails where what is held is counted on the nodes: a cluster that is not seen has none.
-  test('counts for a quota also what is held on nodes that are not seen', () => {
+  test('allocations on nodes that are not reported count towards the quota', () => {
     const clusters = [cluster('a', [node('n', 4, 16)]), cluster('silent', [], { answering: false })];
     const held = { experiment: 'o', node: 'm', gpus: 4, cpus: 1, project: 'p' };
     const schedule = scheduleRound({
@@ -143,7 +143,7 @@ describe('scheduleRound', () => {
     assert.match(schedule.reasons.get('x') ?? '', /project p holds 4 of the 4/);
   });
 
-  test('starts nothing while the line, a project or a cluster is paused, and says by whom', () => {
+  test('nothing starts while the queue, a project or a cluster is paused, and wait reasons name the person', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
     const waiting = [waits('x', 1), waits('y', 1, 1, { project: 'q' })];
     const line = scheduleRound({ waiting, clusters, reservations: none, paused: ' by ann: upgrade' });
@@ -162,7 +162,7 @@ describe('scheduleRound', () => {
   });
 
   // Fails without pauseAfterLoss.
-  test('starts nobody before the time that a lost attempt waits, and lets others pass meanwhile', () => {
+  test('an experiment waits after a lost attempt, and others start meanwhile', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
     const waiting = [waits('lost', 4, 1, { notBefore: 60_000 }), waits('other', 4)];
     const schedule = scheduleRound({ waiting, clusters, reservations: none });
@@ -172,7 +172,7 @@ describe('scheduleRound', () => {
     assert.deepEqual(started(scheduleRound({ waiting: due, clusters, reservations: none })), ['lost']);
   });
 
-  test('takes clusters whose labels are all those that are asked for', () => {
+  test('an experiment starts only on a cluster that has all its labels', () => {
     const clusters = [
       cluster('a', [node('n', 4, 16)], { labels: { gpu: 'h100', zone: 'x' } }),
       cluster('b', [node('n', 4, 16)], { labels: { gpu: 'h200', zone: 'x' } }),
@@ -191,7 +191,7 @@ describe('scheduleRound', () => {
     assert.match(schedule.reasons.get('z') ?? '', /the nodes of cluster a have at most 4 GPUs/);
   });
 
-  test('stops where the window of a project is used up, and tells which', () => {
+  test('the round stops when the window of a project is used up, and names the project', () => {
     const clusters = [cluster('a', [node('n', 8, 16)])];
     const waiting = [
       waits('a1', 1, 1, { project: 'a' }),
@@ -203,7 +203,7 @@ describe('scheduleRound', () => {
   });
 
   // Fails where the end of such a window ends the schedule: the others would wait for a project that cannot start anyway.
-  test('goes on behind the window of a project of which nobody can start any more', () => {
+  test('the round continues after the window of a project that can start no more experiments', () => {
     const clusters = [cluster('a', [node('n', 8, 16)])];
     const waiting = ['a1', 'a2', 'b1'].map((id) => waits(id, 1, 1, { project: id[0]! }));
     const truncated = new Set(['a']);
@@ -215,7 +215,7 @@ describe('scheduleRound', () => {
     }
   });
 
-  test('tells on which clusters somebody further behind might start', () => {
+  test('the schedule names the clusters on which a later experiment might start', () => {
     const [full, free] = [node('n', 8, 16, { cpusUsed: 16 }), node('m', 8, 16)];
     const places = (...clusters: ClusterView[]) => {
       const waiting = [waits('x', 8, 16, { cluster: 'a' })];
@@ -230,7 +230,7 @@ describe('scheduleRound', () => {
     assert.deepEqual(places(cluster('a', [full, busy])), [[], []]);
   });
 
-  test('says where there will be room first, and of those behind what stands in their way', () => {
+  test('wait reasons name the node that has room first, and for later experiments the blocked head', () => {
     const minutes = (count: number) => exactly(count * 60_000);
     const nodes = (...ids: string[]) => ids.map((id) => node(id, 4, 16, { gpusUsed: 4 }));
     const held = (experiment: string, at: string) => ({
@@ -268,20 +268,20 @@ describe('scheduleRound', () => {
     );
   });
 
-  test('lets nobody be held up by an experiment for another cluster', () => {
+  test('an experiment for another cluster blocks no experiment', () => {
     const clusters = [cluster('a', [node('n', 4, 8, { gpusUsed: 4 })]), cluster('b', [node('n', 4, 8)])];
     const waiting = [waits('x', 4, 1, { cluster: 'a' }), waits('y', 4, 1, { cluster: 'b' })];
     assert.deepEqual(started(scheduleRound({ waiting, clusters, reservations: none })), ['y']);
   });
 
-  test('says of one that can never fit that it cannot, and passes it', () => {
+  test('an experiment that can never fit gets that reason and blocks no other', () => {
     const clusters = [cluster('a', [node('n', 4, 8)])];
     const schedule = scheduleRound({ waiting: [waits('x', 5), waits('y', 1)], clusters, reservations: none });
     assert.deepEqual(started(schedule), ['y']);
     assert.match(schedule.reasons.get('x') ?? '', /can never fit: needs 5 GPUs .* at most 4 GPUs and 8 CPUs/);
   });
 
-  test('starts nothing on a draining cluster, says so, and takes another where any will do', () => {
+  test('nothing starts on a draining cluster; an experiment for any cluster starts on another one', () => {
     const draining = cluster('a', [node('n', 4, 8)], { draining: true });
     const pinned = waits('x', 1, 1, { cluster: 'a' });
     const alone = scheduleRound({
@@ -297,7 +297,7 @@ describe('scheduleRound', () => {
     assert.deepEqual([started(schedule), schedule.start[0]?.cluster], [['y'], 'b']);
   });
 
-  test('starts nothing on a cluster that does not answer, and keeps the place there', () => {
+  test('nothing starts on a silent cluster, and the first experiment for it stays its blocked head', () => {
     const silent = cluster('a', [node('n', 4, 8)], { answering: false });
     const schedule = scheduleRound({ waiting: [waits('x', 1)], clusters: [silent], reservations: none });
     assert.deepEqual(started(schedule), []);
@@ -312,12 +312,12 @@ describe('scheduleRound', () => {
     assert.match(empty.reasons.get('x') ?? '', /no cluster is known/);
   });
 
-  test('counts what Ray uses and what was handed out once, by the larger', () => {
+  test('usage in Ray and allocations count once, by the larger amount', () => {
     const held = [{ experiment: 'o', project: 'default', node: 'n', gpus: 3, cpus: 2 }];
     assert.deepEqual(freeOn(node('n', 8, 16, { gpusUsed: 2, cpusUsed: 5 }), held), { gpus: 5, cpus: 11 });
   });
 
-  test('counts decimal fractions of CPUs without rounding errors', () => {
+  test('decimal fractions of CPUs add up without rounding errors', () => {
     const waiting = Array.from({ length: 10 }, (_, index) => waits(`x${index}`, 0, 0.1));
     const schedule = scheduleRound({
       waiting,
@@ -426,8 +426,8 @@ const couldRunOn = (item: Waiting, { name, nodes }: ClusterView) =>
   (item.cluster === null || item.cluster === name) &&
   nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
 
-describe('over any history, the choice', () => {
-  test('hands out no more than a node has, and says of everybody else why', () => {
+describe('over any history', () => {
+  test('no node is allocated beyond its size, and every other experiment has a wait reason', () => {
     fc.assert(
       fc.property(shapes, events, (shape, history) => {
         const clusters = build(shape);
@@ -445,7 +445,7 @@ describe('over any history, the choice', () => {
   });
 
   // Fails when a blocked experiment does not hold its place.
-  test('starts nobody on a strict cluster past one that waits for it', () => {
+  test('on a strict cluster, no experiment starts before an earlier one that waits for it', () => {
     fc.assert(
       fc.property(shapes, events, (shape, history) => {
         const clusters = build(shape);
@@ -463,7 +463,7 @@ describe('over any history, the choice', () => {
     );
   });
 
-  test('leaves nobody behind that fits anywhere, once the others have ended', () => {
+  test('every experiment that fits anywhere starts after the others have ended', () => {
     fc.assert(
       fc.property(shapes, events, (shape, history) => {
         const clusters = build(shape);
@@ -476,7 +476,7 @@ describe('over any history, the choice', () => {
   });
 
   // One large experiment against a stream of small ones that would fill every hole for ever.
-  test('starts a large one on a strict cluster although small ones never stop coming', () => {
+  test('a large experiment starts on a strict cluster although small ones keep arriving', () => {
     const clusters = [cluster('a', [node('n', 8, 64)])];
     let running: Running[] = [];
     let waiting: Waiting[] = [];

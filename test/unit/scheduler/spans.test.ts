@@ -15,7 +15,7 @@ const PACE: Pace = {
   timeoutAt: null,
 };
 
-test('what is left is the steps that are left, the present one too, give or take what they vary', () => {
+test('the remaining time covers the present step and the steps after it, within their variation', () => {
   const end = expectedEnd(PACE, 1_010);
   const spread = 2 * Math.sqrt(5 * 100 + (5 * 10) ** 2 / 4);
   assert.deepEqual(end, { early: 1_500 - spread, likely: 1_500, late: 1_500 + spread });
@@ -27,7 +27,7 @@ test('an overdue step ends now at the earliest', () => {
   assert.equal(expectedEnd({ ...PACE, step: { number: 10, at: 1_000 } }, 5_000)?.likely, 5_000);
 });
 
-test('nothing is said before two steps were measured, unless its sweep says it', () => {
+test('nothing is expected before two measured steps, unless the sweep has measurements', () => {
   const one = { ...PACE, perStep: { count: 1, meanMs: 100, deviationMs: 0 } };
   assert.equal(expectedEnd(one, 0), null);
   assert.equal(expectedLength(one), null);
@@ -36,12 +36,12 @@ test('nothing is said before two steps were measured, unless its sweep says it',
   assert.deepEqual(expectedLength(swept), { early: 950, likely: 1_000, late: 1_050 });
 });
 
-test('the length of the next attempt leaves out what the checkpoint keeps', () => {
+test('the run time of the next attempt excludes the steps of the checkpoint', () => {
   assert.equal(expectedLength(PACE)?.likely, 1_000);
   assert.equal(expectedLength({ ...PACE, kept: 8 })?.likely, 200);
 });
 
-test('a timeout bounds both, and is what is known where nothing was measured', () => {
+test('a timeout bounds the end and the run time, and is the expectation without measurements', () => {
   const timed = { ...PACE, timeoutMs: 400, timeoutAt: 1_200 };
   assert.deepEqual(expectedEnd(timed, 1_010), { early: 1_200, likely: 1_200, late: 1_200 });
   assert.deepEqual(expectedLength(timed), { early: 400, likely: 400, late: 400 });

@@ -15,7 +15,7 @@ import { cluster, exactly, node, waits } from '../../support/queue.ts';
 const open = (...clusters: ReturnType<typeof cluster>[]) =>
   toRoundClusters({ clusters, reservations: new Map(), ends: new Map() });
 
-test('times from now are coarse, so that words change seldom', () => {
+test('times from now are coarse', () => {
   const minute = 60_000;
   assert.deepEqual(
     [0, 3 * minute, 42 * minute, 100 * minute, 30 * 60 * minute, 50 * 60 * minute].map(inAbout),
@@ -30,7 +30,7 @@ test('times from now are coarse, so that words change seldom', () => {
   );
 });
 
-test('says what is needed, and where it will be free', () => {
+test('the amount and the node that will have room are worded', () => {
   const [one] = open(cluster('a', [node('gpu-02', 8, 64)]));
   assert.equal(needInWords({ gpus: 0, cpus: 2.5 }), '2.5 CPUs');
   assert.equal(
@@ -44,7 +44,7 @@ test('says what is needed, and where it will be free', () => {
   );
 });
 
-test('the freest node is the one with most of what it is short of', () => {
+test('the freest node is the one with most of the resource that is lacking', () => {
   const used = (gpusUsed: number, cpusUsed: number) => ({ gpusUsed, cpusUsed });
   const nodes = [node('n', 8, 64, used(6, 60)), node('m', 8, 64, used(6, 50)), node('l', 8, 64, used(7, 0))];
   for (const order of [nodes, nodes.toReversed()]) {
@@ -55,7 +55,7 @@ test('the freest node is the one with most of what it is short of', () => {
   assert.equal(freest(open(cluster('a', [])), { gpus: 1, cpus: 1 }), 'no node is known');
 });
 
-test('one that is too large is told by the nodes of the clusters that it asks for', () => {
+test('a too large experiment is compared with the nodes of the clusters that it asks for', () => {
   const [a, b] = open(cluster('a', [node('n', 0, 8), node('m', 0, 4)]), cluster('b', [node('n', 0, 16)]));
   const most = (cpus: number) => `have at most 0 GPUs and ${cpus} CPUs`;
   const of = (more: object, ...clusters: NonNullable<typeof a>[]) =>
@@ -65,7 +65,7 @@ test('one that is too large is told by the nodes of the clusters that it asks fo
   assert.equal(of({ labels: { zone: 'x' } }, a!, b!), `the clusters a, b ${most(16)}`);
 });
 
-test('says which clusters take nothing, and which there are not', () => {
+test('closed clusters and unknown clusters are named', () => {
   const clusters = open(cluster('a', [], { draining: true }), cluster('b', [], { paused: ' by ann' }));
   assert.equal(
     closed(clusters),

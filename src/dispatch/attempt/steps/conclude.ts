@@ -36,12 +36,12 @@ export async function requeue(
   const known = `the cluster knows attempt ${highest} of this experiment, the record only attempt ${attempt}`;
   const words = `${known} (was the store restored from an older copy?)`;
   context.deps.log.warn({ experiment, attempt, highest }, words);
-  const reason = `${words}; it goes on from there`;
+  const reason = `${words}; it continues from there`;
   const attemptsAbove = launched ? highest - 1 : highest;
   const result = await recordEnd(context, { to: 'queued', reason, attemptsAbove });
   if (result.kind !== 'recorded') return await leave(context, result);
   if (result.state !== 'cancelling') return 'queued';
-  // A cancel came first: the attempt that runs must be gone before the cancel is recorded.
+  // A cancel came first: the running attempt must be gone before the cancel is recorded.
   const options = { gracePeriodMs: 0, reason: 'the experiment was cancelled' };
   const stopped = await repeat(context, 'stop higher attempts', async () => {
     await stopHigher(context, options, context.yielded);

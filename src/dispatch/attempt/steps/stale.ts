@@ -32,7 +32,7 @@ export function checkStale<Otherwise>(
   });
 }
 
-/** Stops a running attempt that the record does not know: a cancelled experiment leaves no process behind. */
+/** Stops a running attempt that the record does not know: a cancelled experiment leaves no running process. */
 export async function stopHigher(
   { lease, rayWorker }: AttemptContext,
   options: { gracePeriodMs: number; reason: string },

@@ -7,7 +7,7 @@ import { packageUri } from '../../../ray/packages.ts';
 import type { RayWorkerPackage } from './package.ts';
 import { SetupError } from './problems.ts';
 
-/* The ray-worker is a detached actor of Ray, found by its name: there is one of a cluster. */
+/* The ray-worker is a detached Ray actor with a fixed name: a cluster has one. */
 
 /** Name of the actor, and its namespace. */
 export const ACTOR = { name: 'echelon-ray-worker', namespace: 'echelon' } as const;
@@ -26,26 +26,26 @@ export interface RayWorkerConnection {
 
 const RAY_WORKER = actorClass('echelon_rayworker.actor:RayWorker');
 
-/** Methods that may be in work at once; each is short or only waits. */
+/** Maximum number of concurrent method calls; each is short or only waits. */
 const MAX_CONCURRENCY = 16;
 
-/** The actor itself waits 60 s for its server before it says why it does not serve. */
+/** The actor itself waits 60 s for its server before it reports why it does not serve. */
 const CONNECTION_MS = 90_000;
 
 const END_MS = 20_000;
 
-/** What the actor's class is made with. */
+/** The constructor arguments of the actor's class. */
 export interface RayWorkerActorOptions {
   stateDir: string;
   sharedRoot: string;
   host: string;
-  /** 0: a free one. */
+  /** 0: a free port. */
   port: number;
-  /** The host of the address by which it is reached, where that is not its node's own; else empty. */
+  /** The host by which dispatchers reach it, if that is not its node's own address; otherwise empty. */
   reachedAs: string;
 }
 
-/** Starts it on that node; somebody's own that has appeared in between will do. */
+/** Starts the ray-worker on that node. An actor that another process has started meanwhile is used as it is. */
 export async function startActor(
   ray: RayConnection,
   { zip }: Pick<RayWorkerPackage, 'zip'>,
@@ -63,7 +63,7 @@ export async function startActor(
   const actor = await ray.createActor(RAY_WORKER, [options], {
     ...ACTOR,
     lifetime: 'detached',
-    // Somebody may have started one by hand in between; then there is one, and that will do.
+    // An operator may have started one by hand meanwhile.
     getIfExists: true,
     numCpus: 0,
     maxRestarts: -1,
@@ -75,7 +75,7 @@ export async function startActor(
   return parseConnection(await actor.call('connection', { timeoutMs: CONNECTION_MS }));
 }
 
-/** The actor, where there is one; it may be dead. */
+/** The actor, which may be dead; undefined: there is none. */
 export async function findActor(ray: RayConnection): Promise<ActorHandle | undefined> {
   try {
     return await ray.getActor(ACTOR.name, { namespace: ACTOR.namespace });
@@ -85,7 +85,7 @@ export async function findActor(ray: RayConnection): Promise<ActorHandle | undef
   }
 }
 
-/** How it is reached, as it says itself. */
+/** The connection that the ray-worker reports. */
 export async function connectionOf(actor: ActorHandle): Promise<RayWorkerConnection | 'dead'> {
   try {
     return parseConnection(await actor.call('connection', { timeoutMs: CONNECTION_MS }));
@@ -93,8 +93,8 @@ export async function connectionOf(actor: ActorHandle): Promise<RayWorkerConnect
     if (error instanceof RayActorDiedError) return 'dead';
     if (error instanceof RayPythonError && error.pythonType === 'AttributeError')
       throw new SetupError(
-        'The ray-worker there is too old to be asked for its connection.',
-        'On the cluster: python -m echelon_rayworker.start --replace --state-dir with the directory that it has; then add the cluster again.',
+        'The ray-worker there is too old to report its connection.',
+        'On the cluster, run python -m echelon_rayworker.start --replace --state-dir with its present directory. Then add the cluster again.',
         error,
       );
     throw error;
@@ -109,7 +109,7 @@ export async function endActor(ray: RayConnection, actor: ActorHandle): Promise<
   const deadline = Date.now() + END_MS;
   while (await findActor(ray)) {
     if (Date.now() > deadline)
-      throw new SetupError('The ray-worker there does not end.', 'The logs of Ray say more; then try again.');
+      throw new SetupError('The ray-worker there does not end.', 'See the logs of Ray, then try again.');
     await delay(50);
   }
 }
@@ -117,7 +117,7 @@ export async function endActor(ray: RayConnection, actor: ActorHandle): Promise<
 function parseConnection(answer: unknown): RayWorkerConnection {
   if (!(answer instanceof Uint8Array))
     throw new SetupError(
-      'The ray-worker there answered with something else.',
+      'The ray-worker there sent an answer of an unknown form.',
       'End it and add the cluster again.',
     );
   return JSON.parse(Buffer.from(answer).toString('utf8')) as RayWorkerConnection;

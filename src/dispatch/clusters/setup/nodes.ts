@@ -2,7 +2,7 @@ import type { RayNode } from '../../../ray/cluster.ts';
 import { plural } from '../../../scheduler/wait-reasons.ts';
 import { SetupError } from './problems.ts';
 
-/** The node of that id (or the first 8 characters of it at least), address or host name. Throws {@link SetupError}. */
+/** The node with that id (or at least 8 leading characters of it), address or host name. Throws {@link SetupError}. */
 export function findNode(nodes: readonly RayNode[], wanted: string): RayNode {
   const found = nodes.filter(
     ({ id, address, hostname }) =>
@@ -16,14 +16,14 @@ export function findNode(nodes: readonly RayNode[], wanted: string): RayNode {
   );
 }
 
-/** Ray's head. Throws {@link SetupError} where there is no node. */
+/** Ray's head node. Throws {@link SetupError} if the cluster has no node. */
 export function headOf(nodes: readonly RayNode[]): RayNode {
   const head = nodes.find((node) => node.isHead) ?? nodes[0];
   if (head === undefined) throw new SetupError('The cluster has no live node.', 'Start one, then try again.');
   return head;
 }
 
-/** What the nodes have together. */
+/** The sum over the nodes, in words. */
 export function sizeInWords(nodes: readonly RayNode[]): string {
   const sum = (resource: string) => nodes.reduce((all, node) => all + (node.resources[resource] ?? 0), 0);
   return `${plural(nodes.length, 'node')}, ${plural(sum('GPU'), 'GPU')} and ${plural(sum('CPU'), 'CPU')}`;

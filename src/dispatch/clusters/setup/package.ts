@@ -2,20 +2,17 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zipSync } from 'fflate';
 
-/** The ray-worker's Python package as Ray takes it: a zip that is the same for the same files. */
+/** The ray-worker's Python package for Ray: a zip that is identical for identical files. */
 export interface RayWorkerPackage {
   zip: Uint8Array;
   version: string;
 }
 
 const NAME = 'echelon_rayworker';
-/** Zips have times; one for all keeps equal packages equal. */
+/** The time of every file in the zip, so that equal packages stay equal. */
 const TIME = new Date('2000-01-01T00:00:00');
 
-/**
- * Packs `echelon_rayworker` as it lies in `directory`: its own files only, no compiled ones. Throws Error where it is
- * not there.
- */
+/** Packs the `echelon_rayworker` of `directory` without compiled files. Throws an Error if the package is not there. */
 export function packRayWorker(directory: string): RayWorkerPackage {
   const files = globSync(`${NAME}/**/*.{py,json,gz}`, { cwd: directory })
     .filter((file) => !file.includes('__pycache__'))
@@ -28,7 +25,7 @@ export function packRayWorker(directory: string): RayWorkerPackage {
   return { zip: zipSync(tree, { mtime: TIME }), version };
 }
 
-/** Below, equal or above 0, as version `a` is older than, the same as or newer than `b`; what is no number counts as 0. */
+/** Negative, 0 or positive if version `a` is older than, equal to or newer than `b`. A part that is no number counts as 0. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) =>
     version.split('.').map((part) => Number.parseInt(part, 10) || 0),

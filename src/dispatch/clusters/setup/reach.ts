@@ -9,8 +9,8 @@ import { SetupError } from './problems.ts';
 const REACH_MS = 8_000;
 
 /**
- * Where Ray itself listens on that node, and nowhere else. Where Ray is spoken to over loopback, the dispatchers are on
- * the head's own machine, and the ray-worker there has no reason to be reachable from others.
+ * The host on which the ray-worker listens: the address that Ray uses on its node. If dispatchers reach Ray over loopback,
+ * they run on the head's machine, and a ray-worker on the head listens on loopback only.
  */
 export function listeningHost(
   { address, advertise }: Pick<RayPlace, 'address' | 'advertise'>,
@@ -21,7 +21,7 @@ export function listeningHost(
   return near && node.id === head.id ? '127.0.0.1' : node.address;
 }
 
-/** Sees that this very ray-worker answers at `address` to this process. */
+/** Checks that this process reaches this ray-worker, and no other program, at `address`. */
 export async function reach(
   address: string,
   { token, ca, generation }: RayWorkerConnection,
@@ -45,8 +45,8 @@ export async function reach(
     return description;
   } catch (error) {
     throw new SetupError(
-      `Somebody else answers at ${address}: not the ray-worker of this cluster.`,
-      'Another program has that address for the dispatchers; --advertise host:port names the one that leads to the cluster.',
+      `Another program answers at ${address}, not the ray-worker of this cluster.`,
+      'Pass the address at which dispatchers reach the ray-worker with --advertise host:port.',
       error,
     );
   } finally {
@@ -54,7 +54,7 @@ export async function reach(
   }
 }
 
-/** Whether only the machine itself can reach host:port. */
+/** Whether host:port is reachable from its own machine only. */
 export function isLoopback(address: string): boolean {
   return /^(127\.|localhost:|\[::1\]:)/.test(address);
 }

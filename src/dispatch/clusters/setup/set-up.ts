@@ -11,27 +11,27 @@ import { SetupError } from './problems.ts';
 import { isLoopback, listeningHost, reach } from './reach.ts';
 
 /*
- * What always holds: it can be broken off at any line and begun again; an attempt never notices. The ray-worker's token
- * comes over the authenticated session and goes into the result, nowhere else.
+ * Invariant: the set-up can be interrupted at any line and begun again, without effect on running attempts. The
+ * ray-worker's token comes over the authenticated session and goes into the result only.
  */
 
-/** A cluster whose ray-worker runs and can be reached. */
+/** A cluster whose ray-worker runs and is reachable. */
 export interface SetUp {
-  /** host:port by which it was reached. */
+  /** host:port at which the ray-worker was reached. */
   address: string;
   token: string;
   ca: string | null;
   description: RayWorkerDescription;
 }
 
-/** What setting a cluster up takes. */
+/** The services and settings of the set-up of a cluster. */
 export interface SetUpDeps {
   pack: () => RayWorkerPackage;
-  /** A step is about to be done, or has been: a sentence for the person who waits. */
+  /** Reports a step to the user, before or after it. */
   say: (line: string) => Promise<void>;
-  /** Something is not well, but not in the way. */
+  /** Reports a problem that does not prevent the set-up. */
   warn: (message: string, remedy: string) => void;
-  /** Breaks it off. */
+  /** Interrupts the set-up. */
   signal: AbortSignal;
   /** How long the ray-worker may take to answer from here. */
   reachMs?: number;
@@ -46,7 +46,7 @@ export async function setUpCluster(name: string, place: RayPlace, deps: SetUpDep
   const { say, signal } = deps;
   const pack = deps.pack();
   await say(`connecting to ${place.address}`);
-  const [ray] = await Promise.all([openSession(place, pack, deps), warnWhereOpen(place, deps)]);
+  const [ray] = await Promise.all([openSession(place, pack, deps), warnIfOpen(place, deps)]);
   await using _closing = ray;
   const abort = () => void ray.close();
   signal.addEventListener('abort', abort, { once: true });
@@ -59,10 +59,10 @@ export async function setUpCluster(name: string, place: RayPlace, deps: SetUpDep
     signal.throwIfAborted();
     const address = place.advertise ?? connection.address;
     const description = await reach(address, connection, deps);
-    await say(`its ray-worker ${connection.version} is reached at ${address}`);
+    await say(`reached its ray-worker ${connection.version} at ${address}`);
     if (connection.ca === null && !isLoopback(address))
       deps.warn(
-        `The way to the ray-worker at ${address} is not encrypted: its token can be read on the network.`,
+        `The connection to the ray-worker at ${address} is not encrypted: its token can be read on the network.`,
         'Install openssl on its node, or start Ray with TLS, then add the cluster again.',
       );
     return { address, token: connection.token, ca: connection.ca, description };
@@ -71,7 +71,7 @@ export async function setUpCluster(name: string, place: RayPlace, deps: SetUpDep
   }
 }
 
-/** Ends the ray-worker of the Ray at `place`; its supervisors live on, so nothing may run there. */
+/** Ends the ray-worker of the Ray cluster at `place`. Its supervisors continue to run, so no attempt may run there. */
 export async function endRayWorker(place: RayPlace, connectMs = CONNECT_MS): Promise<void> {
   const { token, tls } = place;
   await using ray = await connect(place.address, {
@@ -96,7 +96,7 @@ function openSession(
     ...(tls !== null && { tls }),
     namespace: ACTOR.namespace,
     packages: [zip],
-    // The session's own process imports the class that it is asked to make an actor of.
+    // The session's process imports the actor's class.
     runtimeEnv: { py_modules: [packageUri(zip)] },
     reconnectGraceMs: 0,
     selfTest: false,
@@ -104,7 +104,7 @@ function openSession(
   });
 }
 
-async function warnWhereOpen(
+async function warnIfOpen(
   { address, tls }: RayPlace,
   { warn, connectMs = CONNECT_MS }: SetUpDeps,
 ): Promise<void> {
@@ -112,18 +112,18 @@ async function warnWhereOpen(
   const open = await answersWithoutToken(address, options).catch(() => false);
   if (open)
     warn(
-      `Ray at ${address} answers without a token: whoever reaches that port can run any program on the cluster.`,
-      'Start Ray with RAY_AUTH_MODE=token (Ray 2.52 or newer), or let nobody but the dispatchers reach the port.',
+      `Ray at ${address} answers without a token: every program that reaches the port can run code on the cluster.`,
+      'Start Ray with RAY_AUTH_MODE=token (Ray 2.52 or newer), or open the port to the dispatchers only.',
     );
 }
 
 function checkVersions(ray: RayConnection, { warn }: SetUpDeps): void {
   for (const warning of ray.warnings)
-    warn(`${warning}.`, 'It may work; what fails is told by the command that fails.');
+    warn(`${warning}.`, 'It may work. A command that fails reports the reason.');
   const [major = 0, minor = 0] = ray.pythonVersion.split('.').map(Number);
   if (major < 3 || (major === 3 && minor < 10))
     throw new SetupError(
-      `Ray runs on Python ${ray.pythonVersion} there; the ray-worker needs 3.10 or newer.`,
+      `Ray runs on Python ${ray.pythonVersion}; the ray-worker needs 3.10 or newer.`,
       'Use a newer Python on the cluster.',
     );
 }
@@ -148,14 +148,14 @@ async function ensureRayWorker(input: Ensure): Promise<RayWorkerConnection> {
   if (actor === undefined) return start(input, wanted ?? headOf(nodes), fresh);
   const found = await connectionOf(actor);
   if (found === 'dead') {
-    await deps.say('the ray-worker there is dead; it is started again');
+    await deps.say('the ray-worker there is dead; starting it again');
     await endActor(ray, actor);
     return start(input, wanted ?? headOf(nodes), fresh);
   }
   if (place.sharedRoot.startsWith('/') && trimmed(found.sharedRoot) !== trimmed(place.sharedRoot))
     throw new SetupError(
       `The ray-worker there uses the shared root ${found.sharedRoot}, not ${place.sharedRoot}.`,
-      `Pass --shared-root ${found.sharedRoot}; or, once nothing runs there, end it with \`echelon ray kill ${place.address} ${ACTOR.name}\` and add the cluster again.`,
+      `Pass --shared-root ${found.sharedRoot}; or, when nothing runs there, end it with \`echelon ray kill ${place.address} ${ACTOR.name}\` and add the cluster again.`,
     );
   const why = whyReplace(found, { place, pack, wanted });
   if (why === undefined) {
@@ -163,11 +163,11 @@ async function ensureRayWorker(input: Ensure): Promise<RayWorkerConnection> {
     if (compareVersions(found.version, pack.version) > 0)
       deps.warn(
         `The ray-worker there is of version ${found.version}, newer than ${pack.version} here.`,
-        'Bring the dispatchers to that version.',
+        'Update the dispatchers to that version.',
       );
     return found;
   }
-  await deps.say(`replacing the ray-worker ${found.version}: ${why}; what runs there goes on`);
+  await deps.say(`replacing the ray-worker ${found.version}: ${why}; running experiments continue`);
   await endActor(ray, actor);
   const before = nodes.find((node) => node.id === found.nodeId) ?? headOf(nodes);
   return start(input, wanted ?? before, found);
@@ -177,11 +177,12 @@ function whyReplace(
   found: RayWorkerConnection,
   { place, pack, wanted }: { place: RayPlace; pack: RayWorkerPackage; wanted: RayNode | undefined },
 ): string | undefined {
-  if (compareVersions(found.version, pack.version) < 0) return `version ${pack.version} is here`;
+  if (compareVersions(found.version, pack.version) < 0)
+    return `this dispatcher brings version ${pack.version}`;
   if (wanted !== undefined && wanted.id !== found.nodeId)
-    return `it shall be on node ${wanted.id.slice(0, 12)}`;
+    return `the wanted node is ${wanted.id.slice(0, 12)}`;
   if (place.port !== null && !found.address.endsWith(`:${place.port}`))
-    return `it shall serve on port ${place.port}`;
+    return `the wanted port is ${place.port}`;
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memoryAdvice } from '../../../../src/dispatch/attempt/advice.ts';
 
-test('names what helps against the memory that was short', () => {
+test('memory advice names the settings for the memory that ran out', () => {
   const gpu = memoryAdvice('verl-agent', 'a GPU ran out of memory (exit code 1)');
   for (const word of ['microBatchSizePerGpu', 'gpuMemoryUtilization', 'parameterOffload', 'to true'])
     assert.ok(gpu.includes(word), gpu);

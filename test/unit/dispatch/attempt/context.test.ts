@@ -5,7 +5,7 @@ import { attemptBench, fails, silence } from '../../../support/attempt-bench.ts'
 import { until } from '../../../support/dispatch.ts';
 
 describe('the context of an attempt', () => {
-  test('touches nothing once the lease is lost', async () => {
+  test('after the lease is lost, settle writes nothing', async () => {
     const { state, calls, run } = attemptBench();
     state.events = silence;
     const attempt = run();
@@ -22,7 +22,7 @@ describe('the context of an attempt', () => {
     assert.ok(!refused.calls.some((call) => call.startsWith('end') || call.startsWith('stop')));
   });
 
-  test('is settled by a launch that comes back, also without success, and by a lease of waiting', async () => {
+  test('an answer to a launch, good or bad, and a full lease time settle the attempt', async () => {
     const refused = attemptBench();
     refused.state.launch = fails('exhausted');
     await refused.run().done;

@@ -9,7 +9,7 @@ function ended(cause: EndCause, more: Partial<Ended> = {}): Ended {
 }
 
 describe('decide', () => {
-  test('leads each cause where it belongs, with attempts left', () => {
+  test('each cause leads to its state while attempts are left', () => {
     const leads = Object.fromEntries(
       END_CAUSES.map((cause) => [
         cause,
@@ -30,25 +30,25 @@ describe('decide', () => {
     });
   });
 
-  test('tries nothing again after the last attempt', () => {
+  test('after the last attempt, the experiment fails', () => {
     const decision = decide(ended('killed'), { attempt: 3, maxAttempts: 3, cancelling: false });
     assert.equal(decision.to, 'failed');
     assert.match(decision.reason, /attempt 3 of 3/);
   });
 
-  test('goes on where it was stopped and not cancelled, however many attempts there were', () => {
+  test('an attempt that was stopped without a cancel is followed by another, after any number of attempts', () => {
     const decision = decide(ended('stopped'), { attempt: 3, maxAttempts: 3, cancelling: false });
     assert.equal(decision.to, 'queued');
     assert.match(decision.reason, /was stopped; the next attempt follows/);
   });
 
-  test('cancels, however the driver ended', () => {
+  test('a cancelled experiment is cancelled however its driver ended', () => {
     for (const cause of END_CAUSES)
       assert.equal(decide(ended(cause), { attempt: 1, maxAttempts: 3, cancelling: true }).to, 'cancelled');
   });
 });
 
-test('the table of causes is the one of docs/guides/runs.md', () => {
+test('the table of causes equals the table in docs/guides/runs.md', () => {
   const page = readFileSync(new URL('../../../../docs/guides/runs.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| `([a-z-]+)` \|[^|]*\| (counted|free|never)[^|]*\| (yes|no) \|/gm)].map(
     ([, cause, again, waits]) => [cause, { again, waits: waits === 'yes' }],
@@ -73,7 +73,7 @@ test('a shortage of GPUs never uses up the attempts, and each one waits longer',
   });
 });
 
-test('the next attempt after a lost one waits, twice as long each time', () => {
+test('the wait before the next attempt doubles with each lost attempt', () => {
   const wait = { firstMs: 1_000, longestMs: 3_000 };
   const waits = [1, 2, 3, 4].map((attempt) => {
     const decision = decide(ended('node-lost'), { attempt, maxAttempts: 9, cancelling: false, wait });
@@ -82,7 +82,7 @@ test('the next attempt after a lost one waits, twice as long each time', () => {
   assert.deepEqual(waits, [1_000, 2_000, 3_000, 3_000]);
 });
 
-test('what does not count neither uses up the attempts nor lengthens the wait', () => {
+test('an uncounted attempt neither uses up an attempt nor lengthens the wait', () => {
   const known = {
     maxAttempts: 2,
     uncounted: 2,
@@ -95,14 +95,14 @@ test('what does not count neither uses up the attempts nor lengthens the wait', 
   assert.equal(decide(ended('killed'), { ...known, attempt: 4 }).to, 'failed');
 });
 
-test('a lack of memory is answered with what helps', () => {
+test('the reason of an out-of-memory end names the settings that help', () => {
   const end = ended('out-of-memory', { message: 'a GPU ran out of memory' });
   const decision = decide(end, { attempt: 1, maxAttempts: 3, cancelling: false, engine: 'verl-agent' });
   assert.equal(decision.to, 'failed');
   assert.match(decision.reason, /lower \/training\/microBatchSizePerGpu/);
 });
 
-test('a limit is a failure, but no success is undone and a cancel goes first', () => {
+test('a limit fails the experiment, except after a success or a cancel', () => {
   const known = { attempt: 1, maxAttempts: 3, cancelling: false, limitReached: 'its deadline has passed' };
   assert.deepEqual(
     ['stopped', 'killed', 'succeeded'].map((cause) => decide(ended(cause as EndCause), known).to),
@@ -111,7 +111,7 @@ test('a limit is a failure, but no success is undone and a cancel goes first', (
   assert.equal(decide(ended('stopped'), { ...known, cancelling: true }).to, 'cancelled');
 });
 
-test('the third supervisor that is lost is the last, whatever attempts are left', () => {
+test('the third lost supervisor fails the experiment although attempts are left', () => {
   const known = { attempt: 3, maxAttempts: 20, cancelling: false };
   assert.equal(decide(ended('supervisor-lost'), { ...known, supervisorsLost: 1 }).to, 'queued');
   const decision = decide(ended('supervisor-lost'), { ...known, supervisorsLost: 2 });
@@ -119,7 +119,7 @@ test('the third supervisor that is lost is the last, whatever attempts are left'
   assert.match(decision.reason, /^quarantined after 3 crashes/);
 });
 
-test('an experiment in quarantine gets no further attempt, but a success and a cancel stand', () => {
+test('an experiment in quarantine fails, except after a success or a cancel', () => {
   const known = {
     attempt: 1,
     maxAttempts: 20,
@@ -137,12 +137,12 @@ test('an experiment in quarantine gets no further attempt, but a success and a c
   assert.equal(decide(ended('killed'), { ...known, cancelling: true }).to, 'cancelled');
 });
 
-test('an end is told in words, with its number', () => {
+test('the reason of an end has its exit code or signal', () => {
   assert.match(endInWords(ended('failed', { exitCode: 3 })), /failed \(exit code 3\)$/);
   assert.match(endInWords(ended('killed', { signal: 9, message: 'm' })), /\(signal 9\): m$/);
 });
 
-test('the number is said once, whatever the ray-worker says of it', () => {
+test("the reason has the number once although the ray-worker's message repeats it", () => {
   const failed = { exitCode: 1, message: 'exit code 1: ValueError: no games' };
   assert.equal(endInWords(ended('failed', failed)), 'the driver failed (exit code 1): ValueError: no games');
   const stopped = {
@@ -156,7 +156,7 @@ test('the number is said once, whatever the ray-worker says of it', () => {
   );
 });
 
-test('a failure without a message is told by the last line that looks like an error, else by the last line', () => {
+test('a failure without a message is explained by the last error line of its output, or by the last line', () => {
   const failed = { exitCode: 1, message: 'exit code 1' };
   const lastLines = ['Traceback', 'OSError: no space', 'cleaning up', ''];
   assert.match(endInWords(ended('failed', { ...failed, lastLines })), /\(exit code 1\): OSError: no space$/);

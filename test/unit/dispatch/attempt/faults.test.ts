@@ -4,7 +4,7 @@ import { EchelonError } from '../../../../src/core/errors.ts';
 import { isLeaseLost, isRetryable, whyUnfollowable } from '../../../../src/dispatch/attempt/faults.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 
-test('what may pass is tried again, a token that is corrected too', () => {
+test('transient faults and a refused token are retryable', () => {
   for (const fault of ['unreachable', 'denied', 'exhausted'] as const)
     assert.ok(isRetryable(new RayWorkerError(fault, '')), fault);
   assert.ok(isRetryable(new EchelonError('store-unavailable', '')));
@@ -17,12 +17,12 @@ test('what may pass is tried again, a token that is corrected too', () => {
     assert.ok(!isRetryable(error));
 });
 
-test('a lost lease is known by its code', () => {
+test('a lost lease is recognised by its error code', () => {
   assert.ok(isLeaseLost(new EchelonError('lease-lost', '')));
   assert.ok(!isLeaseLost(new Error('lease-lost')));
 });
 
-test('an attach that cannot go on says why', () => {
+test('an attach that cannot succeed returns the reason', () => {
   for (const fault of ['unknown-attempt', 'ahead', 'damaged', 'invalid'] as const)
     assert.match(whyUnfollowable(new RayWorkerError(fault, 'detail')) ?? '', /detail/);
   assert.equal(whyUnfollowable(new RayWorkerError('unreachable', '')), null);

@@ -34,7 +34,7 @@ async function groups(source: AsyncIterable<NumberedEvent>, limits = { events: 4
 }
 
 describe('groupEvents', () => {
-  test('keeps every event once and in order, and no group above its limits', async () => {
+  test('groups contain every event once and in order, within the limits', async () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(sizes, async (list) => {
@@ -50,7 +50,7 @@ describe('groupEvents', () => {
     );
   });
 
-  test('hands on what waits although its source is silent', async () => {
+  test('a group is yielded after its wait although the source is silent', async () => {
     const release = Promise.withResolvers<void>();
     async function* slow(): AsyncGenerator<NumberedEvent> {
       yield stage(1);
@@ -65,7 +65,7 @@ describe('groupEvents', () => {
     assert.deepEqual((await iterator.next()).value, [stage(3)]);
   });
 
-  test('hands on the end at once', async () => {
+  test('the end of an attempt is yielded at once', async () => {
     const ended = { sequence: 2, at: 0, event: END };
     async function* source(): AsyncGenerator<NumberedEvent> {
       yield stage(1);
@@ -76,7 +76,7 @@ describe('groupEvents', () => {
     assert.deepEqual((await iterator.next()).value, [stage(1), ended]);
   });
 
-  test('hands on what arrived before an error, then the error', async () => {
+  test('events before an error are yielded before the error is thrown', async () => {
     const seen: number[] = [];
     await assert.rejects(async () => {
       for await (const group of groupEvents(from([stage(1), stage(2)], new Error('cut'))))
@@ -85,7 +85,7 @@ describe('groupEvents', () => {
     assert.deepEqual(seen, [1, 2]);
   });
 
-  test('can be left while its source is silent', async () => {
+  test('the consumer can return while the source is silent', async () => {
     async function* source(): AsyncGenerator<NumberedEvent> {
       yield stage(1);
       await new Promise(() => {});

@@ -43,8 +43,8 @@ function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[
   return { ...attempt, held, released, renewals, renewedFor, asked, followed, ends: () => ended };
 }
 
-describe('the attempts in hand', () => {
-  test('one that ends is in hand no more, and its end is told', async () => {
+describe('the leased attempts', () => {
+  test('an attempt that ends is removed, and its end is reported', async () => {
     const { held, state, entry, ends } = holding();
     state.events = async function* () {
       yield { sequence: 1, at: 0, event: SUCCEEDED };
@@ -56,7 +56,7 @@ describe('the attempts in hand', () => {
   });
 
   /* Fails where one takeover is enough for a round: the rest would wait for the next. */
-  test('takes over all that ran out, as many times as it takes', async () => {
+  test('a takeover repeats until every expired lease is taken over', async () => {
     const taken = Array.from(
       { length: 65 },
       (_, at): TakenOver => ({
@@ -72,7 +72,7 @@ describe('the attempts in hand', () => {
   });
 
   /* Fails where a process that dies soon after each start takes suspects: it would charge them. */
-  test('asks for suspects only once the process has run for a lease', async () => {
+  test('a new process takes no suspects before it has run for one lease time', async () => {
     const { held, asked } = holding({ leaseMs: 30 });
     held.takeover.start();
     await until(() => asked.includes(true), 'it asks for suspects');
@@ -81,7 +81,7 @@ describe('the attempts in hand', () => {
   });
 
   /* Fails where a launch that waits for its ray-worker is charged with whatever ends the process hours later. */
-  test('settles at a renewal what it has held for longer than a lease', async () => {
+  test('a renewal settles attempts that were leased for longer than one lease time', async () => {
     const { held, state, entry, followed } = holding({ leaseMs: 30 });
     held.begin(entry);
     await followed();
@@ -92,7 +92,7 @@ describe('the attempts in hand', () => {
   });
 
   // Fails where there is one renewal less: a dispatcher that is busy for half of its lease would lose what it holds.
-  test('a lease is renewed three times in its time', async (t) => {
+  test('a lease is renewed three times in its time to live', async (t) => {
     const { held, entry, followed, renewedFor } = holding();
     held.begin(entry);
     await followed();
@@ -108,7 +108,7 @@ describe('the attempts in hand', () => {
   });
 
   /* Fails if a renewal ignores what it learns. */
-  test('a renewal drops what is lost, and ends what is cancelled or has reached a limit', async () => {
+  test('a renewal drops lost attempts and stops attempts that are cancelled or have reached a limit', async () => {
     for (const [renewal, expected] of [
       [{ status: 'lost' }, []],
       [{ state: 'cancelling' }, ['stop 1 grace 7', 'end cancelled']],
@@ -125,7 +125,7 @@ describe('the attempts in hand', () => {
     }
   });
 
-  test('a hand-over lets its leases go without an end; leaving keeps them until they run out', async () => {
+  test('a hand-over releases the leases without an end; without a hand-over they expire', async () => {
     for (const [handOver, expected] of [
       [true, 1],
       [false, 0],
@@ -140,7 +140,7 @@ describe('the attempts in hand', () => {
     }
   });
 
-  test('what is begun after the close is handed over as well', async () => {
+  test('an attempt that begins after the close is handed over as well', async () => {
     const { held, entry, released } = holding();
     held.close();
     held.begin(entry);

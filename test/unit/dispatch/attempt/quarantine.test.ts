@@ -9,7 +9,7 @@ const charged = (during: Crash['during']): Crash => ({ at: 0, attempt: 2, dispat
 const TAKEOVERS = Array.from({ length: 3 }, () => charged('takeover'));
 
 describe('quarantine', () => {
-  test('follows from three crashes of one kind, and has its evidence', () => {
+  test('three crashes of one kind lead to quarantine, with their evidence', () => {
     assert.equal(quarantineOf([]), null);
     assert.equal(quarantineOf([...TAKEOVERS.slice(1), charged('launch'), charged('launch')]), null);
     const launches = quarantineOf([charged('launch'), charged('launch'), charged('launch')]);
@@ -38,7 +38,7 @@ describe('quarantine', () => {
     return { ...attempt, status };
   }
 
-  test('of a running attempt waits for its end, without a stop and without its events', async () => {
+  test('a running attempt in quarantine is neither stopped nor read, and its end is recorded', async () => {
     const { calls, run, status, state } = unreadable({});
     let asked = 0;
     const attempt = run();
@@ -49,13 +49,13 @@ describe('quarantine', () => {
     assert.equal(state.settled, 0, 'what it is charged with stays');
   });
 
-  test('of a running attempt is no further attempt', async () => {
+  test('a running attempt in quarantine gets no further attempt', async () => {
     const { run, state } = unreadable({ ended: { ...STOPPED, cause: 'killed' } });
     assert.equal(await run().done, 'failed');
     assert.ok(state.decision?.to === 'failed' && state.decision.quarantined);
   });
 
-  test('does not keep a cancel from its driver', async () => {
+  test('a cancel stops a driver in quarantine', async () => {
     const { calls, run, status, state } = unreadable({});
     state.stop = async () => {
       status.ended = STOPPED;
@@ -67,7 +67,7 @@ describe('quarantine', () => {
     assert.deepEqual(calls, ['stop 1 grace 0', 'end cancelled']);
   });
 
-  test('sees to it that an attempt which the ray-worker forgot is gone', async () => {
+  test('an attempt in quarantine that the ray-worker does not know is stopped for good', async () => {
     const { calls, run, state } = unreadable({});
     state.known = [];
     assert.equal(await run().done, 'failed');

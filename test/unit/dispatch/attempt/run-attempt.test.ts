@@ -12,7 +12,7 @@ describe('the lifecycle of an attempt', () => {
     assert.deepEqual(calls, ['launch 1', 'confirm', 'attach 1 after 0', 'append 1', 'end succeeded']);
   });
 
-  test('lets a success stand that came before the stop', async () => {
+  test('a success before the stop remains a success', async () => {
     const { state, run } = attemptBench({ confirmed: true, state: 'running' });
     state.stop = async () => ({ dropped: false, ended: SUCCEEDED });
     const attempt = run();
@@ -21,7 +21,7 @@ describe('the lifecycle of an attempt', () => {
   });
 
   /* Fails without the look at `crashes`: the attempt would launch it a fourth time. */
-  test('stops an experiment whose launches ended three dispatchers, and does not compile its plan', async () => {
+  test('an experiment whose launches ended three dispatchers is stopped without compiling its plan', async () => {
     const crash = { at: 0, attempt: 1, dispatcher: 'd1', during: 'launch' } as const;
     const { state, calls, run, deps } = attemptBench({
       attempt: 3,
@@ -55,7 +55,7 @@ describe('the lifecycle of an attempt', () => {
     assert.equal(await run().done, 'succeeded');
   });
 
-  test('hands over between two events, without an end', async () => {
+  test('a hand-over between two events records no end', async () => {
     const { state, calls, run } = attemptBench();
     state.events = silence;
     const attempt = run();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import { attemptBench } from '../../../support/attempt-bench.ts';
 
-test('waits out a store that is away', async () => {
+test('a step is retried until the store is back', async () => {
   const { state, run } = attemptBench();
   state.appendError = new EchelonError('store-unavailable', 'away');
   state.endError = new EchelonError('store-unavailable', 'away');

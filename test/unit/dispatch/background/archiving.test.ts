@@ -5,7 +5,7 @@ import { QUIET } from '../../../support/dispatch.ts';
 
 const ROUND = { log: QUIET, stopped: () => false };
 
-test('the streams of all that ended are archived, step by step, also behind one that fails', async () => {
+test('all ended streams are archived step by step, although one fails', async () => {
   const ended = Array.from({ length: 120 }, (_, at) => `exp-${at}`);
   const archived: string[] = [];
   const asked: object[] = [];
@@ -25,7 +25,7 @@ test('the streams of all that ended are archived, step by step, also behind one 
   assert.deepEqual(asked, Array(3).fill({ limit: 50, leaseMs: 4, afterMs: 3 }));
 });
 
-test('of long streams the oldest is archived, also behind one that fails', async () => {
+test('the oldest events of long streams are archived, although one stream fails', async () => {
   const rolled: string[] = [];
   const archive = {
     longStreams: async () => ['exp-a', 'exp-b', 'exp-c'],

@@ -23,7 +23,7 @@ function bench(taken: BatchRecord[][]) {
   };
 }
 
-test('a batch that comes back to the process that holds it is not taken twice', async () => {
+test('a process does not take a batch twice that it is still verifying', async () => {
   const { leases } = bench([[record(1)], [record(1), record(2)], [record(1)]]);
   assert.deepEqual(numbers(await leases.take(9)), [1]);
   assert.deepEqual(numbers(await leases.take(9)), [2]);
@@ -31,7 +31,7 @@ test('a batch that comes back to the process that holds it is not taken twice', 
   assert.deepEqual(numbers(await leases.take(9)), [1]);
 });
 
-test('once closed, all is given back, what still arrives too, and nothing begins', async () => {
+test('after the close all batches are given back, late ones included, and none begins', async () => {
   const { leases, given, begun } = bench([[record(1), record(2)], [record(3)]]);
   await leases.take(9);
   assert.equal(await leases.begin(record(1)), true);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forEachExperiment } from '../../../../src/dispatch/background/for-each-experiment.ts';
 
-test('one that fails is said and stops no other; the end of the process stops the rest', async () => {
+test('a failure is logged and stops no other experiment; a stop of the process ends the rest', async () => {
   const said: unknown[] = [];
   const log = { info() {}, warn: (context: object) => void said.push(context), error() {} };
   const failure = new Error('broken');
@@ -24,7 +24,7 @@ test('one that fails is said and stops no other; the end of the process stops th
 });
 
 /* Fails one after the other: the first one, which never ends, holds up the rest. */
-test('one that takes long holds up no other, and no more are done at a time than may be', async () => {
+test('a slow experiment delays no other, within the limit of concurrent experiments', async () => {
   const log = { info() {}, warn() {}, error() {} };
   const hung = Promise.withResolvers<boolean>();
   const done: string[] = [];

@@ -50,7 +50,7 @@ function ended(id: string, attempts: [string, number][], place: { project?: stri
   return { id, record: { project, endedAt: NOW - daysAgo * DAY, attempts: new Map(attempts) } };
 }
 
-test('what clusters keep of an experiment goes from each one that is known, until each has answered', async () => {
+test('an experiment is forgotten by each known cluster until each has answered', async () => {
   const asked: string[] = [];
   const did = await forgetting(
     [
@@ -80,7 +80,7 @@ test('what clusters keep of an experiment goes from each one that is known, unti
 });
 
 // Fails without the look at the project.
-test('what clusters keep stays for as long as the project says', async () => {
+test("event logs are retained for as long as the project's policy says", async () => {
   const did = await forgetting([
     ended('exp-a', [['lab', 1]]),
     ended('exp-b', [['lab', 1]], { project: 'long', daysAgo: 29 }),
@@ -95,13 +95,13 @@ test('what clusters keep stays for as long as the project says', async () => {
   ]);
 });
 
-test('all whose time has come are gone through', async () => {
+test('all due experiments are forgotten in one call', async () => {
   const many = Array.from({ length: 101 }, (_, at) => ended(`exp-${at}`, [['lab', 1]]));
   assert.equal((await forgetting(many)).length, 101);
 });
 
 /* Fails where each experiment waits for its own answer: a hung ray-worker then costs the time of all of them. */
-test('a cluster that does not answer is asked once in a round, and others go on', async () => {
+test('a silent cluster is asked once per round, and other clusters continue', async () => {
   const asked: string[] = [];
   const away = Array.from({ length: 30 }, (_, at) => ended(`exp-a${at}`, [['away', 1]]));
   const did = await forgetting([...away, ended('exp-l', [['lab', 1]])], async (cluster) => {

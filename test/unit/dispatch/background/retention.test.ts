@@ -103,7 +103,7 @@ async function once(
 }
 
 describe('retention', () => {
-  test('asks each project by its own policy, and never for what is kept for ever', async () => {
+  test('each project is expired by its own policy, and data without expiry is never asked for', async () => {
     const fake = fakeStore({ due: { 'records short': ['exp-a'] } });
     await once(fake, () => fake.did.length === 1 && fake.swept.length > 0);
     assert.deepEqual(fake.swept, ['short']);
@@ -116,7 +116,7 @@ describe('retention', () => {
     });
   });
 
-  test('works through more than one step, and passes over what fails', async () => {
+  test('more than one step of experiments expires, and failures are skipped', async () => {
     const finished = Array.from({ length: 120 }, (_v, at) => `exp-${at}`);
     const ids = Array.from({ length: 130 }, (_v, at) => `exp-d${at}`);
     const fake = fakeStore({ due: { 'batches default': ids }, finished, broken: ['exp-7'] });
@@ -124,7 +124,7 @@ describe('retention', () => {
     assert.ok(!fake.did.includes('archive exp-7'));
   });
 
-  test('does not turn round for ever where the first ones fail', async () => {
+  test('a step whose experiments all fail is not repeated for ever', async () => {
     const ids = Array.from({ length: 60 }, (_v, at) => `exp-d${at}`);
     const fake = fakeStore({ due: { 'batches default': ids }, broken: ids });
     await once(fake, () => 'records short' in fake.asked);
@@ -132,14 +132,14 @@ describe('retention', () => {
   });
 
   // Fails where what is left in the archive goes first: Redis would fill up for as long as the archive refuses.
-  test('deletes records though the archive cannot remove what was deleted before', async () => {
+  test('records are deleted although the archive cannot remove earlier files', async () => {
     const fake = fakeStore({ due: { 'records short': ['exp-a'] } });
     fake.store.retention.collectGarbage = () => Promise.reject(new Error('forbidden'));
     await once(fake, () => fake.swept.length > 0);
     assert.deepEqual(fake.did, ['records exp-a']);
   });
 
-  test('does all that is to be done in a round', async () => {
+  test('one round does all tasks', async () => {
     const forgetting = [{ id: 'exp-c', record: null }];
     const fake = fakeStore({ finished: ['exp-a'], long: ['exp-b'], forgetting });
     await once(
@@ -152,7 +152,7 @@ describe('retention', () => {
   });
 
   /* Fails with one loop for all: nothing is archived, rolled or deleted while a ray-worker hangs. */
-  test('a ray-worker that hangs holds up neither archiving nor rolling nor deleting, and the hold is let go', async () => {
+  test('a ray-worker that hangs delays neither archiving nor deleting, and the lease is released', async () => {
     const finished = ['exp-a'];
     const long: string[] = [];
     const holds: [string, number][] = [];
@@ -182,7 +182,7 @@ describe('retention', () => {
   });
 
   /* Fails without the question who holds it. */
-  test('archives, but deletes nothing where another dispatcher applies retention', async () => {
+  test('a dispatcher archives but deletes nothing while another one applies retention', async () => {
     const fake = fakeStore({ due: { 'batches default': ['exp-a'] }, finished: ['exp-b'], held: false });
     await once(fake, () => fake.did.length > 0);
     assert.deepEqual([fake.did, fake.rounds()], [['archive exp-b'], 0]);

@@ -35,7 +35,7 @@ async function ruleEvents(store: Store, id: string) {
   );
 }
 
-test('a rule that stops does so once, however many dispatchers look, and says why', async (t) => {
+test('a rule stops an experiment once and states why, with any number of dispatchers', async (t) => {
   const { store } = await storeFor(t);
   const lease = await started(store, [
     { name: 'high', when: { metric: ['x'], above: 1 }, for: 2, do: 'stop' },
@@ -72,7 +72,7 @@ test('a rule that stops a queued experiment removes its job, and leaves the job 
   assert.deepEqual(removed, [queued.experiment]);
 });
 
-test('what has no rules costs no memory, and a fault of one stops no other', async (t) => {
+test('an experiment without rules has no stored state, and a failure of one stops no other', async (t) => {
   const { store, redis } = await storeFor(t);
   const none = await running(store);
   await tell(store, none, [1]);
@@ -89,7 +89,7 @@ test('what has no rules costs no memory, and a fault of one stops no other', asy
 });
 
 /* Seen to fail where it is not remembered which experiments have no rules. */
-test('the stream of what has no rules is read once, however much comes', async (t) => {
+test('the stream of an experiment without rules is read once', async (t) => {
   const { store } = await storeFor(t);
   const none = await running(store);
   const some = await started(store, [{ when: { metric: ['x'], above: 1 } }]);
@@ -110,7 +110,7 @@ test('the stream of what has no rules is read once, however much comes', async (
   assert.equal((await ruleEvents(store, some.experiment)).length, 1);
 });
 
-test('many experiments, and long streams, in one round', async (t) => {
+test('one round evaluates many experiments and long streams', async (t) => {
   const { store } = await storeFor(t);
   const leases: Lease[] = [];
   for (let at = 0; at < 70; at++)
@@ -123,7 +123,7 @@ test('many experiments, and long streams, in one round', async (t) => {
   assert.equal((await ruleEvents(store, leases[0]!.experiment))[0]?.step, 1501);
 });
 
-test('what waits for a checkpoint is stopped by the clock where nothing more comes', async (t) => {
+test('an experiment that waits for a checkpoint is stopped after its time although no event follows', async (t) => {
   const { store, redis } = await storeFor(t);
   const within = { minutes: 0.0001 };
   const rule: RuleSpec = { when: { metric: ['x'], above: 0 }, do: 'stop-at-checkpoint', within };
@@ -172,7 +172,7 @@ test('early stopping ends the child that is worse than the median, once, and cou
     assert.equal((await store.experiments.get(lease.experiment))?.state, 'running');
 });
 
-test('a child that has ended counts for the others, and is not stopped any more', async (t) => {
+test('an ended child counts in the comparison and is not stopped', async (t) => {
   const { store } = await storeFor(t);
   const earlyStopping = { metric: 'x', goal: 'max', afterSteps: 1, everySteps: 1, minChildren: 1 } as const;
   const { id } = await store.sweeps.create(sweepInput(sweepRequest(2), { earlyStopping }));
@@ -193,7 +193,7 @@ test('a child that has ended counts for the others, and is not stopped any more'
   assert.deepEqual(others.toSorted(), [0.1, 0.9]);
 });
 
-test('an experiment without a sweep or rules is left alone', async (t) => {
+test('an experiment without a sweep and rules is not stopped', async (t) => {
   const { store } = await storeFor(t);
   const { id } = await store.experiments.submit(submitInput());
   await createRulesRound({ store, ...deps })();

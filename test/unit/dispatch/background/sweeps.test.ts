@@ -9,7 +9,7 @@ import { sweepInput, sweepRequest } from '../../../support/sweep.ts';
 const NO_QUEUE = { enqueue: async () => {}, remove: async () => {} };
 
 describe('the advance of sweeps', () => {
-  test('makes all children of all sweeps, and gives each its job', async (t) => {
+  test('submits all children of all sweeps and adds their jobs', async (t) => {
     const { store } = await storeFor(t);
     const enqueued: string[] = [];
     const enqueue = async (ids: readonly string[]) => void enqueued.push(...ids);
@@ -20,7 +20,7 @@ describe('the advance of sweeps', () => {
     assert.deepEqual(await store.sweeps.withWork(10), []);
   });
 
-  test('finishes a cancel that was begun', async (t) => {
+  test('completes a cancel that another process began', async (t) => {
     const { store } = await storeFor(t);
     const { id } = await store.sweeps.create(sweepInput(sweepRequest(300)));
     await advanceSweeps({ store, queue: NO_QUEUE, log: QUIET });
@@ -33,7 +33,7 @@ describe('the advance of sweeps', () => {
     assert.deepEqual(await store.sweeps.withWork(10), []);
   });
 
-  test('is stopped by neither a sweep that fails nor a queue that is away', async (t) => {
+  test('continues although a sweep fails or the queue is away', async (t) => {
     const { store } = await storeFor(t);
     const bad = await store.sweeps.create(sweepInput(sweepRequest(1), { spec: { engine: 'none' } }));
     const good = await store.sweeps.create(sweepInput(sweepRequest(120)));

@@ -71,12 +71,12 @@ const NO_BATCH = new BatchFormatError({ code: 'unreadable', file: 'x', expected:
 const TIMES = { holder: 'verifier-1', leaseMs: 1000, everyMs: 5, log: QUIET };
 
 describe('verification', () => {
-  test('announces counts and the codes of errors', () => {
+  test('the event of a report has its counts and error codes', () => {
     const { errors, exact, ok, batch } = toVerificationEvent(record(3), GOOD);
     assert.deepEqual([errors, exact, ok, batch], [['x'], 2, false, 3]);
   });
 
-  test('works off a backlog, never more at a time than it may', async () => {
+  test('a backlog is verified within the limit of concurrent batches', async () => {
     const { store, reports } = bench(Array.from({ length: 20 }, (_, index) => record(index + 1)));
     let now = 0;
     let most = 0;
@@ -97,7 +97,7 @@ describe('verification', () => {
   });
 
   // Without a report of its own, such a batch would come back for ever.
-  test('reports a batch that cannot be verified as unverifiable, and why', async () => {
+  test('a batch that cannot be verified is reported as unverifiable, with the reason', async () => {
     const { store, reports } = bench([record(1), record(2)]);
     const verifier = {
       async verify(wire: Uint8Array) {
@@ -117,7 +117,7 @@ describe('verification', () => {
   });
 
   /* Fails without MAX_TRIES in either place: the batch is tried for ever. */
-  test('gives up a batch on which the verifier dies again and again, and says so', async () => {
+  test('a batch on which the verifier dies repeatedly is given up, with a report', async () => {
     const { store, reports } = bench([record(1), { ...record(2), deaths: 3 }, { ...record(3), deaths: 2 }]);
     const tries = new Map<number, number>();
     const verifier = {
@@ -143,7 +143,7 @@ describe('verification', () => {
     );
   });
 
-  test('gives back what it has not finished, so that it counts against no batch', async () => {
+  test('unfinished batches are given back and not charged', async () => {
     const { store, given } = bench([record(1)]);
     const begun = Promise.withResolvers<void>();
     const end = Promise.withResolvers<ReportSummary>();
@@ -162,7 +162,7 @@ describe('verification', () => {
     await stopped;
   });
 
-  test('leaves a batch pending while the store does not answer', async () => {
+  test('a batch stays pending while the store does not answer', async () => {
     const { store, reports } = bench([record(1), record(2)]);
     const verification = createVerification({
       store: {
@@ -263,7 +263,7 @@ describe('verification with a store that fails, and processes that die', () => {
   });
 
   /* Fails where take-pending.lua counts a try: the batch is not verifiable after four lost answers. */
-  test('answers about taken batches that are lost cost nothing', async (t) => {
+  test('a lost answer about taken batches is not charged', async (t) => {
     const { store, reported } = await recorded(t, 2);
     const takePending = losing(store.batches.takePending, 6);
     const verification = createVerification({
@@ -280,7 +280,7 @@ describe('verification with a store that fails, and processes that die', () => {
   });
 
   /* Fails where a give-back that failed is forgotten: another process counts the batch against this one. */
-  test('batches whose beginning is not known, and that cannot be given back, count as no try', async (t) => {
+  test('batches with an unknown beginning that cannot be given back are not charged', async (t) => {
     const { store, redis, member } = await recorded(t, 1);
     const beginPending = losing(store.batches.beginPending, 1);
     let refused = 0;

@@ -54,7 +54,7 @@ async function bench(scope: Scope) {
 }
 
 describe('add', () => {
-  test('records where it is, what it has and its secrets, and ends draining', async (t) => {
+  test('an add records address, nodes and secrets, and ends draining', async (t) => {
     const { store, run, work, state } = await bench(t);
     await run(work('add'));
     const [cluster] = await store.clusters.list();
@@ -71,14 +71,14 @@ describe('add', () => {
     assert.equal((await store.clusters.list())[0]!.draining, undefined);
   });
 
-  test('of the same Ray under another name is refused', async (t) => {
+  test('an add of the same Ray cluster under another name is refused', async (t) => {
     const { store, run, work } = await bench(t);
     await run(work('add'));
-    await assert.rejects(run(work('add', { cluster: 'twin' })), /known as local/);
+    await assert.rejects(run(work('add', { cluster: 'twin' })), /already registered as local/);
     assert.equal((await store.clusters.list()).length, 1);
   });
 
-  test('as a repair keeps what people have set, and brings nothing back that was removed', async (t) => {
+  test("a repair keeps the operator's settings and does not restore a removed cluster", async (t) => {
     const { store, run, work } = await bench(t);
     const repair = { request: { ...REQUEST, backfill: false, repair: true } };
     await run(work('add', repair));
@@ -90,7 +90,7 @@ describe('add', () => {
     assert.deepEqual([cluster?.backfill, cluster?.draining], [true, true]);
   });
 
-  test('that was broken off writes nothing', async (t) => {
+  test('an interrupted add writes nothing', async (t) => {
     const { store, run, work } = await bench(t);
     await assert.rejects(run(work('add', { signal: AbortSignal.abort() })));
     assert.deepEqual(await store.clusters.list(), []);
@@ -98,7 +98,7 @@ describe('add', () => {
 });
 
 describe('remove', () => {
-  test('ends the ray-worker and forgets the cluster; a second try finds it done', async (t) => {
+  test('a removal ends the ray-worker and deletes the record; a repeated removal succeeds', async (t) => {
     const { store, run, work, ended, state } = await bench(t);
     await run(work('add'));
     await run(work('remove'));
@@ -107,7 +107,7 @@ describe('remove', () => {
     await assert.rejects(run(work('remove')), /no cluster local/);
   });
 
-  test('is refused while something runs, and leaves everything as it was', async (t) => {
+  test('a removal is refused while an experiment runs, and changes nothing', async (t) => {
     const { store, run, work, ended } = await bench(t);
     await run(work('add'));
     const { id } = await store.experiments.submit(submitInput());
@@ -117,28 +117,28 @@ describe('remove', () => {
     assert.deepEqual(ended, []);
   });
 
-  test('of a cluster that is gone only warns', async (t) => {
+  test('the removal of an unreachable cluster only warns', async (t) => {
     const { store, run, work, warned, state } = await bench(t);
     await run(work('add'));
     state.endFails = true;
     await run(work('remove'));
     assert.deepEqual(await store.clusters.list(), []);
-    assert.match(warned.join(), /could not be ended: away/);
+    assert.match(warned.join(), /Cannot end its ray-worker: away/);
   });
 });
 
-test('drain says what goes on there', async (t) => {
+test('a drain reports how many experiments continue', async (t) => {
   const { store, run, work, said } = await bench(t);
   await assert.rejects(run(work('drain')), /no cluster local/);
   await run(work('add'));
   const { id } = await store.experiments.submit(submitInput());
   await claimed(store, id);
   await run(work('drain'));
-  assert.match(said.at(-1)!, /1 experiment there goes on/);
+  assert.match(said.at(-1)!, /1 experiment there continues/);
   assert.equal((await store.clusters.list())[0]!.draining, true);
 });
 
-test('a silent cluster is asked to be added again as it was, once at a time; one known by address alone is not', async (t) => {
+test('a repair is requested once at a time, and only for a cluster that was added through Ray', async (t) => {
   const { store, run, work } = await bench(t);
   await run(work('add'));
   const [cluster] = await store.clusters.list();

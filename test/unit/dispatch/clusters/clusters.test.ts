@@ -47,19 +47,19 @@ const CLUSTER: Cluster = {
 };
 
 describe('clusters', () => {
-  test('have the nodes that are alive, with what Ray counts as used', () => {
+  test('have their live nodes with the amounts used in Ray', () => {
     assert.deepEqual(toClusterNodes(DESCRIPTION), [
       { id: 'n', cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 3 },
     ]);
   });
 
-  test('answer and drain as the store says', () => {
+  test('answer and drain as their records say', () => {
     assert.deepEqual([toClusterView(CLUSTER).answering, toClusterView(CLUSTER).draining], [false, false]);
     const draining = toClusterView({ ...CLUSTER, answering: true, draining: true });
     assert.deepEqual([draining.answering, draining.draining], [true, true]);
   });
 
-  test('are written as they describe themselves; a silent one keeps its figures and holds nobody up', async () => {
+  test('are written as their ray-workers report; a silent one keeps its figures and delays no other', async () => {
     const silent = { ...CLUSTER, name: 'b' };
     const put: [string, Seen][] = [];
     let refreshed = 0;
@@ -98,7 +98,7 @@ describe('clusters', () => {
     });
   });
 
-  test('that stay silent are asked to be repaired, after ever longer waits', async () => {
+  test('that stay silent are repaired after increasing waits', async () => {
     let now = 0;
     const asked: number[] = [];
     let looks = 0;

@@ -44,7 +44,7 @@ const over = (store: Store, id: string) =>
 
 const FINDINGS = [{ severity: 'ok', check: 'x', message: 'fine', remedy: '' }] as const;
 
-test('two dispatchers carry a command out once and report it', async (t) => {
+test('a command runs once with two dispatchers', async (t) => {
   await using parts = await bench(t);
   const { store, start } = parts;
   const works: unknown[] = [];
@@ -64,7 +64,7 @@ test('two dispatchers carry a command out once and report it', async (t) => {
   assert.deepEqual(works, [{ kind: 'drain', request: { a: 1 }, secret: 's', tries: 1, cluster: 'a' }]);
 });
 
-test('what it throws is its problem', async (t) => {
+test('an error of a command is reported as its problem', async (t) => {
   await using parts = await bench(t);
   const { store, start } = parts;
   start('one', async () => {
@@ -74,7 +74,7 @@ test('what it throws is its problem', async (t) => {
   assert.deepEqual([state, problems], ['failed', [{ severity: 'error', message: 'so', remedy: 'do this' }]]);
 });
 
-test('one whose dispatcher stops is begun again by another, and the first changes nothing', async (t) => {
+test('a command of a stopping dispatcher is begun again by another one, and the first changes nothing', async (t) => {
   await using parts = await bench(t);
   const { store, start } = parts;
   const begun = Promise.withResolvers<CommandWork>();
@@ -95,7 +95,7 @@ test('one whose dispatcher stops is begun again by another, and the first change
   assert.deepEqual([state, report], ['succeeded', ['by two']]);
 });
 
-test('one whose dispatcher died is begun again when its lease is over, and given up after some tries', async (t) => {
+test('a command of a dead dispatcher is begun again after its lease, and given up after some tries', async (t) => {
   await using parts = await bench(t);
   const { store, start } = parts;
   const id = await create(store);

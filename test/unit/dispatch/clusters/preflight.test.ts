@@ -48,7 +48,7 @@ async function look(
 const checks = (findings: readonly PreflightFinding[]) =>
   findings.map(({ severity, check }) => `${severity} ${check}`);
 
-test('what the spec says itself, the room there and what the ray-worker found are one list, errors first', async () => {
+test('findings of the spec, the room and the ray-worker are one list, errors first', async () => {
   const asked: Finding[] = [
     { check: 'recipe', severity: 'ok', message: 'fine', remedy: '' },
     { check: 'model', severity: 'error', message: 'not there', remedy: 'copy it' },
@@ -60,27 +60,27 @@ test('what the spec says itself, the room there and what the ray-worker found ar
   assert.match(said.at(-1)!, /^\d+ checks: 1 error, 1 warning, /);
 });
 
-test('a spec that no node can hold would wait for ever, one that must wait is told so', async () => {
+test('a spec larger than every node is an error; a spec that must wait is not', async () => {
   const { findings } = await look(TRAINING, { total: 1 });
   assert.match(findings[0]!.message, /No node has 2 GPUs and [\d.]+ CPUs on one node/);
   const busy = await look(TRAINING, { free: 0 });
   const room = busy.findings.find(({ check }) => check === 'room');
   assert.match(
     room!.message,
-    /^2 GPUs and [\d.]+ CPUs on one node: 1 of 1 node is large enough, none is free now: it will wait/,
+    /^2 GPUs and [\d.]+ CPUs on one node: 1 of 1 node is large enough, none is free now, so the experiment will wait/,
   );
 });
 
-test('without a spec only the cluster is looked at', async () => {
+test('without a spec, only the cluster is checked', async () => {
   const { findings, given } = await look(undefined);
   assert.deepEqual(checks(findings), ['ok cluster']);
   assert.equal(given, null);
 });
 
-test('a cluster that does not answer is a finding, what the spec says itself stands beside it', async () => {
+test('a silent cluster is a finding beside those of the spec', async () => {
   const { findings } = await look(TRAINING, { fault: new RayWorkerError('unreachable', 'nobody there') });
   assert.deepEqual([findings[0]!.severity, findings[0]!.message], ['error', 'nobody there']);
   assert.ok(checks(findings).includes('warning degenerate-groups'));
   const old = await look(TRAINING, { fault: new RayWorkerError('invalid', 'UNIMPLEMENTED') });
-  assert.match(old.findings[0]!.remedy, /up to date/);
+  assert.match(old.findings[0]!.remedy, /Update the ray-worker/);
 });

@@ -18,7 +18,7 @@ function cluster(name: string, address: string): Cluster {
   };
 }
 
-test('there is one client for a cluster, made anew when the cluster moves and closed when it goes', async () => {
+test('a cluster has one client, which is replaced when the cluster moves and closed when it is removed', async () => {
   let known = [cluster('a', 'h:1')];
   const open = new Set<string>();
   const rayWorkers = createRayWorkers({

@@ -53,7 +53,7 @@ test('an acquired attempt begins, and its job is completed once the launch is co
   assert.equal(served, 'complete');
 });
 
-test('a job whose attempt cannot be acquired says what becomes of it', async () => {
+test('each outcome of an acquisition decides what happens to the job', async () => {
   for (const [outcome, served] of [
     ['busy', 'soon'],
     ['queued', 'queued'],

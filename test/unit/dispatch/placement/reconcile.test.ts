@@ -46,7 +46,7 @@ test('an experiment that is allocated for too long is released again', async () 
 });
 
 // Fails if a step begins at the first again, or ends before the last: only the beginning of a long queue would be checked.
-test('a queue longer than a step is checked step by step, again and again', async () => {
+test('a queue longer than one step is checked step by step, repeatedly', async () => {
   const ids = Array.from({ length: 7 }, (_, at) => `w${at}`);
   const { board, run } = bench(ids, { jobs: [], step: 3 });
   const added: number[] = [];

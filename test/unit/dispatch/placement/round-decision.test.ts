@@ -73,13 +73,13 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
 const many = (count: number, project: string, gpus = 1) =>
   Array.from({ length: count }, (_, at) => waits(`${project}${at}`, gpus, 1, { project }));
 
-test('reads no more than the window of a line that is blocked', async () => {
+test('a blocked queue is read no further than its first window', async () => {
   const { decide, asked } = bench(many(5_000, 'p'));
   const { schedule } = await decide();
   assert.deepEqual([asked, schedule.start.length], [[256], 3]);
 });
 
-test('reads on while somebody behind could start', async () => {
+test('the window grows while a later experiment could start', async () => {
   const waiting = [...many(2_000, 'p', 99), ...many(1, 'p', 1)].map((item, at) => ({
     ...item,
     experiment: `e${at}`,
@@ -92,14 +92,14 @@ test('reads on while somebody behind could start', async () => {
   );
 });
 
-test('looks only so far for those that start out of turn', async () => {
+test('the window for backfill is bounded', async () => {
   const { decide, asked } = bench(many(5_000, 'p', 4), { backfill: true });
   const { schedule } = await decide();
   assert.deepEqual([asked, schedule.open, schedule.filling], [[256, 1024], [], ['c']]);
 });
 
 // Fails where the end of a look is not noted: all that wait for a full cluster would be read again and again for an idle one.
-test('a look down the line in vain is not repeated at once, one that found somebody is', async () => {
+test('a long window without a new start is not repeated at once; one with a new start is', async () => {
   const waiting = many(20_000, 'p', 99);
   const { decide, asked, state } = bench(waiting);
   state.readMs = 100;
@@ -122,14 +122,14 @@ test('a look down the line in vain is not repeated at once, one that found someb
 });
 
 // Fails without `isClosed`: each round would read the whole line of a project that has used its quota up.
-test('reads no further of a project whose quota is full, and starts others', async () => {
+test('a project with a full quota does not extend the window, and other projects start', async () => {
   const { decide, asked } = bench([...many(5_000, 'p'), ...many(2, 'q')], { quota: 1 });
   const { schedule, projectVersions } = await decide();
   assert.deepEqual([asked, schedule.start.map(({ experiment }) => experiment)], [[256], ['q0', 'q1']]);
   assert.deepEqual([...projectVersions], [['p', 7]]);
 });
 
-test('says who paused what', async () => {
+test('wait reasons name the person who paused a queue', async () => {
   const { decide, state } = bench([...many(1, 'p'), ...many(1, 'q')]);
   state.pauses = new Map([['p', { by: 'ann', at: 0, reason: null }]]);
   const { schedule } = await decide();
@@ -167,7 +167,7 @@ test('reads paces at most once a second', async () => {
 });
 
 // Fails where the paces of the first window are kept for the longer one: nobody behind it would be known to fit in time.
-test('reads the paces of those further down where it looks at them', async () => {
+test('a longer window reads the paces of its additional experiments', async () => {
   const { decide, state } = bench(many(2_000, 'p', 4), { backfill: true });
   await decide();
   assert.deepEqual([state.paces, state.asked], [2, 1 + 512]);

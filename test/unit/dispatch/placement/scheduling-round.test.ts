@@ -182,7 +182,7 @@ describe('a scheduling round', () => {
   });
 
   // Fails if the allocation does not carry the version: two clusters would fill one project's quota twice.
-  test('decides again after its project got something elsewhere', async (t) => {
+  test('is decided again after the project got an allocation on another cluster', async (t) => {
     const { state, rounds, again } = bench(t, ['a'], { started: false });
     state.projects = [{ name: 'p', weight: 1, gpuQuota: 8 }];
     let tries = 0;
@@ -197,7 +197,7 @@ describe('a scheduling round', () => {
     assert.deepEqual([tries, state.released], [2, ['a']]);
   });
 
-  test('allocates nothing while the queue is paused, and says by whom', async (t) => {
+  test('allocates nothing while the queue is paused, and names the person who paused it', async (t) => {
     const { state, rounds } = bench(t, ['a'], { started: false });
     state.paused = { by: 'ann', at: 0, reason: 'upgrade' };
     rounds.start();
@@ -223,7 +223,7 @@ describe('a scheduling round', () => {
     assert.deepEqual(state.released, ['a', 'b']);
   });
 
-  test('goes on although a job cannot be released: the reconciler does it', async (t) => {
+  test('continues although a job cannot be released: the reconciler does it', async (t) => {
     const { state, rounds } = bench(t, ['a', 'b', 'c'], { started: false });
     state.queueAway = true;
     rounds.start();

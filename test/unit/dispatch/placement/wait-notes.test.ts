@@ -40,7 +40,7 @@ function bench() {
   return { state, round };
 }
 
-test('notes reason, place and estimate, or why there is none', async () => {
+test('notes have the wait reason, the position, and the estimate or the reason why there is none', async () => {
   const { round } = bench();
   const [first, second] = await round();
   assert.deepEqual(first?.[1].estimate, { startAt: 100_000, earliest: 100_000, latest: 100_000 });
@@ -49,7 +49,7 @@ test('notes reason, place and estimate, or why there is none', async () => {
   assert.match(second?.[1].unknown ?? '', /the run time of x, .* is not known yet/);
 });
 
-test('writes only what is news', async () => {
+test('only changed notes are written', async () => {
   const { state, round } = bench();
   await round();
   assert.deepEqual(await round(), []);

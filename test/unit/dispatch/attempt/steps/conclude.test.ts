@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { AttemptStatus } from '../../../../../src/rpc/ray-worker.ts';
 import { attemptBench } from '../../../../support/attempt-bench.ts';
 
-test('goes behind the attempt that the cluster knows, and launches nothing in its place', async () => {
+test('a stale record gets the attempt number that the cluster knows, and nothing is launched in its place', async () => {
   const { state, calls, run } = attemptBench();
   state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 4, reason: 'r' });
   state.known = [
@@ -16,7 +16,7 @@ test('goes behind the attempt that the cluster knows, and launches nothing in it
   assert.match(state.decision?.reason ?? '', /knows attempt 4 .* only attempt 1 .*older copy/);
 });
 
-test('a tombstone above the record is passed: the next attempt gets a higher number', async () => {
+test('a tombstone above the record gives the next attempt a higher number', async () => {
   const { state, run } = attemptBench();
   state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 4, reason: 'r' });
   state.known = [{ attempt: 4, running: false, tombstone: true } as AttemptStatus];
@@ -24,7 +24,7 @@ test('a tombstone above the record is passed: the next attempt gets a higher num
   assert.equal((state.decision as { attemptsAbove?: number }).attemptsAbove, 4);
 });
 
-test('a cancel that comes while it goes behind a higher attempt ends that attempt', async () => {
+test('a cancel while a stale record is corrected stops the higher attempt', async () => {
   const { state, calls, run } = attemptBench();
   state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 4, reason: 'r' });
   state.known = [{ attempt: 4, running: true }];

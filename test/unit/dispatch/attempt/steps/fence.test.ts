@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attemptBench } from '../../../../support/attempt-bench.ts';
 
-test('fences what an expired dispatcher may have launched, and everything below it that runs', async () => {
+test('fencing stops the attempt of an expired dispatcher and every earlier running attempt', async () => {
   const { state, calls, run } = attemptBench({ attempt: 4, takenOver: true });
   state.known = [
     { attempt: 3, running: false },

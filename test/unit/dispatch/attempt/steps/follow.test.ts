@@ -6,14 +6,14 @@ import { attemptBench, SUCCEEDED } from '../../../../support/attempt-bench.ts';
 import { until } from '../../../../support/dispatch.ts';
 
 describe('following the events of an attempt', () => {
-  test('only follows an attempt that was confirmed, from what was recorded', async () => {
+  test('a confirmed attempt is followed from its last recorded event and not launched', async () => {
     const { state, calls, run } = attemptBench({ confirmed: true, takenOver: true, state: 'running' });
     state.appended = 5;
     await run().done;
     assert.equal(calls[0], 'attach 1 after 5');
   });
 
-  test('decides without a stream where the end was recorded by a dispatcher that died then', async () => {
+  test('an end that a dead dispatcher recorded is decided without a stream', async () => {
     const { state, calls, run } = attemptBench({ confirmed: true, takenOver: true, state: 'running' });
     state.ended = SUCCEEDED;
     assert.equal(await run().done, 'succeeded');
@@ -21,7 +21,7 @@ describe('following the events of an attempt', () => {
   });
 
   /* Fails where a quiet training counts as being taken over until its next event. */
-  test('settles a quiet attempt that was taken over, and one with events to be recorded after the first', async () => {
+  test('a takeover settles a quiet attempt at once, and any other after its first recorded events', async () => {
     for (const [lastSequence, before] of [
       [5, 1],
       [6, 0],
@@ -44,7 +44,7 @@ describe('following the events of an attempt', () => {
     }
   });
 
-  test('stops an attempt that cannot be followed any more, then gives it another try', async () => {
+  test('an attempt that cannot be followed is stopped, and another attempt follows', async () => {
     for (const fault of ['unknown-attempt', 'ahead', 'damaged'] as const) {
       const { state, calls, run } = attemptBench();
       // biome-ignore lint/correctness/useYield: it fails before its first event

@@ -4,14 +4,14 @@ import type { LaunchOutcome } from '../../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../../src/rpc/status.ts';
 import { attemptBench, fails } from '../../../../support/attempt-bench.ts';
 
-test('gives a cluster that is out of disk some tries, then sees to it that nothing starts later', async () => {
+test('a launch on a cluster without disk space is retried, then discarded for good', async () => {
   const { state, calls, run } = attemptBench();
   state.launch = fails('exhausted');
   assert.equal(await run().done, 'queued');
   assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end queued']);
 });
 
-test('fails what can never be launched, and tries a fenced one again', async () => {
+test('a refused launch fails the experiment; a fenced launch leads to another attempt', async () => {
   const refused = attemptBench();
   refused.state.launch = fails('invalid');
   assert.equal(await refused.run().done, 'failed');
@@ -21,7 +21,7 @@ test('fails what can never be launched, and tries a fenced one again', async () 
   assert.match(fenced.state.decision?.reason ?? '', /fenced by attempt 2: r/);
 });
 
-test('gives up a launch under way when the experiment is cancelled', async () => {
+test('a cancel ends a launch under way', async () => {
   const { state, calls, run } = attemptBench();
   const launching = Promise.withResolvers<LaunchOutcome>();
   state.launch = async () => {

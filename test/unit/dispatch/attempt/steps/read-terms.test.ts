@@ -5,7 +5,7 @@ import { lostAttempt } from '../../../../../src/dispatch/attempt/decide.ts';
 import type { Attempt } from '../../../../../src/store/attempts/contract.ts';
 import { attemptBench, STOPPED } from '../../../../support/attempt-bench.ts';
 
-test('counts no attempt that was stopped in good order, nor one that dispatchers took from one another', async () => {
+test('stopped attempts and given-up attempts are not counted', async () => {
   const killed = async function* () {
     yield { sequence: 1, at: 0, event: { ...lostAttempt(''), cause: 'killed' } as Ended };
   };

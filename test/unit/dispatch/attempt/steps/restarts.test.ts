@@ -5,7 +5,7 @@ import { attemptBench } from '../../../../support/attempt-bench.ts';
 
 describe('a launch without an answer', () => {
   /* Fails without createRestarts: the launch ends the ray-worker without limit. */
-  test('gives up a launch that ends the ray-worker again and again', async () => {
+  test('a launch that ends the ray-worker several times is given up', async () => {
     const { state, calls, run } = attemptBench();
     let starts = 0;
     state.launch = async () => {

@@ -12,12 +12,12 @@ function listing(...known: Partial<AttemptStatus>[]): Pick<RayWorkerClient, 'lis
 const find = (...known: Partial<AttemptStatus>[]) =>
   findHigher(listing(...known), PLACE, new AbortController().signal);
 
-test('nothing is higher where the cluster knows this attempt and lower ones only', async () => {
+test('no higher attempt is found if the cluster knows only this and lower attempts', async () => {
   assert.equal(await find(), undefined);
   assert.equal(await find({ attempt: 2, running: true }, { attempt: 1, running: false }), undefined);
 });
 
-test('the highest counts, and whether it was launched', async () => {
+test('the highest attempt is found, and whether it was launched', async () => {
   assert.deepEqual(await find({ attempt: 3, running: false }, { attempt: 5, running: true }), {
     highest: 5,
     launched: true,
@@ -30,7 +30,7 @@ test('the highest counts, and whether it was launched', async () => {
   });
 });
 
-test('takes a stop that nobody asked for as the sign of a higher attempt, where there is one', async () => {
+test('an unrequested stop makes the record stale if the cluster knows a higher attempt', async () => {
   const { state, run } = attemptBench({ confirmed: true, state: 'running' });
   state.events = async function* () {
     yield { sequence: 1, at: 0, event: STOPPED };
@@ -43,7 +43,7 @@ test('takes a stop that nobody asked for as the sign of a higher attempt, where 
   assert.equal((alone.state.decision as { attemptsAbove?: number }).attemptsAbove, undefined);
 });
 
-test('a cancel ends the higher attempt too, before it is recorded', async () => {
+test('a cancel stops the higher attempt before the cancel is recorded', async () => {
   const { state, calls, run } = attemptBench({ state: 'cancelling' });
   state.record = 'cancelling';
   state.known = [{ attempt: 6, running: true }];

@@ -4,8 +4,8 @@ import { RayWorkerError } from '../../../../../src/rpc/status.ts';
 import { attemptBench, STOPPED, silence } from '../../../../support/attempt-bench.ts';
 import { until } from '../../../../support/dispatch.ts';
 
-describe('ending a driver', () => {
-  test('ends a driver that reached a limit, as a failure with that reason', async () => {
+describe('stopping a driver', () => {
+  test('a driver that reached a limit is stopped, and the experiment fails with that reason', async () => {
     const { state, calls, run } = attemptBench({ confirmed: true, state: 'running' });
     state.events = async function* (signal) {
       yield* silence(signal);
@@ -24,7 +24,7 @@ describe('ending a driver', () => {
     );
   });
 
-  test('of a cancelled experiment launches nothing and waits for the tombstone', async () => {
+  test('a cancelled experiment launches nothing and waits for the tombstone', async () => {
     for (const entry of [{ state: 'cancelling' as const }, {}]) {
       const { state, calls, run } = attemptBench(entry);
       state.record = 'cancelling';
@@ -39,7 +39,7 @@ describe('ending a driver', () => {
     }
   });
 
-  test('cancels a running one only after its end was recorded', async () => {
+  test('a running experiment is cancelled only after its end was recorded', async () => {
     const { state, calls, run } = attemptBench();
     const stopped = Promise.withResolvers<void>();
     state.stop = async () => {

@@ -38,23 +38,23 @@ test('the actor has the name under which it is started by hand', () => {
   );
 });
 
-test('an actor that Ray does not know is none; other failures are failures', async () => {
+test('an unknown actor is undefined; other failures are thrown', async () => {
   const looking = (error: Error) => findActor(rayThat({ getActor: async () => raise(error)() }));
   assert.equal(await looking(python('ValueError')), undefined);
   await assert.rejects(looking(python('KeyError')), /KeyError/);
 });
 
-test('it is asked how it is reached; a dead one is told from one that cannot say it', async () => {
+test('the actor reports its connection; a dead actor and an old one are distinguished', async () => {
   assert.deepEqual(await connectionOf(actorThat(bytes)), ANSWER);
   assert.equal(
     await connectionOf(actorThat(raise(new RayActorDiedError(details('ActorDiedError'))))),
     'dead',
   );
   await assert.rejects(connectionOf(actorThat(raise(python('AttributeError')))), SetupError);
-  await assert.rejects(connectionOf(actorThat(() => 'text')), /answered with something else/);
+  await assert.rejects(connectionOf(actorThat(() => 'text')), /sent an answer of an unknown form/);
 });
 
-test('it is started on its node, with the package, and outlives the session', async () => {
+test('the actor is started on its node with the package, and outlives the session', async () => {
   const made: unknown[] = [];
   const ray = rayThat({
     createActor: async (...all: unknown[]) => {
@@ -77,7 +77,7 @@ test('it is started on its node, with the package, and outlives the session', as
   );
 });
 
-test('its end is waited for until its name is free', async () => {
+test('ending the actor waits until its name is free', async () => {
   let looks = 0;
   const getActor = async () => {
     looks += 1;

@@ -11,7 +11,7 @@ const NODES = [
   node('bbbbbbbb22', '10.0.0.2', { resources: { CPU: 4, GPU: 2 }, isHead: true }),
 ];
 
-test('a node is found by its id, the beginning of it, its address or its host', () => {
+test('a node is found by its id, a prefix of it, its address or its host name', () => {
   for (const name of ['aaaaaaaa11', 'aaaaaaaa', '10.0.0.1', 'host-a'])
     assert.equal(findNode(NODES, name), NODES[0]);
   assert.throws(() => findNode(NODES, 'aaaa'), SetupError);
@@ -19,7 +19,7 @@ test('a node is found by its id, the beginning of it, its address or its host', 
   assert.throws(() => findNode([NODES[0]!, NODES[0]!], 'host-a'), /More than one node/);
 });
 
-test('the head is the one that Ray calls so, else the first', () => {
+test("the head is Ray's head node, or the first node", () => {
   assert.equal(headOf(NODES), NODES[1]);
   assert.equal(headOf(NODES.slice(0, 1)), NODES[0]);
   assert.throws(() => headOf([]), /no live node/);

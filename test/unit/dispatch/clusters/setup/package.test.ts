@@ -8,7 +8,7 @@ import { compareVersions, packRayWorker } from '../../../../../src/dispatch/clus
 
 const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;
 
-test('the package is its own files, the same zip for the same files', (t) => {
+test('the package has its own files only, and equal files give an equal zip', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'echelon-pack-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const copy = join(directory, 'echelon_rayworker');
@@ -29,7 +29,7 @@ test('the package is its own files, the same zip for the same files', (t) => {
   assert.notDeepEqual(Buffer.from(packRayWorker(directory).zip), Buffer.from(first.zip));
 });
 
-test('a directory without the package is told', () => {
+test('a directory without the package is an error', () => {
   assert.throws(() => packRayWorker(tmpdir()), /echelon_rayworker is not in/);
 });
 

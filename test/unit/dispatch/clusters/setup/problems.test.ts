@@ -18,7 +18,7 @@ import {
 const python = (message: string, pythonTraceback = '') =>
   new RayPythonError({ pythonType: 'Error', pythonModule: 'm', message, pythonTraceback });
 
-test('each failure is a sentence with its remedy', () => {
+test('each failure has a message and a remedy', () => {
   const cases: [Error, RegExp, RegExp][] = [
     [new RayUnreachableError('refused'), /ray:\/\/h:1 cannot be reached from here: refused/, /10001/],
     [new RayAuthenticationError('no'), /does not accept the token/, /RAY_AUTH_TOKEN/],
@@ -44,7 +44,7 @@ test('each failure is a sentence with its remedy', () => {
   }
 });
 
-test('what is a sentence already stays one', () => {
+test('a SetupError stays as it is', () => {
   const error = new SetupError('so', 'do this');
   assert.equal(toSetupError(error, 'a'), error);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { freePort } from '../../../../../src/cli/local/processes.ts';
 import { isLoopback, listeningHost, reach } from '../../../../../src/dispatch/clusters/setup/reach.ts';
 
-test('on one machine the ray-worker listens on loopback, in a fleet where Ray listens', () => {
+test("the ray-worker listens on loopback on one machine, and on Ray's address in a fleet", () => {
   const [head, other] = [
     { id: 'h', address: '10.0.0.1' },
     { id: 'o', address: '10.0.0.2' },
@@ -23,12 +23,12 @@ test('on one machine the ray-worker listens on loopback, in a fleet where Ray li
   assert.equal(host('ray://127.0.0.1:10001', head, 'gate:9000'), '10.0.0.1');
 });
 
-test('loopback is told from an address that begins like it', () => {
+test('a loopback address is distinguished from one that begins like it', () => {
   for (const address of ['127.0.0.1:1', 'localhost:1', '[::1]:1']) assert.ok(isLoopback(address), address);
   for (const address of ['10.127.0.1:1', 'localhost.example:1']) assert.ok(!isLoopback(address), address);
 });
 
-test('where nothing answers, the remedy is for that kind of address', async () => {
+test('the remedy for an unreachable ray-worker fits the kind of its address', async () => {
   const connection = {
     ...{ address: '', version: '1', generation: 'g', token: 't', ca: null, nodeId: 'n' },
     ...{ stateDir: '/s', sharedRoot: '/s' },

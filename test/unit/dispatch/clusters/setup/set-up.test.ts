@@ -12,7 +12,7 @@ const place = async () => ({
   ...{ sharedRoot: '/s', node: null, port: null, advertise: null },
 });
 
-test('where nobody listens it says so, and says first what it does', { timeout: 60_000 }, async () => {
+test('an unreachable Ray is an error, after the first step was reported', { timeout: 60_000 }, async () => {
   const said: string[] = [];
   const setUp = setUpCluster('a', await place(), {
     pack: () => packRayWorker(PACKAGE),
@@ -25,6 +25,6 @@ test('where nobody listens it says so, and says first what it does', { timeout: 
   assert.match(said.join(), /^connecting to ray:\/\/127/);
 });
 
-test('ending needs a Ray as well', { timeout: 60_000 }, async () => {
+test('ending the ray-worker of an unreachable Ray is an error', { timeout: 60_000 }, async () => {
   await assert.rejects(endRayWorker(await place(), 300), RayUnreachableError);
 });
