@@ -17,8 +17,6 @@ RAY_AUTH_TOKEN=$(tr -d '[:space:]' <"${ECHELON_RAY_TOKEN_FILE:?is not set}")
 export RAY_AUTH_TOKEN
 : "${ECHELON_RAY_WORKER_TOKEN_FILE:?is not set}"
 
-# Ray keeps the sessions of earlier heads; a restarted container has no use for them.
-rm -rf /tmp/ray/session_*
 # shellcheck disable=SC2086 # options are words
 ray start --head --block --port=6379 --ray-client-server-port=10001 --include-dashboard=false \
   ${ECHELON_HEAD_OPTIONS:-} &
