@@ -184,10 +184,14 @@ async function addLimitsBehindAuth(app: App, deps: RouteDeps, sessions: ReturnTy
   return onFailure;
 }
 
+/** Health checks ask these every few seconds, so their successes are logged for debugging only. */
+const HEALTH_CHECKS = new Set<string | undefined>(['/healthz', '/readyz']);
+
 /** One line for each answer, with the route's pattern: a query may hold a login code. */
 function addAccessLog(app: App, { onAnswered }: RouteDeps): void {
   app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
+    const isHealthy = HEALTH_CHECKS.has(request.routeOptions.url) && reply.statusCode === 200;
+    request.log[isHealthy ? 'debug' : 'info'](
       {
         method: request.method,
         route: request.routeOptions.url ?? null,

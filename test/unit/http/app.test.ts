@@ -26,6 +26,15 @@ test('each answer is one line of the log, by its pattern and without its query',
   assert.ok(!JSON.stringify(logged).includes('private'));
 });
 
+test('a passed health check is no line of the log at its usual level', async (t) => {
+  const { call, logged } = await appFor(t);
+  await call('GET', '/healthz');
+  assert.deepEqual(
+    logged.filter(({ msg, level }) => msg === 'answered' && Number(level) >= 30),
+    [],
+  );
+});
+
 test('closing does not wait for a connection that says nothing', { timeout: 30_000 }, async (t) => {
   const { app } = await appFor(t, {
     limits: { requestTimeoutMs: 3_600_000, connectionTimeoutMs: 3_600_000 },
