@@ -15,7 +15,7 @@ export interface Suite {
 /** The longest first, so that none of them is the last to begin. `unit` names all suites whose names begin so. */
 export const SUITES: readonly Suite[] = [
   { name: 'faults', files: 'test/faults/**/*.test.ts' },
-  { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts' },
+  { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts', together: true },
   { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
   { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
   { name: 'python-ray', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'ray' },

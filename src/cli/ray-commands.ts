@@ -1,7 +1,7 @@
 import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from '../ray/address.ts';
 import type { Resources } from '../ray/cluster.ts';
 import { functionRef } from '../ray/code.ts';
-import { type ConnectOptions, connect } from '../ray/connect.ts';
+import { connect, type RayConnectOptions } from '../ray/connect.ts';
 import type { RayConnection } from '../ray/connection.ts';
 import { credentialsFromEnvironment } from '../ray/credentials.ts';
 import { RayError, RayPythonError } from '../ray/errors.ts';
@@ -97,7 +97,7 @@ const SLOW_MS = 2_000;
 
 async function withConnection(
   target: RayTarget,
-  options: ConnectOptions,
+  options: RayConnectOptions,
   use: (ray: RayConnection) => Promise<void>,
 ): Promise<void> {
   const credentials = usage(() => credentialsFromEnvironment(target.environment));

@@ -30,7 +30,7 @@ export interface Ended {
 }
 
 /** Part `index` of `count` of a batch; its bytes are kept beside the event (in the entry, or in the archive). */
-export interface BatchPart {
+export interface BatchPartEvent {
   type: 'batch';
   /** The trainer's step. */
   step: number;
@@ -57,7 +57,7 @@ export type AttemptEvent =
       /** Values that were left out, because the event would have had too many. */
       omitted?: number;
     }
-  | BatchPart
+  | BatchPartEvent
   | { type: 'checkpoint'; step: number; path: string }
   | {
       type: 'gap';

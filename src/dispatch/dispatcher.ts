@@ -1,8 +1,8 @@
+import type { LaunchPlan } from '../core/launch-plan.ts';
 import { settledWithin } from '../core/settled-within.ts';
 import type { ResolvedSpec } from '../engines/registry.ts';
 import type { ExperimentsQueue } from '../queue/experiments-queue.ts';
 import type { QueueServer } from '../queue/serve.ts';
-import type { LaunchPlan } from '../rpc/ray-worker.ts';
 import type { Cluster } from '../store/clusters/contract.ts';
 import type { WakeTopic } from '../store/redis/wake-hub.ts';
 import type { Store } from '../store/store.ts';

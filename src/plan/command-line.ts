@@ -1,4 +1,4 @@
-import type { LaunchPlan } from './compile-plan.ts';
+import type { LaunchPlan } from '../core/launch-plan.ts';
 
 /**
  * The command that a plan runs, as one line for a POSIX shell: variables, program, arguments. For people to read

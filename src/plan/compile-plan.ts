@@ -1,21 +1,5 @@
+import type { LaunchPlan } from '../core/launch-plan.ts';
 import { engineOf, type ResolvedSpec } from '../engines/registry.ts';
-
-/**
- * What a ray-worker runs: `python -m module arguments…`. `{attemptDir}`, `{experimentDir}` and `{sharedRoot}` in an
- * argument or a variable are replaced on the cluster. `files` are written into the attempt's directory.
- */
-export interface LaunchPlan {
-  engine: string;
-  module: string;
-  arguments: string[];
-  environment: Record<string, string>;
-  gpus: number;
-  cpus: number;
-  gracePeriodMs: number;
-  files: Record<string, string>;
-  /** Variables that get their values on the cluster, from the secrets of these names; absent: none. */
-  secrets?: Record<string, string>;
-}
 
 /**
  * Compiles a resolved spec into its launch plan. Pure; the same spec gives the same plan. Throws EchelonError

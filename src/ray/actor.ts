@@ -1,11 +1,11 @@
-import type { Limits } from './limits.ts';
+import type { CallLimits } from './limits.ts';
 import type { MethodOptions } from './options.ts';
 import { idKey, type ObjectRef, onlyRef } from './references.ts';
 import {
   type AnyMethods,
   type Call,
   type ManyCall,
-  type Method,
+  type MethodOf,
   type ReadCall,
   type Result,
   type Results,
@@ -19,8 +19,8 @@ export type MethodCall = ReadCall<MethodOptions>;
 export interface ActorCalls {
   submit(actor: ActorHandle<object>, method: string, call: MethodCall): Promise<ObjectRef[]>;
   call(actor: ActorHandle<object>, method: string, call: MethodCall): Promise<unknown>;
-  kill(actor: ActorHandle<object>, noRestart: boolean, limits: Limits): Promise<void>;
-  release(actor: ActorHandle<object>, limits: Limits): Promise<void>;
+  kill(actor: ActorHandle<object>, noRestart: boolean, limits: CallLimits): Promise<void>;
+  release(actor: ActorHandle<object>, limits: CallLimits): Promise<void>;
 }
 
 /**
@@ -54,8 +54,8 @@ export class ActorHandle<Methods extends object = AnyMethods> {
    */
   call<Name extends keyof Methods & string>(
     method: Name,
-    ...call: Call<Parameters<Method<Methods, Name>>, MethodOptions>
-  ): Promise<Result<Method<Methods, Name>>>;
+    ...call: Call<Parameters<MethodOf<Methods, Name>>, MethodOptions>
+  ): Promise<Result<MethodOf<Methods, Name>>>;
   async call(method: string, ...call: readonly unknown[]): Promise<unknown> {
     return this.#calls.call(this, method, readCall(call));
   }
@@ -66,12 +66,12 @@ export class ActorHandle<Methods extends object = AnyMethods> {
    */
   submit<Name extends keyof Methods & string>(
     method: Name,
-    ...call: ManyCall<Parameters<Method<Methods, Name>>, MethodOptions>
-  ): Promise<Results<Method<Methods, Name>>>;
+    ...call: ManyCall<Parameters<MethodOf<Methods, Name>>, MethodOptions>
+  ): Promise<Results<MethodOf<Methods, Name>>>;
   submit<Name extends keyof Methods & string>(
     method: Name,
-    ...call: Call<Parameters<Method<Methods, Name>>, MethodOptions>
-  ): Promise<ObjectRef<Result<Method<Methods, Name>>>>;
+    ...call: Call<Parameters<MethodOf<Methods, Name>>, MethodOptions>
+  ): Promise<ObjectRef<Result<MethodOf<Methods, Name>>>>;
   async submit(method: string, ...call: readonly unknown[]): Promise<unknown> {
     const read = readCall<MethodOptions>(call);
     const refs = await this.#calls.submit(this, method, read);
@@ -79,17 +79,17 @@ export class ActorHandle<Methods extends object = AnyMethods> {
   }
 
   /** Resolves once the actor's constructor has returned. Throws RayActorDiedError if the constructor raised. */
-  async ready(limits: Limits = {}): Promise<void> {
+  async ready(limits: CallLimits = {}): Promise<void> {
     await this.#calls.call(this, '__ray_ready__', { args: [], kwargs: {}, limits, options: {} });
   }
 
   /** Ends the actor, detached or not. `noRestart: false` lets `maxRestarts` bring it back. */
-  kill({ noRestart = true, ...limits }: { readonly noRestart?: boolean } & Limits = {}): Promise<void> {
+  kill({ noRestart = true, ...limits }: { readonly noRestart?: boolean } & CallLimits = {}): Promise<void> {
     return this.#calls.kill(this, noRestart, limits);
   }
 
   /** Gives up this handle. An actor that is neither named nor detached ends with its last handle. */
-  release(limits: Limits = {}): Promise<void> {
+  release(limits: CallLimits = {}): Promise<void> {
     return this.#calls.release(this, limits);
   }
 }

@@ -28,7 +28,7 @@ export interface ChannelOptions {
 }
 
 /** How a unary call is made. */
-export interface CallOptions {
+export interface UnaryOptions {
   /** What is being done, for error messages. */
   readonly what: string;
   readonly clientId?: string | undefined;
@@ -42,7 +42,7 @@ export interface CallOptions {
 }
 
 /** How a call with an answer in pieces is made. It has no deadline: what limits it is the signal. */
-export interface DownloadOptions<Piece> extends Pick<CallOptions, 'what' | 'clientId'> {
+export interface DownloadOptions<Piece> extends Pick<UnaryOptions, 'what' | 'clientId'> {
   /** Called with each piece, in order; what it throws ends the call. */
   readonly onPiece: (piece: Piece) => void;
   readonly signal: AbortSignal;
@@ -55,7 +55,7 @@ export interface RayChannel {
   call<Request extends object, Response extends object>(
     method: MethodDefinition<Request, Response>,
     request: Request,
-    options: CallOptions,
+    options: UnaryOptions,
   ): Promise<Response>;
   /** Makes a call whose answer comes in pieces; failures arrive as {@link RayError}, an abort as its reason. */
   download<Request extends object, Piece extends object>(
@@ -137,7 +137,7 @@ async function call<Request extends object, Response extends object>(
   link: Link,
   method: MethodDefinition<Request, Response>,
   request: Request,
-  options: CallOptions,
+  options: UnaryOptions,
 ): Promise<Response> {
   for (const delayMs of options.retry === true ? RETRY_DELAYS_MS : []) {
     try {
@@ -154,7 +154,7 @@ function callOnce<Request extends object, Response extends object>(
   link: Link,
   { path, requestSerialize, responseDeserialize }: MethodDefinition<Request, Response>,
   request: Request,
-  { what, clientId, timeoutMs = UNARY_TIMEOUT_MS, metadata = {}, signal }: CallOptions,
+  { what, clientId, timeoutMs = UNARY_TIMEOUT_MS, metadata = {}, signal }: UnaryOptions,
 ): Promise<Response> {
   const { client, address, open } = link;
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
-import type { CallOptions, RayChannel } from './channel.ts';
+import type { RayChannel, UnaryOptions } from './channel.ts';
 import { RayRequestError } from './errors.ts';
-import { type Limits, withLimits } from './limits.ts';
+import { type CallLimits, withLimits } from './limits.ts';
 import { ClusterInfoKind, type ClusterInfoResponse, UNARY } from './protocol.ts';
 
 /** Amounts by name: `CPU`, `GPU`, `memory` (bytes), `object_store_memory` (bytes), custom resources. */
@@ -27,21 +27,21 @@ export interface NamedActor {
 }
 
 /** Questions about the cluster. */
-export interface Cluster {
+export interface ClusterState {
   /** All nodes, dead ones included. */
-  nodes(limits?: Limits): Promise<RayNode[]>;
+  nodes(limits?: CallLimits): Promise<RayNode[]>;
   /** The resources of all live nodes together. Memory in bytes. */
-  clusterResources(limits?: Limits): Promise<Resources>;
+  clusterResources(limits?: CallLimits): Promise<Resources>;
   /** The free resources; a resource that is used up entirely may be absent. Memory in bytes. */
-  availableResources(limits?: Limits): Promise<Resources>;
+  availableResources(limits?: CallLimits): Promise<Resources>;
   /** `host:port` of Ray's dashboard; undefined if there is none. */
-  dashboardUrl(limits?: Limits): Promise<string | undefined>;
+  dashboardUrl(limits?: CallLimits): Promise<string | undefined>;
 }
 
 /** Answers questions about the cluster through unary calls of a session. */
-export function createCluster(channel: RayChannel, clientId: string): Cluster {
-  const ask = (kind: number, what: string, limits: Limits = {}): Promise<ClusterInfoResponse> => {
-    const options: CallOptions = { what, clientId, retry: true };
+export function createCluster(channel: RayChannel, clientId: string): ClusterState {
+  const ask = (kind: number, what: string, limits: CallLimits = {}): Promise<ClusterInfoResponse> => {
+    const options: UnaryOptions = { what, clientId, retry: true };
     const request = { type: kind };
     return withLimits(
       (signal) => channel.call(UNARY.clusterInfo, request, { ...options, signal }),
@@ -64,7 +64,7 @@ export function createCluster(channel: RayChannel, clientId: string): Cluster {
  * not exist, stop answering for good.
  */
 export async function assertAlive(
-  cluster: Pick<Cluster, 'nodes'>,
+  cluster: Pick<ClusterState, 'nodes'>,
   nodeId: string,
   signal?: AbortSignal,
 ): Promise<void> {

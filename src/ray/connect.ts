@@ -4,9 +4,10 @@ import { createCluster } from './cluster.ts';
 import { functionRef } from './code.ts';
 import type { CloseReason, RayConnection } from './connection.ts';
 import type { RayCredentials } from './credentials.ts';
+import type { DataPath } from './data-path.ts';
 import { RayAuthenticationError, RayClosedError, RaySessionRefusedError } from './errors.ts';
 import { createIdempotency, createKv, type Idempotency } from './kv.ts';
-import { type Limits, withLimits } from './limits.ts';
+import { type CallLimits, withLimits } from './limits.ts';
 import { createLogStream } from './log-stream.ts';
 import type { RuntimeEnv } from './options.ts';
 import { uploadPackage } from './packages.ts';
@@ -19,7 +20,7 @@ import { createWork } from './work.ts';
 const SELF_TEST = functionRef<(a: string, b: string) => string>('posixpath:join');
 
 /** How to connect. */
-export interface ConnectOptions extends RayCredentials {
+export interface RayConnectOptions extends RayCredentials {
   /** Namespace of named actors. Default: `default` (Ray itself would choose a new one each time). */
   readonly namespace?: string;
   /** How long the server keeps the session while the connection is broken, in ms; 0 for not at all. Default: 30 s. */
@@ -42,7 +43,7 @@ export interface ConnectOptions extends RayCredentials {
  * Connects to `ray://host:port`. Throws RayUnreachableError, RayAuthenticationError, RayVersionError,
  * RaySessionRefusedError, RayTimeoutError; TypeError for an address that is none.
  */
-export async function connect(address: string, options: ConnectOptions = {}): Promise<RayConnection> {
+export async function connect(address: string, options: RayConnectOptions = {}): Promise<RayConnection> {
   const channel = createChannel({ address: parseAddress(address), token: options.token, tls: options.tls });
   try {
     const open = (signal: AbortSignal | undefined) => openSession(channel, options, signal);
@@ -55,7 +56,7 @@ export async function connect(address: string, options: ConnectOptions = {}): Pr
 
 async function openSession(
   channel: RayChannel,
-  options: ConnectOptions,
+  options: RayConnectOptions,
   signal: AbortSignal | undefined,
 ): Promise<RayConnection> {
   const { namespace = 'default', reconnectGraceMs = 30_000, sessionTimeoutMs = 60_000 } = options;
@@ -79,7 +80,7 @@ async function openSession(
  */
 export async function answersWithoutToken(
   address: string,
-  options: Pick<ConnectOptions, 'tls' | 'connectTimeoutMs' | 'signal'> = {},
+  options: Pick<RayConnectOptions, 'tls' | 'connectTimeoutMs' | 'signal'> = {},
 ): Promise<boolean> {
   const channel = createChannel({ address: parseAddress(address), tls: options.tls });
   try {
@@ -93,7 +94,7 @@ export async function answersWithoutToken(
   }
 }
 
-async function selfTest(connection: RayConnection, limits: Limits): Promise<void> {
+async function selfTest(connection: RayConnection, limits: CallLimits): Promise<void> {
   try {
     const joined = await connection.call(SELF_TEST, ['a', 'b'], { numCpus: 0, ...limits });
     if (joined !== 'a/b')
@@ -104,7 +105,6 @@ async function selfTest(connection: RayConnection, limits: Limits): Promise<void
   }
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 function assemble(channel: RayChannel, session: Session, namespace: string): RayConnection {
   const { clientId, dataPath, rayVersion, pythonVersion, traits } = session;
   const once = createIdempotency();
@@ -117,20 +117,7 @@ function assemble(channel: RayChannel, session: Session, namespace: string): Ray
       terminate({ actor: { id: actor.id, no_restart: noRestart } }, 'kill', limits),
   });
   const logs = createLogStream(channel, clientId);
-  const closed = dataPath.ended.then((reason): CloseReason => {
-    logs.close();
-    channel.close(reason);
-    return reason instanceof RayClosedError ? { kind: 'closed' } : { kind: 'lost', error: reason };
-  });
-  const close = async (limits: Limits = {}): Promise<void> => {
-    try {
-      await withLimits(() => dataPath.close(), limits, 'close');
-    } finally {
-      // After a limit the server was not heard of, but this side is closed.
-      dataPath.abort(new RayClosedError());
-      await closed;
-    }
-  };
+  const ending = createEnding(channel, dataPath, () => logs.close());
   const cluster = createCluster(channel, clientId);
   const work = createWork({ remote, cluster, namespace });
   const cancel: RayConnection['cancel'] = (ref, { force = false, recursive = true, ...limits } = {}) =>
@@ -139,26 +126,50 @@ function assemble(channel: RayChannel, session: Session, namespace: string): Ray
     ...cluster,
     ...work,
     ...createPlacementGroups({ ...work, cancel }),
-    address: channel.address,
-    namespace,
-    rayVersion,
-    pythonVersion,
+    ...ending,
+    ...{ address: channel.address, namespace, rayVersion, pythonVersion, cancel },
     warnings: traits.warning === undefined ? [] : [traits.warning],
     kv: createKv(channel, clientId, once),
-    closed,
     get reconnects() {
       return dataPath.reconnects;
     },
     uploadPackage: (zip, limits = {}) =>
       withLimits((signal) => uploadPackage(channel, zip, signal), limits, 'upload of a package'),
-    cancel,
     onLog: (listener) => logs.subscribe(listener),
-    close,
-    [Symbol.asyncDispose]: () => close(),
+    [Symbol.asyncDispose]: () => ending.close(),
   };
 }
 
-type Terminate = (target: Omit<TerminateRequest, 'client_id'>, what: string, limits: Limits) => Promise<void>;
+/** `release` is called when the session has ended. */
+function createEnding(
+  channel: RayChannel,
+  dataPath: DataPath,
+  release: () => void,
+): Pick<RayConnection, 'closed' | 'close'> {
+  const closed = dataPath.ended.then((reason): CloseReason => {
+    release();
+    channel.close(reason);
+    return reason instanceof RayClosedError ? { kind: 'closed' } : { kind: 'lost', error: reason };
+  });
+  return {
+    closed,
+    async close(limits = {}) {
+      try {
+        await withLimits(() => dataPath.close(), limits, 'close');
+      } finally {
+        // After a limit the server has not answered, but this side is closed.
+        dataPath.abort(new RayClosedError());
+        await closed;
+      }
+    },
+  };
+}
+
+type Terminate = (
+  target: Omit<TerminateRequest, 'client_id'>,
+  what: string,
+  limits: CallLimits,
+) => Promise<void>;
 
 /** Ends things by a unary call: over the data path the caller would not learn whether it worked. */
 function createTerminate(channel: RayChannel, clientId: string, once: Idempotency): Terminate {

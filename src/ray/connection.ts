@@ -1,8 +1,8 @@
 import type { ActorHandle } from './actor.ts';
-import type { Cluster, NamedActor, Resources } from './cluster.ts';
+import type { ClusterState, NamedActor, Resources } from './cluster.ts';
 import type { RemoteClass, RemoteFunction } from './code.ts';
 import type { Kv } from './kv.ts';
-import type { Limits } from './limits.ts';
+import type { CallLimits } from './limits.ts';
 import type { RayLog } from './log-stream.ts';
 import type { WaitOptions, WaitResult } from './many.ts';
 import type { ActorOptions, NumReturns, TaskOptions } from './options.ts';
@@ -16,10 +16,10 @@ export type CloseReason = { readonly kind: 'closed' } | { readonly kind: 'lost';
 /**
  * A session on a Ray cluster. `await using` closes it.
  *
- * Every method that waits takes `timeoutMs` and `signal` (see {@link Limits}), and rejects with RaySessionLostError or
+ * Every method that waits takes `timeoutMs` and `signal` (see {@link CallLimits}), and rejects with RaySessionLostError or
  * RayClosedError when the session ends.
  */
-export interface RayConnection extends AsyncDisposable, Cluster {
+export interface RayConnection extends AsyncDisposable, ClusterState {
   /** `host:port`. */
   readonly address: string;
   /** The namespace of names without one of their own. */
@@ -36,17 +36,17 @@ export interface RayConnection extends AsyncDisposable, Cluster {
   /** How often the session was resumed after the connection broke. */
   readonly reconnects: number;
   /** Free resources by hexadecimal node id. Runs a small task on the cluster. Default of `timeoutMs`: 30 s. */
-  availableResourcesPerNode(limits?: Limits): Promise<Readonly<Record<string, Resources>>>;
+  availableResourcesPerNode(limits?: CallLimits): Promise<Readonly<Record<string, Resources>>>;
   /** Actors with names, of this namespace or of all. */
-  namedActors(options?: { readonly allNamespaces?: boolean } & Limits): Promise<NamedActor[]>;
+  namedActors(options?: { readonly allNamespaces?: boolean } & CallLimits): Promise<NamedActor[]>;
   /** Uploads a zip unless the cluster has it; returns its `gcs://` URI for runtime environments. */
-  uploadPackage(zip: Uint8Array, limits?: Limits): Promise<string>;
+  uploadPackage(zip: Uint8Array, limits?: CallLimits): Promise<string>;
   /** Stores a value. Throws RayPickleError for what cannot be sent, naming the place inside it. */
-  put<Value>(value: Value, limits?: Limits): Promise<ObjectRef<Value>>;
+  put<Value>(value: Value, limits?: CallLimits): Promise<ObjectRef<Value>>;
   /** The value; throws what the task that was to make it raised. */
-  get<Value>(ref: ObjectRef<Value>, limits?: Limits): Promise<Value>;
+  get<Value>(ref: ObjectRef<Value>, limits?: CallLimits): Promise<Value>;
   /** All values, in order, with one request; the first failure fails it. */
-  get<Value>(refs: readonly ObjectRef<Value>[], limits?: Limits): Promise<Value[]>;
+  get<Value>(refs: readonly ObjectRef<Value>[], limits?: CallLimits): Promise<Value[]>;
   /** Waits until `numReturns` of the objects are there, or for `timeoutMs`, and says which are. */
   wait<Value>(refs: readonly ObjectRef<Value>[], options?: WaitOptions): Promise<WaitResult<Value>>;
   /**
@@ -55,10 +55,10 @@ export interface RayConnection extends AsyncDisposable, Cluster {
    */
   asCompleted<Value>(
     refs: readonly ObjectRef<Value>[],
-    limits?: Limits,
+    limits?: CallLimits,
   ): AsyncGenerator<ObjectRef<Value>, void, undefined>;
   /** Gives up an object, here and in the cluster. Releases of one moment travel together. */
-  release(ref: ObjectRef, limits?: Limits): Promise<void>;
+  release(ref: ObjectRef, limits?: CallLimits): Promise<void>;
   /** Starts a function that returns a sequence of `numReturns` values; each becomes an object. */
   task<F extends Signature>(
     fn: RemoteFunction<F>,
@@ -83,7 +83,7 @@ export interface RayConnection extends AsyncDisposable, Cluster {
   /** Asks a task to stop; `force` kills its process. Default of `recursive`, its own tasks as well: true. */
   cancel(
     ref: ObjectRef,
-    options?: { readonly force?: boolean; readonly recursive?: boolean } & Limits,
+    options?: { readonly force?: boolean; readonly recursive?: boolean } & CallLimits,
   ): Promise<void>;
   /**
    * Creates an actor; resolves before its constructor has run (see `ActorHandle.ready`). Others find its name
@@ -96,7 +96,7 @@ export interface RayConnection extends AsyncDisposable, Cluster {
   /** Finds a named actor. Throws RayPythonError (ValueError) if there is none. */
   getActor<Methods extends object = AnyMethods>(
     name: string,
-    options?: { readonly namespace?: string } & Limits,
+    options?: { readonly namespace?: string } & CallLimits,
   ): Promise<ActorHandle<Methods>>;
   /**
    * Reserves resources: one bundle each, such as `{ CPU: 1, GPU: 1 }`. Resolves before the group has them (see
@@ -107,12 +107,12 @@ export interface RayConnection extends AsyncDisposable, Cluster {
     options?: PlacementGroupOptions,
   ): Promise<PlacementGroup>;
   /** Finds a placement group of this namespace. Throws RayPythonError (ValueError) if there is none. */
-  getPlacementGroup(name: string, limits?: Limits): Promise<PlacementGroup>;
+  getPlacementGroup(name: string, limits?: CallLimits): Promise<PlacementGroup>;
   /** Calls `listener` with what this session's processes print; the returned function ends it. */
   onLog(listener: (log: RayLog) => void): () => void;
   /**
    * Ends the session: its objects, and its actors that are not detached, cease to be. After `timeoutMs` or `signal` the
    * connection is closed on this side, and the cluster cleans up after `reconnectGraceMs`.
    */
-  close(limits?: Limits): Promise<void>;
+  close(limits?: CallLimits): Promise<void>;
 }

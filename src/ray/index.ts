@@ -8,7 +8,7 @@ export { DEFAULT_CLIENT_PORT, parseAddress } from './address.ts';
 export type { NamedActor, RayNode, Resources } from './cluster.ts';
 export type { RemoteClass, RemoteFunction } from './code.ts';
 export { actorClass, functionRef, sourceActorClass, sourceFunction } from './code.ts';
-export type { ConnectOptions } from './connect.ts';
+export type { RayConnectOptions } from './connect.ts';
 export { answersWithoutToken, connect } from './connect.ts';
 export type { CloseReason, RayConnection } from './connection.ts';
 export type { RayCredentials, TlsOptions } from './credentials.ts';
@@ -29,7 +29,7 @@ export {
   RayVersionError,
 } from './errors.ts';
 export type { Bytes, Kv, KvOptions } from './kv.ts';
-export type { Limits } from './limits.ts';
+export type { CallLimits } from './limits.ts';
 export type { RayLog } from './log-stream.ts';
 export type { WaitOptions, WaitResult } from './many.ts';
 export type {
@@ -56,7 +56,7 @@ export type {
   CallOptions,
   Kwargs,
   ManyCall,
-  Method,
+  MethodOf,
   Result,
   Results,
   Signature,

@@ -1,13 +1,13 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { RayChannel } from './channel.ts';
-import { type Limits, withLimits } from './limits.ts';
+import { type CallLimits, withLimits } from './limits.ts';
 import { UNARY } from './protocol.ts';
 
 /** A key or a value: text stands for its UTF-8 bytes. */
 export type Bytes = string | Uint8Array;
 
 /** Where a key lives, and how long the caller waits. */
-export interface KvOptions extends Limits {
+export interface KvOptions extends CallLimits {
   /** Default: the namespace that Ray uses itself. */
   readonly namespace?: string;
 }
@@ -28,7 +28,7 @@ export interface Kv {
 
 interface Ask {
   readonly what: string;
-  readonly limits: Limits;
+  readonly limits: CallLimits;
   readonly metadata?: Readonly<Record<string, string>>;
 }
 

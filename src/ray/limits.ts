@@ -1,7 +1,7 @@
 import { RayTimeoutError } from './errors.ts';
 
 /** How long a caller waits. Every method that waits takes these. */
-export interface Limits {
+export interface CallLimits {
   /** Milliseconds after which the method rejects with RayTimeoutError. Default: no limit. */
   readonly timeoutMs?: number | undefined;
   /** Aborting it rejects with its reason. A request that was already sent may still take effect in the cluster. */
@@ -15,7 +15,7 @@ export interface Limits {
  */
 export async function withLimits<T>(
   start: (signal: AbortSignal | undefined) => Promise<T>,
-  { timeoutMs, signal }: Limits,
+  { timeoutMs, signal }: CallLimits,
   what: string,
   late?: (value: T) => void,
 ): Promise<T> {

@@ -9,7 +9,7 @@ import {
   RayUnreachableError,
 } from './errors.ts';
 import { errorFromPickle } from './exceptions.ts';
-import { type Limits, withLimits } from './limits.ts';
+import { type CallLimits, withLimits } from './limits.ts';
 import { GET_OBJECT, UNARY } from './protocol.ts';
 import { idKey, type ObjectRef } from './references.ts';
 
@@ -18,7 +18,7 @@ const SLICE_MS = 2_000;
 const RETRY_DELAY_MS = 200;
 
 /** How to wait for some of many objects. After `timeoutMs` the answer is the objects that are there. */
-export interface WaitOptions extends Limits {
+export interface WaitOptions extends CallLimits {
   /** How many must be there, at most as many as there are references. Default: 1. */
   readonly numReturns?: number;
 }
@@ -39,7 +39,7 @@ export interface ManyDependencies {
   /** Throws where the reference is not held by this session. */
   assertHeld(ref: ObjectRef): void;
   /** Gets one object over the data path, which survives broken connections. */
-  getOne(ref: ObjectRef, limits: Limits): Promise<unknown>;
+  getOne(ref: ObjectRef, limits: CallLimits): Promise<unknown>;
   /** Reads the pickled list of values. */
   decodeList(data: Uint8Array): unknown[];
 }
@@ -47,10 +47,10 @@ export interface ManyDependencies {
 /** Operations on many objects with one request. */
 export interface Many {
   /** All values, in order; the first failure fails it. {@link RayTimeoutError} if one is not there in time. */
-  get(refs: readonly ObjectRef[], limits: Limits): Promise<unknown[]>;
+  get(refs: readonly ObjectRef[], limits: CallLimits): Promise<unknown[]>;
   wait(refs: readonly ObjectRef[], options?: WaitOptions): Promise<WaitResult>;
   /** Each reference once, as its object comes to be there. {@link RayTimeoutError} if one is not there in time. */
-  asCompleted(refs: readonly ObjectRef[], limits?: Limits): AsyncGenerator<ObjectRef, void, undefined>;
+  asCompleted(refs: readonly ObjectRef[], limits?: CallLimits): AsyncGenerator<ObjectRef, void, undefined>;
 }
 
 /** Gets and waits for many objects of one session. */

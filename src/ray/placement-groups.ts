@@ -1,13 +1,13 @@
 import type { Resources } from './cluster.ts';
 import { functionRef, sourceFunction } from './code.ts';
 import type { RayConnection } from './connection.ts';
-import type { Limits } from './limits.ts';
+import type { CallLimits } from './limits.ts';
 
 /** How the bundles of a group lie on the nodes. The STRICT ones hold or the group waits; the others are best effort. */
 export type PlacementStrategy = 'PACK' | 'SPREAD' | 'STRICT_PACK' | 'STRICT_SPREAD';
 
 /** Options of a placement group. */
-export interface PlacementGroupOptions extends Limits {
+export interface PlacementGroupOptions extends CallLimits {
   /** Default: `PACK`. */
   readonly strategy?: PlacementStrategy;
   /** A name in the connection's namespace, for `getPlacementGroup`. */
@@ -19,8 +19,8 @@ export interface PlacementGroupOptions extends Limits {
 /** What a group needs of its connection. */
 export interface PlacementGroupCalls {
   /** Resolves once the group has its resources. */
-  ready(group: PlacementGroup, limits: Limits): Promise<void>;
-  remove(group: PlacementGroup, limits: Limits): Promise<void>;
+  ready(group: PlacementGroup, limits: CallLimits): Promise<void>;
+  remove(group: PlacementGroup, limits: CallLimits): Promise<void>;
 }
 
 /**
@@ -44,12 +44,12 @@ export class PlacementGroup {
    * Resolves once every bundle has its resources. A group that no node can hold is no error of Ray: it waits, so give
    * `timeoutMs` or `signal`. Throws RayPythonError if the group was removed.
    */
-  ready(limits: Limits = {}): Promise<void> {
+  ready(limits: CallLimits = {}): Promise<void> {
     return this.#calls.ready(this, limits);
   }
 
   /** Gives the resources back. Ray kills the tasks and actors that use them. */
-  remove(limits: Limits = {}): Promise<void> {
+  remove(limits: CallLimits = {}): Promise<void> {
     return this.#calls.remove(this, limits);
   }
 }

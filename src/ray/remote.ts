@@ -5,7 +5,7 @@ import type { DataPath } from './data-path.ts';
 import { RayPickleError, RayRequestError } from './errors.ts';
 import { errorFromException, errorFromPickle, isException } from './exceptions.ts';
 import type { Exchange } from './exchange.ts';
-import { type Limits, withLimits } from './limits.ts';
+import { type CallLimits, withLimits } from './limits.ts';
 import { createMany, type Many, type WaitOptions, type WaitResult } from './many.ts';
 import {
   type ActorOptions,
@@ -35,7 +35,7 @@ interface FetchOptions {
   readonly numReturns: number | undefined;
   /** For messages. */
   readonly what: string;
-  readonly limits: Limits;
+  readonly limits: CallLimits;
 }
 
 /** What {@link Remote} works with. */
@@ -44,7 +44,7 @@ export interface RemoteOptions {
   readonly dataPath: DataPath;
   readonly clientId: string;
   /** Ends an actor; not over the data path, which would not tell whether it worked. */
-  readonly kill: (actor: ActorHandle<object>, noRestart: boolean, limits: Limits) => Promise<void>;
+  readonly kill: (actor: ActorHandle<object>, noRestart: boolean, limits: CallLimits) => Promise<void>;
 }
 
 /**
@@ -76,13 +76,13 @@ export class Remote {
   }
 
   /** Stores a value in the cluster. */
-  put(value: unknown, limits: Limits = {}): Promise<ObjectRef> {
+  put(value: unknown, limits: CallLimits = {}): Promise<ObjectRef> {
     const start = async () => this.#newRef(await this.#putPickle(this.#encode(value), 'put'));
     return withLimits(start, limits, 'put', this.discard);
   }
 
   /** The value behind a reference. */
-  async get(ref: ObjectRef, limits: Limits = {}): Promise<unknown> {
+  async get(ref: ObjectRef, limits: CallLimits = {}): Promise<unknown> {
     this.references.assertHeld(ref);
     limits.signal?.throwIfAborted();
     const key = ref.hex;
@@ -107,7 +107,7 @@ export class Remote {
   }
 
   /** The values behind many references, in order, with one request; the first failure fails it. */
-  getMany(refs: readonly ObjectRef[], limits: Limits = {}): Promise<unknown[]> {
+  getMany(refs: readonly ObjectRef[], limits: CallLimits = {}): Promise<unknown[]> {
     return this.#many.get(refs, limits);
   }
 
@@ -187,7 +187,7 @@ export class Remote {
   }
 
   /** Gives up a hold and waits until the server has done so as well. */
-  async release(holder: ObjectRef | ActorHandle<object>, limits: Limits = {}): Promise<void> {
+  async release(holder: ObjectRef | ActorHandle<object>, limits: CallLimits = {}): Promise<void> {
     this.references.release(holder);
     await withLimits(() => this.references.flush(), limits, 'release');
   }

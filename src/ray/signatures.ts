@@ -1,4 +1,4 @@
-import type { Limits } from './limits.ts';
+import type { CallLimits } from './limits.ts';
 import type { NumReturns } from './options.ts';
 import type { ObjectRef } from './references.ts';
 
@@ -26,10 +26,10 @@ type References<Values extends readonly unknown[]> = {
   -readonly [Index in keyof Values]: ObjectRef<Values[Index]>;
 };
 /** The method `Name` of an actor. */
-export type Method<Methods extends object, Name extends keyof Methods> = Extract<Methods[Name], Signature>;
+export type MethodOf<Methods extends object, Name extends keyof Methods> = Extract<Methods[Name], Signature>;
 
 /** What every call takes beside its positional arguments. */
-export interface CallOptions extends Limits {
+export interface CallOptions extends CallLimits {
   /** Keyword arguments. */
   readonly kwargs?: Kwargs;
 }
@@ -50,7 +50,7 @@ export type ManyCall<Parameters extends Args, Options> =
 export interface ReadCall<Options> {
   readonly args: Args;
   readonly kwargs: Kwargs;
-  readonly limits: Limits;
+  readonly limits: CallLimits;
   /** The other options. */
   readonly options: Options;
 }

@@ -7,17 +7,17 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { NumberedEvent } from '../core/events.ts';
+import type { LaunchPlan } from '../core/launch-plan.ts';
 import { retryUntil } from '../core/retry.ts';
 import { toEnded, toNumber, toNumberedEvent } from './events.ts';
 import { echelon } from './gen/ray-worker.js';
 import { METHODS, type Method } from './methods.ts';
 import type {
   AttemptStatus,
-  Finding,
   LaunchOutcome,
-  LaunchPlan,
   RayWorkerClient,
   RayWorkerDescription,
+  RayWorkerFinding,
 } from './ray-worker.ts';
 import { fromGrpc, RayWorkerError } from './status.ts';
 
@@ -174,7 +174,7 @@ function toAttemptStatus(status: echelon.rayworker.v1.AttemptStatus.$Properties)
   };
 }
 
-function toFinding(finding: echelon.rayworker.v1.Finding.$Properties): Finding {
+function toFinding(finding: echelon.rayworker.v1.Finding.$Properties): RayWorkerFinding {
   const { Severity } = v1.Finding;
   // One that this version does not know is not passed over as good.
   const notOk = finding.severity === Severity.ERROR ? 'error' : 'warning';

@@ -22,7 +22,7 @@ const GAPS: Readonly<Record<number, 'logs' | 'batch'>> = {
   [v1.Gap.Kind.BATCH]: 'batch',
 };
 
-/** A 64-bit field as a number: protobufjs yields an object for it where the `long` package is installed. */
+/** A 64-bit field as a number: protobufjs returns an object if the `long` package is installed. */
 export function toNumber(value: number | { toNumber(): number } | null | undefined): number {
   return typeof value === 'object' && value !== null ? value.toNumber() : (value ?? 0);
 }
@@ -62,69 +62,69 @@ function toBatchPart(chunk: echelon.rayworker.v1.BatchChunk.$Properties): Attemp
   };
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists the events of the wire, one case each
-function toBody(message: echelon.rayworker.v1.AttemptEvent): AttemptEvent {
-  const { started, stage, log, metrics, batch, checkpoint, gap, ended } = message;
-  if (started)
-    return {
-      type: 'started',
-      pid: toNumber(started.pid),
-      nodeId: started.nodeId ?? '',
-      command: started.command ?? [],
-    };
-  if (stage)
-    return {
-      type: 'stage',
-      name: stage.name ?? '',
-      step: toNumber(stage.step),
-      steps: toNumber(stage.steps),
-    };
-  if (log)
-    return {
-      type: 'log',
-      source: log.source === v1.LogLines.Source.STDERR ? 'stderr' : 'stdout',
-      lines: log.lines ?? [],
-      cutBytes: toNumber(log.cutBytes),
-    };
-  if (metrics)
-    return { type: 'metrics', step: toNumber(metrics.step), values: toMetrics(metrics.values ?? {}) };
-  if (batch) return toBatchPart(batch);
-  if (checkpoint) return { type: 'checkpoint', step: toNumber(checkpoint.step), path: checkpoint.path ?? '' };
-  if (gap)
-    return {
-      type: 'gap',
-      kind: GAPS[gap.kind ?? 0] ?? 'reports',
-      step: toNumber(gap.step),
-      count: toNumber(gap.count),
-      bytes: toNumber(gap.bytes),
-      rows: gap.rows ?? 0,
-      reason: gap.reason ?? '',
-    };
-  if (ended) return toEnded(ended);
-  // A newer ray-worker's kind of event keeps its number, so that the sequence has no hole, and is seen as missing.
-  return {
+type Wire = echelon.rayworker.v1.AttemptEvent;
+
+/** How each kind of event of the wire is read. Exactly one of these fields is set. */
+const READERS: { readonly [K in keyof Wire]?: (body: NonNullable<Wire[K]>) => AttemptEvent } = {
+  started: ({ pid, nodeId, command }) => ({
+    type: 'started',
+    pid: toNumber(pid),
+    nodeId: nodeId ?? '',
+    command: command ?? [],
+  }),
+  stage: ({ name, step, steps }) => ({
+    type: 'stage',
+    name: name ?? '',
+    step: toNumber(step),
+    steps: toNumber(steps),
+  }),
+  log: ({ source, lines, cutBytes }) => ({
+    type: 'log',
+    source: source === v1.LogLines.Source.STDERR ? 'stderr' : 'stdout',
+    lines: lines ?? [],
+    cutBytes: toNumber(cutBytes),
+  }),
+  metrics: ({ step, values }) => ({ type: 'metrics', step: toNumber(step), values: toMetrics(values ?? {}) }),
+  batch: toBatchPart,
+  checkpoint: ({ step, path }) => ({ type: 'checkpoint', step: toNumber(step), path: path ?? '' }),
+  gap: ({ kind, step, count, bytes, rows, reason }) => ({
     type: 'gap',
-    kind: 'reports',
-    step: 0,
-    count: 0,
-    bytes: 0,
-    rows: 0,
-    reason: 'an event of a kind that this version does not know',
-  };
+    kind: GAPS[kind ?? 0] ?? 'reports',
+    step: toNumber(step),
+    count: toNumber(count),
+    bytes: toNumber(bytes),
+    rows: rows ?? 0,
+    reason: reason ?? '',
+  }),
+  ended: toEnded,
+};
+
+/** A newer ray-worker's kind of event keeps its number, so that the sequence has no hole. It is shown as missing. */
+const UNKNOWN_KIND: AttemptEvent = {
+  ...{ type: 'gap', kind: 'reports', step: 0, count: 0, bytes: 0, rows: 0 },
+  reason: 'an event of a kind that this version does not know',
+};
+
+function toBody(message: Wire): AttemptEvent {
+  for (const [kind, read] of Object.entries(READERS)) {
+    const body = message[kind as keyof Wire];
+    if (body) return (read as (body: unknown) => AttemptEvent)(body);
+  }
+  return UNKNOWN_KIND;
 }
 
 /** How far a cluster's clock may be ahead of ours. */
 const CLOCK_AHEAD_MS = 300_000;
 
 /**
- * When an event arose, by the cluster's clock; the present where that lies in the future, or is no time at all. Order never
+ * When an event arose, by the cluster's clock. A time in the future, or no valid time, becomes the present. Order never
  * depends on it.
  */
 function timeOf(unixMs: number, nowMs: number): number {
   return Number.isSafeInteger(unixMs) && unixMs >= 0 && unixMs <= nowMs + CLOCK_AHEAD_MS ? unixMs : nowMs;
 }
 
-/** An event of the wire as the store takes it; the bytes of a batch's part go beside it. */
+/** An event of the wire as the store takes it; the bytes of a batch part are separate. */
 export function toNumberedEvent(
   message: echelon.rayworker.v1.AttemptEvent,
   nowMs: number = Date.now(),

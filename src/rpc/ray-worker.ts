@@ -1,29 +1,13 @@
 import type { Ended, NumberedEvent } from '../core/events.ts';
+import type { LaunchPlan } from '../core/launch-plan.ts';
 
 /*
  * What always holds: a call is repeated by the client only where proto/ declares it idempotent; a stream is never
  * repeated, it is resumed by its caller with the last sequence number that was recorded.
  */
 
-/** What a ray-worker runs for one attempt; the meaning of each field is that of `LaunchPlan` in proto/. */
-export interface LaunchPlan {
-  engine: string;
-  /** Run as `python -m module arguments…`. */
-  module: string;
-  arguments: readonly string[];
-  environment: Readonly<Record<string, string>>;
-  gpus: number;
-  cpus: number;
-  /** Between SIGTERM and SIGKILL. */
-  gracePeriodMs: number;
-  /** Written into the attempt's directory before the driver starts; keys are plain file names. */
-  files: Readonly<Record<string, Uint8Array | string>>;
-  /** Variable of the driver -> name of a secret of the cluster. */
-  secrets?: Readonly<Record<string, string>>;
-}
-
 /** One node as Ray reports it now. */
-export interface RayNode {
+export interface NodeReport {
   id: string;
   address: string;
   alive: boolean;
@@ -43,7 +27,7 @@ export interface RayWorkerDescription {
   pythonVersion: string;
   nodeId: string;
   sharedRoot: string;
-  nodes: RayNode[];
+  nodes: NodeReport[];
   engines: string[];
   freeDiskBytes: number;
   /** When the process that answers began to serve, ms since 1970: another value is another process. 0: it does not say. */
@@ -73,7 +57,7 @@ export interface AttemptStatus {
 }
 
 /** One answer of a preflight; `remedy` is empty where there is nothing to do. */
-export interface Finding {
+export interface RayWorkerFinding {
   check: string;
   severity: 'ok' | 'warning' | 'error';
   message: string;
@@ -107,6 +91,6 @@ export interface RayWorkerClient {
   /** The attempts known there (of one experiment, where given), newest first. */
   list(experiment?: string, signal?: AbortSignal): Promise<AttemptStatus[]>;
   /** What would fail, hang or be ignored if the plan were launched now; null: what is to be said of the cluster. */
-  preflight(plan: LaunchPlan | null, deadlineMs: number, signal?: AbortSignal): Promise<Finding[]>;
+  preflight(plan: LaunchPlan | null, deadlineMs: number, signal?: AbortSignal): Promise<RayWorkerFinding[]>;
   close(): void;
 }

@@ -4,11 +4,11 @@
  */
 
 import { writeFile } from 'node:fs/promises';
-import { mutantsPage, sharpnessPage } from '../support/mutants/tables.ts';
+import { mutantsPage, detectionPowerPage } from '../support/mutants/tables.ts';
 
 /** Runs the suite. Arguments: `--write`. */
 export async function run(args: readonly string[]): Promise<void> {
-  const pages = { mutants: mutantsPage(), 'detection-power': sharpnessPage() };
+  const pages = { mutants: mutantsPage(), 'detection-power': detectionPowerPage() };
   for (const [name, text] of Object.entries(pages)) {
     if (args.includes('--write'))
       await writeFile(new URL(`../../docs/evidence/${name}.md`, import.meta.url), text);

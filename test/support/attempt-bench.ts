@@ -1,16 +1,11 @@
 import type { Ended, NumberedEvent } from '../../src/core/events.ts';
+import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 import type { State } from '../../src/core/states.ts';
 import type { AttemptDeps, Entry } from '../../src/dispatch/attempt/context.ts';
 import { lostAttempt } from '../../src/dispatch/attempt/decide.ts';
 import { createLaunches } from '../../src/dispatch/attempt/launches.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt/run-attempt.ts';
-import type {
-  AttemptStatus,
-  LaunchOutcome,
-  LaunchPlan,
-  RayWorkerClient,
-  StopOutcome,
-} from '../../src/rpc/ray-worker.ts';
+import type { AttemptStatus, LaunchOutcome, RayWorkerClient, StopOutcome } from '../../src/rpc/ray-worker.ts';
 import { RayWorkerError, type RayWorkerFault } from '../../src/rpc/status.ts';
 import type { Attempt, EndDecision, Lease } from '../../src/store/attempts/contract.ts';
 import { compileTestSpec, QUIET, type TestSpec } from './dispatch.ts';

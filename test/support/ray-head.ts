@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -10,7 +10,7 @@ import type { RayCredentials, TlsOptions } from '../../src/ray/credentials.ts';
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 20_000;
 const TURN_TIMEOUT_MS = 600_000;
-/** Whoever listens here has the turn; below the ports that heads and sessions use. */
+/** The process that listens here has the turn. Below the ports that heads and sessions use. */
 const TURN_PORT = 19_999;
 
 /** What a test wants of its head. */
@@ -25,6 +25,8 @@ export interface RayHeadOptions {
   readonly workers?: readonly number[];
   /** Folders from which the cluster can import. */
   readonly pythonPath?: readonly string[];
+  /** It does not keep this process alive, and is killed when the process exits. */
+  readonly untilExit?: boolean;
 }
 
 /** A Ray head, of one node unless there are workers, alive until disposed of. */
@@ -58,6 +60,17 @@ export async function startRayHead(options: RayHeadOptions = {}): Promise<RayHea
   }
 }
 
+let shared: Promise<RayHead> | undefined;
+
+/**
+ * The head of 8 CPUs and a GPU that the test files of this process share, with the modules of test/integration/ray/python.
+ * Do not dispose of it: it ends with the process.
+ */
+export function sharedRayHead(): Promise<RayHead> {
+  shared ??= startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 8, untilExit: true });
+  return shared;
+}
+
 async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead> {
   const directory = mkdtempSync('/tmp/rh-');
   const mark = randomUUID();
@@ -73,12 +86,19 @@ async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead
     });
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+    if (options.untilExit)
+      for (const part of [child, child.stdout, child.stderr]) (part as ChildProcess).unref();
     return new Promise<void>((done) => child.once('exit', () => done()));
   };
+  if (options.untilExit)
+    process.once('exit', () => {
+      while (killMarked(mark) > 0);
+      rmSync(directory, { recursive: true, force: true });
+    });
   const gcsPort = await freePort(30_000, 32_000);
   const ended = ray(await headArguments({ directory, port, gcsPort }, options));
   const kill = async (): Promise<void> => {
-    await killMarked(mark);
+    await endMarked(mark);
     await ended;
   };
   const credentials: RayCredentials = {
@@ -276,25 +296,29 @@ async function untilAnswering(
   }
 }
 
-/** Everything started for one head carries its mark in the environment; nothing else does. */
-async function killMarked(mark: string): Promise<void> {
+async function endMarked(mark: string): Promise<void> {
   const deadline = Date.now() + STOP_TIMEOUT_MS;
-  for (;;) {
-    const pids = marked(mark);
-    if (pids.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`processes of Ray do not end: ${pids.join(', ')}`);
-    for (const pid of pids) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It ended by itself.
-      }
-    }
+  while (killMarked(mark) > 0) {
+    if (Date.now() > deadline) throw new Error(`processes of Ray do not end: ${markedPids(mark).join(', ')}`);
     await sleep(20);
   }
 }
 
-function marked(mark: string): number[] {
+/** Sends SIGKILL to the head's processes; returns how many there were. */
+function killMarked(mark: string): number {
+  const pids = markedPids(mark);
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+  return pids.length;
+}
+
+/** Everything started for one head carries its mark in the environment; nothing else does. */
+function markedPids(mark: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {

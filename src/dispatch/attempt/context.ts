@@ -1,7 +1,8 @@
+import type { LaunchPlan } from '../../core/launch-plan.ts';
 import type { RetryWaits } from '../../core/retry.ts';
 import type { State } from '../../core/states.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
-import type { LaunchPlan, RayWorkerClient } from '../../rpc/ray-worker.ts';
+import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import type { Crash, Lease } from '../../store/attempts/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import type { Log } from '../log.ts';

@@ -1,6 +1,7 @@
+import type { LaunchPlan } from '../../core/launch-plan.ts';
 import type { CheckFinding } from '../../engines/engine.ts';
 import { findEngine, type ResolvedSpec } from '../../engines/registry.ts';
-import type { LaunchPlan, RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';
+import type { RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import { needInWords, plural } from '../../scheduler/wait-reasons.ts';
 import type { PreflightFinding } from '../../schemas/clusters.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { EchelonError } from '../../core/errors.ts';
-import type { BatchPart } from '../../core/events.ts';
+import type { BatchPartEvent } from '../../core/events.ts';
 import { compareIds, readSegments } from '../archive/archive-segments.ts';
 import { toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
@@ -177,7 +177,7 @@ async function partOf(
 ): Promise<Uint8Array | undefined> {
   const [, type, , , , event, kind, value] = fields;
   if (type?.toString() !== 'batch' || !event || !kind || !value) return undefined;
-  if ((JSON.parse(event.toString()) as BatchPart).batch !== record.batch) return undefined;
+  if ((JSON.parse(event.toString()) as BatchPartEvent).batch !== record.batch) return undefined;
   return kind.toString() === 'b'
     ? value
     : await context.archive.get(record.experiment, value.toString('latin1'));

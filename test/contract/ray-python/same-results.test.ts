@@ -9,7 +9,7 @@ import { actorClass, functionRef } from '../../../src/ray/code.ts';
 import { connect } from '../../../src/ray/connect.ts';
 import type { RayConnection } from '../../../src/ray/connection.ts';
 import { RayPythonError, RayTimeoutError } from '../../../src/ray/errors.ts';
-import { type RayHead, rayPython, startRayHead } from '../../support/ray-head.ts';
+import { type RayHead, rayPython, sharedRayHead } from '../../support/ray-head.ts';
 
 interface Operation {
   readonly name: string;
@@ -34,7 +34,7 @@ let ray: RayConnection;
 let python: Record<string, unknown>;
 
 before(async () => {
-  head = await startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 4 });
+  head = await sharedRayHead();
   const command = [here('client.py'), head.address, here('operations.json')];
   const environment = { ...process.env, ...head.environment };
   const { stdout } = await promisify(execFile)(rayPython(), command, {
@@ -44,10 +44,7 @@ before(async () => {
   python = JSON.parse(stdout) as Record<string, unknown>;
   ray = await connect(head.address, { ...head.credentials, namespace: 'contract', selfTest: false });
 });
-after(async () => {
-  await ray?.close();
-  await head?.[Symbol.asyncDispose]();
-});
+after(() => ray?.close());
 
 describe("Python's Ray Client and this one give the same result", () => {
   for (const operation of operations) {

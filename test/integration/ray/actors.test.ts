@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { actorClass, functionRef, sourceActorClass } from '../../../src/ray/code.ts';
-import { type ConnectOptions, connect } from '../../../src/ray/connect.ts';
+import { connect, type RayConnectOptions } from '../../../src/ray/connect.ts';
 import type { RayConnection } from '../../../src/ray/connection.ts';
 import {
   RayActorDiedError,
@@ -9,7 +9,7 @@ import {
   RayPythonError,
   RayTimeoutError,
 } from '../../../src/ray/errors.ts';
-import { type RayHead, startRayHead } from '../../support/ray-head.ts';
+import { type RayHead, sharedRayHead } from '../../support/ray-head.ts';
 
 const Counter = actorClass('probe:Counter');
 const Waiter = actorClass('probe:Waiter');
@@ -17,16 +17,13 @@ const limit = { timeoutMs: 90_000 };
 
 let head: RayHead;
 let ray: RayConnection;
-const session = (options: ConnectOptions = {}): Promise<RayConnection> =>
+const session = (options: RayConnectOptions = {}): Promise<RayConnection> =>
   connect(head.address, { ...head.credentials, namespace: 'tests', selfTest: false, ...options });
 before(async () => {
-  head = await startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 8 });
+  head = await sharedRayHead();
   ray = await session();
 });
-after(async () => {
-  await ray?.close();
-  await head?.[Symbol.asyncDispose]();
-});
+after(() => ray?.close());
 
 describe('an actor', () => {
   test('keeps its state and takes calls in order', async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { actorClass } from '../../../src/ray/code.ts';
-import { type ConnectOptions, connect } from '../../../src/ray/connect.ts';
+import { connect, type RayConnectOptions } from '../../../src/ray/connect.ts';
 import type { RayConnection } from '../../../src/ray/connection.ts';
 import { RayError, RaySessionLostError } from '../../../src/ray/errors.ts';
 import { type CuttingProxy, startCuttingProxy } from '../../support/cutting-proxy.ts';
-import { type RayHead, startRayHead } from '../../support/ray-head.ts';
+import { type RayHead, sharedRayHead, startRayHead } from '../../support/ray-head.ts';
 
 const Counter = actorClass('probe:Counter');
 const Waiter = actorClass('probe:Waiter');
@@ -14,12 +14,11 @@ const MIB = 2 ** 20;
 
 let head: RayHead;
 before(async () => {
-  head = await startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 8 });
+  head = await sharedRayHead();
 });
-after(() => head?.[Symbol.asyncDispose]());
 
 async function through(
-  options: ConnectOptions,
+  options: RayConnectOptions,
   use: (ray: RayConnection, proxy: CuttingProxy) => Promise<void>,
 ): Promise<void> {
   await using proxy = await startCuttingProxy(head.port);

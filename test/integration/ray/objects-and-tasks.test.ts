@@ -7,7 +7,7 @@ import type { RayConnection } from '../../../src/ray/connection.ts';
 import { RayPickleError, RayPythonError, RayRequestError, RayTimeoutError } from '../../../src/ray/errors.ts';
 import { packageUri } from '../../../src/ray/packages.ts';
 import { PyFloat, PyTuple } from '../../../src/ray/pickle/values.ts';
-import { type RayHead, startRayHead } from '../../support/ray-head.ts';
+import { type RayHead, sharedRayHead } from '../../support/ray-head.ts';
 
 const probe = (name: string) => functionRef(`probe:${name}`);
 const timeoutMs = 90_000;
@@ -15,13 +15,10 @@ const timeoutMs = 90_000;
 let head: RayHead;
 let ray: RayConnection;
 before(async () => {
-  head = await startRayHead({ pythonPath: ['test/integration/ray/python'] });
+  head = await sharedRayHead();
   ray = await connect(head.address, { ...head.credentials, namespace: 'tests' });
 });
-after(async () => {
-  await ray?.close();
-  await head?.[Symbol.asyncDispose]();
-});
+after(() => ray?.close());
 
 async function failure(promise: Promise<unknown>): Promise<RayPythonError> {
   const error = await promise.then(
@@ -42,7 +39,7 @@ describe('the cluster', () => {
     assert.match(ray.pythonVersion, /^3\.\d+\.\d+/);
     assert.deepEqual(ray.warnings, []);
     const total = await ray.clusterResources();
-    assert.deepEqual([total.CPU, total.GPU], [2, 1]);
+    assert.deepEqual([total.CPU, total.GPU], [8, 1]);
     const free = await ray.availableResources();
     assert.ok((free.memory ?? 0) > 0);
     const perNode = await ray.availableResourcesPerNode();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { LaunchPlan } from '../../../src/core/launch-plan.ts';
 import { commandLine } from '../../../src/plan/command-line.ts';
-import type { LaunchPlan } from '../../../src/plan/compile-plan.ts';
 
 const PLAN: LaunchPlan = {
   engine: 'local',

@@ -4,7 +4,7 @@ import { actorClass, functionRef } from '../../../src/ray/code.ts';
 import { connect } from '../../../src/ray/connect.ts';
 import type { RayConnection } from '../../../src/ray/connection.ts';
 import { RayRequestError, RayTimeoutError } from '../../../src/ray/errors.ts';
-import type { Limits } from '../../../src/ray/limits.ts';
+import type { CallLimits } from '../../../src/ray/limits.ts';
 import { writePickle } from '../../../src/ray/pickle/writer.ts';
 import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
 
@@ -26,7 +26,7 @@ test('every method that waits rejects with the reason of an aborted signal, and 
     const ref = await ray.put(1);
     const actor = await ray.createActor(Class);
     const sent = fake.received.length;
-    const limits: Limits = { signal: AbortSignal.abort(reason) };
+    const limits: CallLimits = { signal: AbortSignal.abort(reason) };
     const waiting: Record<string, () => Promise<unknown>> = {
       put: () => ray.put(1, limits),
       get: () => ray.get(ref, limits),

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { allGoldenBatches } from '../../support/golden-batches.ts';
 import { MUTANTS, tryMutant } from '../../support/mutants/all.ts';
-import { mutantsPage, sharpnessPage } from '../../support/mutants/tables.ts';
+import { mutantsPage, detectionPowerPage } from '../../support/mutants/tables.ts';
 import { reportBy } from '../../support/mutants/tools.ts';
 
 describe('planted bugs', () => {
@@ -36,7 +36,7 @@ describe('planted bugs', () => {
 
   for (const [name, page] of [
     ['mutants', mutantsPage],
-    ['detection-power', sharpnessPage],
+    ['detection-power', detectionPowerPage],
   ] as const) {
     test(`docs/evidence/${name}.md is current`, () => {
       const written = readFileSync(new URL(`../../../docs/evidence/${name}.md`, import.meta.url), 'utf8');

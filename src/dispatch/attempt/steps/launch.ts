@@ -1,5 +1,6 @@
+import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import { QUARANTINE_AFTER } from '../../../core/states.ts';
-import type { LaunchOutcome, LaunchPlan } from '../../../rpc/ray-worker.ts';
+import type { LaunchOutcome } from '../../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../rpc/status.ts';
 import { type AttemptContext, cancelAttempt, settle } from '../context.ts';
 import { notStarted } from '../decide.ts';

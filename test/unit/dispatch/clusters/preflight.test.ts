@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LaunchPlan } from '../../../../src/core/launch-plan.ts';
 import type { CommandWork } from '../../../../src/dispatch/clusters/command-runner.ts';
 import { createPreflight } from '../../../../src/dispatch/clusters/preflight.ts';
 import type { ExperimentSpec } from '../../../../src/engines/registry.ts';
 import { compilePlan } from '../../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
-import type { Finding, LaunchPlan, RayWorkerClient } from '../../../../src/rpc/ray-worker.ts';
+import type { RayWorkerClient, RayWorkerFinding } from '../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import type { PreflightFinding } from '../../../../src/schemas/clusters.ts';
 
@@ -17,7 +18,12 @@ const TRAINING: ExperimentSpec = {
 
 async function look(
   spec: ExperimentSpec | undefined,
-  { free = 4, total = 4, asked = [] as Finding[], fault = undefined as RayWorkerError | undefined } = {},
+  {
+    free = 4,
+    total = 4,
+    asked = [] as RayWorkerFinding[],
+    fault = undefined as RayWorkerError | undefined,
+  } = {},
 ) {
   const findings: PreflightFinding[] = [];
   const said: string[] = [];
@@ -49,7 +55,7 @@ const checks = (findings: readonly PreflightFinding[]) =>
   findings.map(({ severity, check }) => `${severity} ${check}`);
 
 test('findings of the spec, the room and the ray-worker are one list, errors first', async () => {
-  const asked: Finding[] = [
+  const asked: RayWorkerFinding[] = [
     { check: 'recipe', severity: 'ok', message: 'fine', remedy: '' },
     { check: 'model', severity: 'error', message: 'not there', remedy: 'copy it' },
   ];

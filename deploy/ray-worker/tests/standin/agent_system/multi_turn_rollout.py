@@ -28,7 +28,7 @@ class TrajectoryCollector:
         return DataProto(tensors, others)
 
     def multi_turn_loop(self, envs, is_train=True):
-        count = len(envs.actors)
+        count = envs.count
         n = self.config.env.rollout.n if is_train else 1
         groups = [str(uuid.uuid4()) for _ in range(-(-count // n))]
         names = [str(uuid.uuid4()) for _ in range(count)]

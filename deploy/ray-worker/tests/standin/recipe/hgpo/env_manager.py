@@ -1,4 +1,4 @@
-"""A game of rooms, one actor a game: find the key, then the door."""
+"""A game of rooms: find the key, then the door. One actor plays the games of a group, with the CPUs of all of them."""
 
 import random
 
@@ -7,8 +7,7 @@ import ray
 from verl.standin import reach
 
 
-@ray.remote
-class RoomWorker:
+class Room:
     def __init__(self, seed):
         self._seed, self._place, self._key = seed, 0, False
 
@@ -30,18 +29,32 @@ class RoomWorker:
         return f"You are in room {self._place}." + (" You hold the key." if self._key else "")
 
 
+@ray.remote
+class RoomWorker:
+    def __init__(self, seed, group):
+        self._rooms = [Room(seed) for _ in range(group)]
+
+    def reset(self, game):
+        return [room.reset(game) for room in self._rooms]
+
+    def step(self, actions):
+        return [room.step(action) for room, action in zip(self._rooms, actions)]
+
+
 class Envs:
     def __init__(self, config, count, group, seed):
-        number = config.env.resources_per_worker.num_cpus
-        self.actors = [RoomWorker.options(num_cpus=number).remote(seed + i // group) for i in range(count)]
+        cpus = config.env.resources_per_worker.num_cpus * group
+        self.count, self.group = count, group
+        self.actors = [RoomWorker.options(num_cpus=cpus).remote(seed + i, group) for i in range(count // group)]
         self.game = 0
 
     def reset(self):
         self.game += 1
-        return ray.get([actor.reset.remote(self.game) for actor in self.actors])
+        return sum(ray.get([actor.reset.remote(self.game) for actor in self.actors]), [])
 
     def step(self, actions):
-        return ray.get([actor.step.remote(action) for actor, action in zip(self.actors, actions)])
+        parts = [list(actions[at:at + self.group]) for at in range(0, len(actions), self.group)]
+        return sum(ray.get([actor.step.remote(part) for actor, part in zip(self.actors, parts)]), [])
 
 
 def make_envs(config):

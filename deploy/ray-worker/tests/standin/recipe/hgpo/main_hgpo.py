@@ -4,7 +4,6 @@ import sys
 
 import ray
 
-from recipe.hgpo.hgpo_ray_trainer import RayPPOTrainer
 from verl.standin import parse, reach
 
 
@@ -25,7 +24,9 @@ class TaskRunner:
 
         pprint(config)
         from agent_system.multi_turn_rollout import TrajectoryCollector
+        # Not above: the launcher's process need not load torch.
         from recipe.hgpo.env_manager import make_envs
+        from recipe.hgpo.hgpo_ray_trainer import RayPPOTrainer
 
         envs, val_envs = make_envs(config)
         reach(config, "dataset")

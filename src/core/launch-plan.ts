@@ -1,0 +1,18 @@
+/**
+ * What a ray-worker runs for one attempt: `python -m module arguments…`. `{attemptDir}`, `{experimentDir}` and
+ * `{sharedRoot}` in an argument or a variable are replaced on the cluster.
+ */
+export interface LaunchPlan {
+  readonly engine: string;
+  readonly module: string;
+  readonly arguments: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly gpus: number;
+  readonly cpus: number;
+  /** Between SIGTERM and SIGKILL. */
+  readonly gracePeriodMs: number;
+  /** Written into the attempt's directory before the driver starts; keys are plain file names. */
+  readonly files: Readonly<Record<string, Uint8Array | string>>;
+  /** Variables that get their values on the cluster, from the secrets of these names; absent: none. */
+  readonly secrets?: Readonly<Record<string, string>>;
+}
