@@ -17,17 +17,27 @@ writeFileSync(
   'docs/reference/settings.md',
   `# Settings
 
-Every setting of \`echelon up\`, \`echelon api\` and \`echelon dispatcher\` is a variable of the environment. A value that
-cannot be used, and a variable that begins with \`ECHELON_\` and is none of these, end the program with a sentence that
-names it. This page is made from the settings themselves. Instead of a variable with a star, \`<VARIABLE>_FILE\` may
-name a file that holds the value.
+This page lists every setting of \`echelon up\`, \`echelon api\` and \`echelon dispatcher\`. It is generated from the
+program. Each setting is an environment variable. A value that cannot be used ends the program with a message that names
+the variable. So does an unknown variable that begins with \`ECHELON_\`.
+
+For a variable with a star, \`<VARIABLE>_FILE\` may name a file with the value instead.
 
 | variable | default | meaning |
 | --- | --- | --- |
 ${rows.join('\n')}
 
-The command line finds an API by \`ECHELON_URL\` and \`ECHELON_TOKEN\`, by \`ECHELON_CONTEXT\` (the name of one in its
-configuration file), or by the private stack in \`ECHELON_STATE_DIR\`; \`ECHELON_CONFIG\` says where that file is. \`echelon
-config --help\` says which of them holds.
+## Other variables
+
+| variable | read by | meaning |
+| --- | --- | --- |
+| \`ECHELON_URL\`, \`ECHELON_TOKEN\` | command line | Address and token of the API |
+| \`ECHELON_CONTEXT\` | command line | Name of an entry in the configuration file, instead of an address |
+| \`ECHELON_CONFIG\` | command line | Path of the configuration file |
+| \`ECHELON_SECRETS_DIR\` | ray-worker | Directory with one file for each secret of the cluster. Default: \`secrets\` in its state directory |
+| \`ECHELON_SECRET_<NAME>\` | ray-worker | Value of the secret \`NAME\`, if the directory has no file for it |
+
+Without an address or a context, the command line uses the private stack in \`ECHELON_STATE_DIR\`. See
+\`echelon config --help\` for the order, and [secrets](../guides/runs.md) for how trainings receive secrets.
 `,
 );

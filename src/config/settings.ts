@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { closest } from 'fastest-levenshtein';
 import { type BucketPlace, parseBucket } from './bucket.ts';
 
-/** One setting: the variable that sets it, how its text is read, and what holds where it is not set. */
+/** One setting: its variable, how its text is read, and its value if the variable is not set. */
 interface Setting<T> {
   variable: string;
   doc: string;
   fallback: T;
   read: (text: string) => T;
-  /** It may also be kept in a file, which `<VARIABLE>_FILE` names. */
+  /** The value may also come from a file, which `<VARIABLE>_FILE` names. */
   secret?: true;
 }
 
@@ -87,20 +87,20 @@ function bucket(value: string): BucketPlace {
   return place;
 }
 
-/** Every setting, once. The README's table and the environment of chart and compose are checked against it. */
+/** Every setting. The settings page and the environments of chart and compose are checked against it. */
 export const SETTINGS = {
   stateDir: setting(
     'ECHELON_STATE_DIR',
     join(homedir(), '.echelon'),
     text,
-    'Where a private stack keeps its data',
+    'Directory in which `echelon up` keeps its data',
   ),
   redisUrl: {
     ...setting<string | null>(
       'REDIS_URL',
       null,
       text,
-      'The Redis server (redis://, rediss:// for TLS); not set: `echelon up` starts its own',
+      'URL of the Redis server: redis://, or rediss:// for TLS. If not set, `echelon up` starts its own. A server that is not fit to keep accepted experiments ends the program',
     ),
     secret: true,
   },
@@ -109,63 +109,68 @@ export const SETTINGS = {
       'REDIS_PASSWORD',
       null,
       text,
-      'Password of the Redis server, where REDIS_URL has none',
+      'Password of the Redis server, if REDIS_URL has none',
     ),
     secret: true,
   },
-  redisPrefix: setting('ECHELON_REDIS_PREFIX', 'echelon', text, 'Put before every key'),
+  redisPrefix: setting('ECHELON_REDIS_PREFIX', 'echelon', text, 'Prefix of every Redis key'),
   allowUnfitRedis: setting(
     'ECHELON_ALLOW_UNFIT_REDIS',
     false,
     flag,
-    'Run on a Redis that may lose what was accepted, or that others reach without a password',
+    'Run on a Redis server that may lose accepted experiments, or that is reachable without a password',
   ),
   redisTimeoutMs: setting(
     'ECHELON_REDIS_TIMEOUT_MS',
     5000,
     integer(100, 600000),
-    'How long the api waits for an answer of Redis before it answers 503. A dispatcher waits as long as its lease, if that is longer',
+    'Milliseconds that the api waits for Redis before it answers 503. A dispatcher waits for at least the time of its lease',
   ),
   startWaitMs: setting(
     'ECHELON_START_WAIT_MS',
     60000,
     integer(0, 3600000),
-    'How long a process that starts waits for a Redis that does not answer before it ends',
+    'Milliseconds that a starting process waits for Redis to answer before it ends',
   ),
   archiveDir: setting<string | null>(
     'ECHELON_ARCHIVE_DIR',
     null,
     text,
-    'Directory of the archive (batches above 64 kB, finished streams); shared by all dispatchers and apis. Not set: below the state directory',
+    'Directory of the archive (batches above 64 kB, finished streams), shared by all dispatchers and apis. Default: `archive` in the state directory',
   ),
   archiveUrl: setting<BucketPlace | null>(
     'ECHELON_ARCHIVE_URL',
     null,
     bucket,
-    'S3 bucket of the archive instead of a directory: s3://bucket/prefix?endpoint=https://host&region=name; without an endpoint Amazon S3',
+    'S3 bucket of the archive, instead of a directory: s3://bucket/prefix?endpoint=https://host&region=name. Default of `endpoint`: Amazon S3',
   ),
   archiveAccessKey: {
-    ...setting<string | null>('ECHELON_ARCHIVE_ACCESS_KEY', null, text, 'Access key id of that bucket'),
+    ...setting<string | null>('ECHELON_ARCHIVE_ACCESS_KEY', null, text, 'Access key id of the S3 bucket'),
     secret: true,
   },
   archiveSecretKey: {
-    ...setting<string | null>('ECHELON_ARCHIVE_SECRET_KEY', null, text, 'Secret access key of that bucket'),
+    ...setting<string | null>('ECHELON_ARCHIVE_SECRET_KEY', null, text, 'Secret access key of the S3 bucket'),
     secret: true,
   },
-  host: setting('ECHELON_HOST', '127.0.0.1', text, 'Address that the api listens on'),
-  port: setting('ECHELON_PORT', 7077, integer(0, 65535), 'Port that the api listens on; 0: a free one'),
+  host: setting('ECHELON_HOST', '127.0.0.1', text, 'Address on which the api listens'),
+  port: setting(
+    'ECHELON_PORT',
+    7077,
+    integer(0, 65535),
+    'Port on which the api listens. 0 selects a free port',
+  ),
   publicUrl: setting<string | null>(
     'ECHELON_PUBLIC_URL',
     null,
     address,
-    'Where people reach the api, as their browsers see it (behind a proxy); not set: its own address',
+    'URL of the api as browsers reach it, for example through a proxy. Default: the address on which the api listens',
   ),
   tokens: {
     ...setting<string[]>(
       'ECHELON_TOKENS',
       [],
       tokenList,
-      'Tokens that may do everything, beside the API keys that are made with them, separated by commas or lines; not set: one is made and kept in the state directory',
+      'Administrator tokens with all scopes, separated by commas or lines. API keys are created with them. Default: one generated token in the state directory',
     ),
     secret: true,
   },
@@ -174,7 +179,7 @@ export const SETTINGS = {
       'ECHELON_COOKIE_SECRET',
       null,
       secretText(32),
-      'Key of the cookies, the same for every replica of the api; not set: one is made and kept in the state directory',
+      'Key that signs cookies, the same for every replica of the api. Default: a generated key in the state directory',
     ),
     secret: true,
   },
@@ -182,13 +187,13 @@ export const SETTINGS = {
     'ECHELON_ALLOWED_HOSTS',
     ['localhost', '127.0.0.1', '[::1]'],
     list,
-    'Names under which the api may be called',
+    'Host names that requests to the api may use',
   ),
   metricsPort: setting(
     'ECHELON_METRICS_PORT',
     0,
     integer(0, 65535),
-    'Port of /metrics, /healthz and /readyz for machines, without a token; 0: none',
+    'Port of /metrics, /healthz and /readyz, which need no token. 0 turns it off',
   ),
   metricsHosts: setting(
     'ECHELON_METRICS_HOST',
@@ -200,33 +205,38 @@ export const SETTINGS = {
     'ECHELON_LEASE_MS',
     15000,
     integer(300, 600000),
-    'How long a dispatcher may be silent before another takes over',
+    'Milliseconds without a renewal after which another dispatcher takes over an attempt',
   ),
   verifyThreads: setting(
     'ECHELON_VERIFY_THREADS',
     1,
     integer(1, 64),
-    'Worker threads of a dispatcher that verify batches',
+    'Threads of a dispatcher that verify batches',
   ),
   verifyBudgetMs: setting(
     'ECHELON_VERIFY_BUDGET_MS',
     30000,
     integer(100, 3600000),
-    'Time after which a batch counts as unverifiable',
+    'Milliseconds after which the verification of a batch stops and its rows are unverifiable',
   ),
   verifyBudgetBytes: setting(
     'ECHELON_VERIFY_BUDGET_BYTES',
     268435456,
     integer(1048576, 17179869184),
-    'Memory of one verification',
+    'Bytes of memory that the verification of one batch may use',
   ),
   logLevel: setting(
     'ECHELON_LOG_LEVEL',
     'info',
     oneOf('debug', 'info', 'warn', 'error', 'silent'),
-    'What is logged',
+    'Lowest level that is logged: debug, info, warn, error or silent',
   ),
-  python: setting('ECHELON_PYTHON', 'python3', text, 'Python of the local Ray; `npm run` sets it'),
+  python: setting(
+    'ECHELON_PYTHON',
+    'python3',
+    text,
+    'Python interpreter of the local Ray. `npm run` sets it',
+  ),
 } as const;
 
 /** The value of every setting. */
@@ -234,7 +244,7 @@ export type Settings = {
   -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends { fallback: infer T } ? T : never;
 };
 
-// Set by `npm run` for its own ends, or read by the CLI's options: known, but not settings of a server.
+// Read by `npm run`, by the command line or by the ray-worker: known, but not settings of a server.
 const FOREIGN = [
   'ECHELON_ISOLATED',
   'ECHELON_URL',
@@ -243,10 +253,10 @@ const FOREIGN = [
   'ECHELON_CONTEXT',
   'ECHELON_SECRETS_DIR',
 ];
-/** Values of secrets, for the ray-worker of a local Ray: the rest of the name is the secret's. */
+/** Variables with values of secrets, for the ray-worker of a local Ray. The rest of the name is the name of the secret. */
 const SECRET_PREFIX = 'ECHELON_SECRET_';
 
-/** The text of a setting: its variable, or for a secret the file that `<VARIABLE>_FILE` names; '' where it is not set. */
+/** The text of a setting: its variable, or for a secret the file that `<VARIABLE>_FILE` names. '' if not set. */
 function textOf({ variable, secret }: Setting<unknown>, environment: NodeJS.ProcessEnv): string {
   const value = environment[variable] ?? '';
   const file = secret ? (environment[`${variable}_FILE`] ?? '') : '';
@@ -262,7 +272,7 @@ function textOf({ variable, secret }: Setting<unknown>, environment: NodeJS.Proc
   return content;
 }
 
-/** The archive is one place, and a bucket needs both of its keys. */
+/** The archive is either a directory or a bucket, and a bucket needs both of its keys. */
 function archiveProblems({
   archiveDir,
   archiveUrl,
@@ -280,7 +290,7 @@ function archiveProblems({
 
 /**
  * Reads the environment. Throws {@link SettingsError} listing everything that is wrong, an unknown `ECHELON_…`
- * variable included, since a misspelt setting would otherwise be silently without effect.
+ * variable included: a misspelt setting would otherwise have no effect.
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   const problems: string[] = [];

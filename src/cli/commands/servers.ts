@@ -163,7 +163,7 @@ function up(output: Output): Command {
     .addOption(stateDirOption())
     .addHelpText(
       'after',
-      '\nUses REDIS_URL where it is set and fit to keep what it accepts, else a Redis of its own below the state directory.\nThe API listens on port 7077 of 127.0.0.1; ECHELON_PORT and ECHELON_HOST change that (port 0: any free one).\n\nExamples:\n  echelon up\n  ECHELON_PORT=8077 echelon up',
+      '\nUses the Redis of REDIS_URL if set, and ends if that Redis may lose accepted experiments. If not set, starts a Redis of its own.\nThe API listens on port 7077 of 127.0.0.1; ECHELON_PORT and ECHELON_HOST change that (port 0: any free one).\n\nExamples:\n  echelon up\n  ECHELON_PORT=8077 echelon up',
     )
     .action(async (options: { stateDir: string }) => {
       const stateDir = resolve(options.stateDir);
