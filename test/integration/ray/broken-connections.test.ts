@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import { actorClass } from '../../../src/ray/code.ts';
 import { connect, type RayConnectOptions } from '../../../src/ray/connect.ts';
 import type { RayConnection } from '../../../src/ray/connection.ts';
@@ -13,125 +13,120 @@ const limit = { timeoutMs: 90_000 };
 const MIB = 2 ** 20;
 
 let head: RayHead;
-before(async () => {
-  head = await sharedRayHead();
-});
+let proxy: CuttingProxy;
+let ray: RayConnection;
+/** Of earlier tests: a session outlives their broken connections, so one serves them all. */
+let reconnectsBefore = 0;
 
-async function through(
-  options: RayConnectOptions,
-  use: (ray: RayConnection, proxy: CuttingProxy) => Promise<void>,
-): Promise<void> {
-  await using proxy = await startCuttingProxy(head.port);
+async function connectThrough(options: RayConnectOptions = {}): Promise<RayConnection> {
   const address = `ray://127.0.0.1:${proxy.port}`;
-  await using ray = await connect(address, { ...head.credentials, selfTest: false, ...options });
-  await use(ray, proxy);
+  return connect(address, { ...head.credentials, selfTest: false, ...options });
 }
 
+before(async () => {
+  head = await sharedRayHead();
+  proxy = await startCuttingProxy(head.port);
+  ray = await connectThrough();
+});
+after(async () => {
+  await ray?.close();
+  await proxy?.[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  reconnectsBefore = ray.reconnects;
+});
+const reconnects = (): number => ray.reconnects - reconnectsBefore;
+
 describe('a connection that breaks', () => {
-  test('while nothing happens: the session goes on', async () => {
-    await through({}, async (ray, proxy) => {
-      const actor = await ray.createActor(Counter, [1]);
-      const pid = await actor.call('pid', limit);
-      proxy.cut();
-      assert.equal(await actor.call('pid', limit), pid);
-      assert.equal(ray.reconnects, 1);
-      await actor.kill();
-    });
+  test('while nothing happens: the session continues', async () => {
+    const actor = await ray.createActor(Counter, [1]);
+    const pid = await actor.call('pid', limit);
+    proxy.cut();
+    assert.equal(await actor.call('pid', limit), pid);
+    assert.equal(reconnects(), 1);
+    await actor.kill();
   });
 
   test('in the middle of the chunks of an argument: the call is made once', async () => {
-    await through({}, async (ray, proxy) => {
-      const actor = await ray.createActor(Counter);
-      await actor.ready(limit);
-      proxy.cutAfterUpload(12 * MIB);
-      assert.equal(await actor.call('size', [Buffer.alloc(24 * MIB, 3)], limit), 24 * MIB);
-      assert.equal(ray.reconnects, 1);
-      // One call of `size` and this one.
-      assert.equal(await actor.call('add', [1], limit), 2);
-      // The next request in chunks finds the server in order.
-      assert.equal(await actor.call('size', [Buffer.alloc(11 * MIB, 3)], limit), 11 * MIB);
-      await actor.kill();
-    });
+    const actor = await ray.createActor(Counter);
+    await actor.ready(limit);
+    proxy.cutAfterUpload(12 * MIB);
+    assert.equal(await actor.call('size', [Buffer.alloc(24 * MIB, 3)], limit), 24 * MIB);
+    assert.equal(reconnects(), 1);
+    // One call of `size` and this one.
+    assert.equal(await actor.call('add', [1], limit), 2);
+    // The next request in chunks finds the server in order.
+    assert.equal(await actor.call('size', [Buffer.alloc(11 * MIB, 3)], limit), 11 * MIB);
+    await actor.kill();
   });
 
   test('in the middle of the chunks of a put', async () => {
-    await through({}, async (ray, proxy) => {
-      const blob = Buffer.alloc(24 * MIB, 5);
-      proxy.cutAfterUpload(8 * MIB);
-      const ref = await ray.put(blob);
-      assert.ok(blob.equals((await ray.get(ref, limit)) as Uint8Array));
-      assert.equal(ray.reconnects, 1);
-    });
+    const blob = Buffer.alloc(24 * MIB, 5);
+    proxy.cutAfterUpload(8 * MIB);
+    const ref = await ray.put(blob);
+    assert.ok(blob.equals((await ray.get(ref, limit)) as Uint8Array));
+    assert.equal(reconnects(), 1);
   });
 
   test('in the middle of the chunks of a result: it arrives whole', async () => {
-    await through({}, async (ray, proxy) => {
-      const actor = await ray.createActor(Counter);
-      await actor.ready(limit);
-      proxy.cutAfterDownload(12 * MIB);
-      const blob = (await actor.call('blob', [24 * MIB], limit)) as Uint8Array;
-      assert.equal(blob.length, 24 * MIB);
-      assert.ok(blob.every((byte, index) => byte === index % 256));
-      assert.equal(ray.reconnects, 1);
-      await actor.kill();
-    });
+    const actor = await ray.createActor(Counter);
+    await actor.ready(limit);
+    proxy.cutAfterDownload(12 * MIB);
+    const blob = (await actor.call('blob', [24 * MIB], limit)) as Uint8Array;
+    assert.equal(blob.length, 24 * MIB);
+    assert.ok(blob.every((byte, index) => byte === index % 256));
+    assert.equal(reconnects(), 1);
+    await actor.kill();
   });
 
   test('again and again under load: every call is made once and answered', async () => {
-    await through({}, async (ray, proxy) => {
-      const actor = await ray.createActor(Counter);
-      await actor.ready(limit);
-      const calls = Array.from({ length: 300 }, (_, index) => {
-        const call = actor.call('add', [1], limit);
-        if (index % 100 === 50) void call.then(proxy.cut);
-        return call;
-      });
-      const values = (await Promise.all(calls)) as number[];
-      assert.deepEqual(
-        values,
-        Array.from({ length: 300 }, (_, index) => index + 1),
-      );
-      assert.ok(ray.reconnects >= 1);
-      await actor.kill();
+    const actor = await ray.createActor(Counter);
+    await actor.ready(limit);
+    const calls = Array.from({ length: 300 }, (_, index) => {
+      const call = actor.call('add', [1], limit);
+      if (index % 100 === 50) void call.then(proxy.cut);
+      return call;
     });
+    const values = (await Promise.all(calls)) as number[];
+    assert.deepEqual(
+      values,
+      Array.from({ length: 300 }, (_, index) => index + 1),
+    );
+    assert.ok(reconnects() >= 1);
+    await actor.kill();
   });
 
   test('while a method runs for long: its value arrives', async () => {
-    await through({}, async (ray, proxy) => {
-      const actor = await ray.createActor(Waiter, { maxConcurrency: 4 });
-      await actor.ready(limit);
-      const waiting = actor.call('wait', limit);
-      await actor.ready(limit);
-      proxy.cut();
-      await actor.call('release', limit);
-      assert.equal(await waiting, 'released');
-      await actor.kill();
-    });
+    const actor = await ray.createActor(Waiter, { maxConcurrency: 4 });
+    await actor.ready(limit);
+    const waiting = actor.call('wait', limit);
+    await actor.ready(limit);
+    proxy.cut();
+    await actor.call('release', limit);
+    assert.equal(await waiting, 'released');
+    await actor.kill();
   });
 
   test('under a unary call: reads and changes are repeated', async () => {
-    await through({}, async (ray, proxy) => {
-      proxy.cut();
-      assert.equal(await ray.kv.put('cut', 'value'), true);
-      proxy.cut();
-      assert.equal(String(await ray.kv.get('cut')), 'value');
-      proxy.cut();
-      assert.equal((await ray.nodes()).length, 1);
-      assert.equal(await ray.kv.del('cut'), 1);
-    });
+    proxy.cut();
+    assert.equal(await ray.kv.put('cut', 'value'), true);
+    proxy.cut();
+    assert.equal(String(await ray.kv.get('cut')), 'value');
+    proxy.cut();
+    assert.equal((await ray.nodes()).length, 1);
+    assert.equal(await ray.kv.del('cut'), 1);
   });
 
   test('without a grace period: the session is lost, and says so to everyone', async () => {
-    await through({ reconnectGraceMs: 0 }, async (ray, proxy) => {
-      const actor = await ray.createActor(Waiter);
-      const waiting = actor.call('wait', limit);
-      await ray.nodes();
-      proxy.cut();
-      await assert.rejects(waiting, RaySessionLostError);
-      const reason = await ray.closed;
-      assert.equal(reason.kind, 'lost');
-      await assert.rejects(actor.call('wait', limit), RaySessionLostError);
-    });
+    await using ray = await connectThrough({ reconnectGraceMs: 0 });
+    const actor = await ray.createActor(Waiter);
+    const waiting = actor.call('wait', limit);
+    await ray.nodes();
+    proxy.cut();
+    await assert.rejects(waiting, RaySessionLostError);
+    const reason = await ray.closed;
+    assert.equal(reason.kind, 'lost');
+    await assert.rejects(actor.call('wait', limit), RaySessionLostError);
   });
 });
 
