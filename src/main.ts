@@ -45,20 +45,20 @@ type Role = 'api' | 'dispatcher';
 export interface ServiceOptions {
   roles: Role[];
   settings: Settings;
-  /** Null: where the settings say. */
+  /** Null: the place in the settings. */
   redis: RedisPlace | null;
   clusters: (KnownCluster | RayCluster)[];
-  /** Where the log goes; standard error where it is not given. */
+  /** File of the log. Default: standard error. */
   logFile?: string;
 }
 
-/** Running roles. How the api is reached is undefined without an api. */
+/** Running roles. Without an api, the fields of {@link Access} are undefined. */
 export interface Services extends Partial<Access> {
   /** Hands over and stops, in reverse order of the start. Trainings are not touched. */
   stop(): Promise<void>;
 }
 
-/** Builds and starts the roles of this process. Where something cannot be started, nothing stays behind. */
+/** Builds and starts the roles of this process. If a part cannot start, the started parts are stopped. */
 export async function startServices(options: ServiceOptions): Promise<Services> {
   const { settings, roles, clusters } = options;
   await using resources = new AsyncDisposableStack();

@@ -54,7 +54,7 @@ export type AttemptEvent =
       type: 'metrics';
       step: number;
       values: Record<string, MetricValue>;
-      /** Values that were left out, because the event would have had too many. */
+      /** Number of values that were omitted because the event had too many. */
       omitted?: number;
     }
   | BatchPartEvent
@@ -71,7 +71,7 @@ export type AttemptEvent =
     }
   | Ended;
 
-/** A rule that fired, once in an attempt; the stop that it may ask for is the state event behind it. */
+/** A rule fires once in an attempt. If it asks for a stop, the next state event is that stop. */
 export interface RuleEvent {
   type: 'rule';
   rule: string;
@@ -170,7 +170,7 @@ export interface FeedEntry {
   event: FeedEvent;
 }
 
-/** An attempt's event on its way into the store: numbered from 1, with the bytes of a batch part where it is one. */
+/** An attempt's event for the store, numbered from 1. The event of a batch part has the bytes of that part. */
 export interface NumberedEvent {
   sequence: number;
   at: number;

@@ -1,8 +1,8 @@
 import { MASK, maskSecrets } from './secret-patterns.ts';
 
-/** Values that must not show, for whoever writes text of which others decide. */
+/** Values that must not appear in text that other parties influence. */
 export interface HiddenValues {
-  /** From now on this value is masked; one below 6 characters is passed over, since masking it would mangle words. */
+  /** Masks this value from now on. A value below 6 characters is ignored, since masking it would mangle words. */
   hide(value: string | null | undefined): void;
   /** The text without hidden values, and without what looks like a secret. */
   redact(text: string): string;

@@ -33,22 +33,22 @@ function newId(prefix: string): string {
 const STEP = 20n;
 
 /**
- * The id in the experiment's Redis Stream of event `sequence` (from 1) of `attempt` (from 1): the space of 2²⁰
- * ids behind each event is left for the controller's own.
+ * The id in the experiment's Redis Stream of event `sequence` (from 1) of `attempt` (from 1). The 2²⁰ ids after each
+ * event are for the controller's own entries.
  */
 export function entryId(attempt: number, sequence: number): string {
   return `${attempt}-${BigInt(sequence) << STEP}`;
 }
 
-/** A stream entry's place: `sequence` is that of the last event of the attempt at or before it. */
+/** The position of a stream entry. `sequence` is the number of the attempt's last event at or before it. */
 export interface EntryPlace {
   attempt: number;
   sequence: number;
-  /** True for the event itself, false for an entry that the controller added behind it. */
+  /** True for the event itself, false for an entry that the controller added after it. */
   fromAttempt: boolean;
 }
 
-/** Reads a stream id; undefined where it is not one (used on `Last-Event-ID`, which anyone may send). */
+/** Reads a stream id, or undefined if the text is no id. `Last-Event-ID` comes from any client. */
 export function parseEntryId(id: string): EntryPlace | undefined {
   const match = /^(\d{1,10})-(\d{1,20})$/.exec(id);
   if (!match) return undefined;
@@ -62,7 +62,7 @@ export function parseEntryId(id: string): EntryPlace | undefined {
   };
 }
 
-/** The first letters of a node's id, where it is one of Ray's long ones. */
+/** The first letters of a node's id if it is one of Ray's long ids, else the whole id. */
 export function shortNode(id: string): string {
   return /^[0-9a-f]{32,}$/.test(id) ? id.slice(0, 8) : id;
 }

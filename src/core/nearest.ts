@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * The name that `text` most likely meant, or undefined where none is near: equal but for case and separators, or
+ * The name that `text` most likely means, or undefined if no name is near. Near is equal but for case and separators, or
  * within a third of its letters (at least 2).
  */
 export function nearestName(text: string, names: readonly string[]): string | undefined {

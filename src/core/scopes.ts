@@ -17,8 +17,8 @@ export interface Caller {
   scopes: readonly Scope[];
 }
 
-/** Nobody: the caller of a public route. It sees no project and may do nothing. */
-export const NOBODY: Caller = Object.freeze({ id: '', name: '', project: '', scopes: [] });
+/** The caller of a public route. It sees no project and has no scope. */
+export const ANONYMOUS: Caller = Object.freeze({ id: '', name: '', project: '', scopes: [] });
 
 /** Whether things of `project` are there for the caller. */
 export function sees(caller: Pick<Caller, 'project'>, project: string): boolean {

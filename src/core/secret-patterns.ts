@@ -3,7 +3,7 @@
  * the same patterns (echelon_rayworker/redaction.py).
  */
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const MASK = '***';
 
 /** Kinds of secrets that are known by their form. */
@@ -35,7 +35,7 @@ const ANY = new RegExp(
 /** A text with fewer characters holds no secret of a known form, unless it is an address. */
 const SHORTEST = 15;
 
-/** What kind of secret the text holds, in words; undefined where none is recognised. Linear in the text. */
+/** The kind of secret in the text, in words, or undefined if the text has no known one. Linear in the text. */
 export function secretKind(text: string): string | undefined {
   if (text.length < SHORTEST && !text.includes('://')) return undefined;
   if (BEARER.test(text)) return 'a bearer token';
@@ -47,7 +47,7 @@ export function maskSecrets(text: string): string {
   return text.replace(ANY, MASK);
 }
 
-/** Longest secret that is told from the beginning of another by what follows; private keys are masked as far as they are there. */
+/** Longest secret that is distinguished from the beginning of a longer one. An incomplete private key is masked as well. */
 const LOOK_AHEAD = 512;
 
 /**

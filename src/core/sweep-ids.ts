@@ -17,8 +17,8 @@ export function newSweepId(): string {
 
 /**
  * The experiment id of run `run` (from 0) of child `index` (from 0) of a sweep: 16 characters of the sweep's id and
- * four that count index and run, so that two children of a sweep never share one, and whoever expands a sweep
- * arrives at the same ids.
+ * four that count index and run. Two children of a sweep never share an id, and every expansion of a sweep gives
+ * the same ids.
  */
 export function childId(sweep: string, index: number, run: number): string {
   const place = index * MAX_RUNS + run;

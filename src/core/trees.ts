@@ -27,7 +27,7 @@ export function missingFrom(given: unknown, resolved: Tree, at = ''): string[] {
   });
 }
 
-/** The value at a path such as `rollout.groups`; undefined where there is none. */
+/** The value at a path such as `rollout.groups`; undefined if absent. */
 export function valueAt(tree: unknown, path: string): unknown {
   let value = tree;
   for (const key of path.split('.')) {

@@ -62,7 +62,7 @@ async function addRayCluster(store: Store, cluster: RayCluster): Promise<void> {
 
 /**
  * The clusters that `--cluster name=address` and `--cluster-token-file` name; the token files are in the order of the
- * clusters. Throws {@link SettingsError} where they do not go together.
+ * clusters. Throws {@link SettingsError} if their numbers or names do not match.
  */
 export async function namedClusters(options: {
   cluster?: string[];

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { SettingsError } from '../config/settings.ts';
 
 /**
- * A secret that is made once and kept under `name` in the state directory, readable by this user only. Processes that start
- * together get the same one. Throws SettingsError where another user could have put it there.
+ * A secret that is generated once and stored under `name` in the state directory, readable by this user only. Processes
+ * that start at the same time get the same secret. Throws SettingsError if another user could have written it.
  */
 export async function keptSecret(stateDir: string, name: string): Promise<string> {
   const file = join(stateDir, name);
@@ -15,14 +15,14 @@ export async function keptSecret(stateDir: string, name: string): Promise<string
   if (kept) return kept;
   const secret = randomBytes(32).toString('base64url');
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
-  // Written whole under a name of its own: who comes first decides, and nobody reads half of it.
+  // Written whole under a name of its own: the first process decides, and no process reads half of a secret.
   const own = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     await writeFile(own, `${secret}\n`, { mode: 0o600 });
     await link(own, file).catch(() => {});
     const first = await read(file);
     if (first) return first;
-    // There is an empty file, or one cannot link here.
+    // The file is empty, or the file system has no links.
     await rename(own, file);
     return secret;
   } finally {
@@ -33,7 +33,7 @@ export async function keptSecret(stateDir: string, name: string): Promise<string
 const OTHERS_WRITE = 0o022;
 const EVERYBODY_WRITES = 0o002;
 
-/** Whoever writes there decides what the secret is: with a token that they put there, they may do everything. */
+/** A user who can write there chooses the secret. With a token of their own they would have all scopes. */
 async function refuseForeign(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return;

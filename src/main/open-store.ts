@@ -22,7 +22,7 @@ export interface Connections {
   resources: AsyncDisposableStack;
 }
 
-/** Where `settings` say that Redis is. Throws {@link SettingsError} where they do not. */
+/** The place of Redis in `settings`. Throws {@link SettingsError} if they have none. */
 export function redisPlace({ redisUrl }: Settings): RedisPlace {
   if (redisUrl === null)
     throw new SettingsError(
@@ -117,7 +117,7 @@ async function refuseOpenRedis({ place, log }: Connections, { commandMs }: Store
   );
 }
 
-/** Throws an {@link EchelonError} where the Redis of `settings` does not answer, or would lose what it accepts. */
+/** Throws an {@link EchelonError} if the Redis of `settings` does not answer, or may lose accepted experiments. */
 export async function checkStore(settings: Settings): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const log = createLog({ level: 'silent', name: 'check' });
@@ -125,14 +125,14 @@ export async function checkStore(settings: Settings): Promise<void> {
   await openStore({ place: redisPlace(settings), settings, log, resources }, patience);
 }
 
-/** Keeps nothing; what is asked of it at start shows whether the bucket may be used. */
-const NOBODY = 'start-of-a-process';
+/** No experiment has this id. A request for it at start shows whether the bucket can be used. */
+const NO_EXPERIMENT = 'start-of-a-process';
 
 async function openArchive(settings: Settings): Promise<GuardedArchive> {
   const { archiveUrl, archiveAccessKey: accessKey, archiveSecretKey: secretKey } = settings;
   if (archiveUrl !== null && accessKey !== null && secretKey !== null) {
     const archive = createS3Archive({ ...archiveUrl, accessKey, secretKey });
-    await archive.remove(NOBODY);
+    await archive.remove(NO_EXPERIMENT);
     return guardArchive(archive, { where: `s3://${archiveUrl.name}/${archiveUrl.prefix}`, mayVanish: false });
   }
   const directory = settings.archiveDir ?? join(settings.stateDir, 'archive');

@@ -4,15 +4,15 @@ import type { Log } from '../observe/log.ts';
 
 const BETWEEN_MS = 250;
 
-/** Replies that do not pass by themselves: somebody has to change a setting. */
+/** Replies that waiting does not change: the operator must change a setting. */
 const REFUSALS = /^(NOAUTH|WRONGPASS|NOPERM)\b/;
 
-/** Does something of a start again until the store answers; other errors, and the last one, are thrown. */
+/** Repeats a step of a start until the store answers. Throws other errors, and the last one. */
 export type StartPatience = <T>(step: () => Promise<T>) => Promise<T>;
 
 /**
- * A process does not end because the store is slow, or away, for a while as it starts: its steps, each of which may be
- * repeated, are tried for `waitMs` from now on altogether, and the log says once that it waits.
+ * A starting process does not end because the store is slow or away for a while. It repeats its steps for `waitMs` in
+ * all, and logs once that it waits. Each step must be repeatable.
  */
 export function createStartPatience({ waitMs, log }: { waitMs: number; log: Log }): StartPatience {
   const endsAt = performance.now() + waitMs;

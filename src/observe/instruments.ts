@@ -10,7 +10,7 @@ export function gauge<L extends string>(
   return new Gauge({ name, help, labelNames, registers: [registry] });
 }
 
-/** A counter of `registry`; shown from its first count on, or from 0 where it has no labels. */
+/** A counter of `registry`. Without labels it is shown from 0 on, with labels from its first count on. */
 export function counter<L extends string>(
   registry: Registry,
   name: string,

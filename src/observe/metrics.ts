@@ -4,9 +4,9 @@ import { createStoreGauges, type StoreFigures } from './store-gauges.ts';
 import { createWorkCounters, type WorkCounters } from './work-counters.ts';
 
 /*
- * What Prometheus is told. Two kinds of numbers: those of this process (how long its answers take, what it appended
- * and verified), to be added up over processes; and those of the store (the line, the clusters), which every process
- * reads at each scrape and which are the same everywhere, to be taken as a maximum.
+ * Prometheus metrics of two kinds. Metrics of this process (its answers, appends and verifications) are summed over
+ * processes. Metrics of the store (the queue, the clusters) are read by every process at each scrape and are the same
+ * everywhere: take their maximum.
  */
 
 /** The metrics of one process. */
@@ -17,8 +17,8 @@ export interface Metrics extends WorkCounters {
 }
 
 /**
- * Metrics of a process. `readStore` is asked at each scrape; where it fails, its gauges are left out and
- * `echelon_store_up` is 0. `dispatcher` is asked for what a dispatcher has in hand, where there is one.
+ * Metrics of a process. `readStore` runs at each scrape. If it fails, its gauges are omitted and `echelon_store_up` is 0.
+ * `dispatcher` returns the work of this process's dispatcher, if it has one.
  */
 export function createMetrics({
   role,

@@ -27,10 +27,10 @@ export function createProjectGauges(registry: Registry): (projects: readonly Pro
     'Dominant share of a project: of all GPUs or of all CPUs',
     ['project'],
   );
-  const weight = gauge(registry, 'echelon_project_weight', 'Weight of a project in the order of the line', [
+  const weight = gauge(registry, 'echelon_project_weight', 'Weight of a project in the order of the queue', [
     'project',
   ]);
-  const paused = gauge(registry, 'echelon_project_paused', '1 where nothing of a project starts', [
+  const paused = gauge(registry, 'echelon_project_paused', '1 if no experiment of the project starts', [
     'project',
   ]);
   return (projects) => {

@@ -7,7 +7,7 @@ interface ClusterFigures {
   name: string;
   lastSeenAt: number | null;
   nodes: readonly { gpusTotal: number; gpusUsed: number; cpusTotal: number; cpusUsed: number }[];
-  /** Handed out by us. */
+  /** Allocations of Echelon. */
   reserved: readonly { gpus: number; cpus: number }[];
 }
 

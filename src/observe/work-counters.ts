@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from 'prom-client';
 import { counter } from './instruments.ts';
 
-/** A report, as far as it is counted. */
+/** The counted figures of a report. */
 interface ReportFigures {
   rows: number;
   exact: number;
@@ -22,10 +22,10 @@ interface AnswerFigures {
 }
 
 const SIGNALS = ['with', 'without', 'unknown'] as const;
-/** Whether a batch has a row whose true advantage is not 0, as far as it could be recomputed. */
+/** Whether a batch has a row whose recomputed advantage is not 0. */
 export type Signal = (typeof SIGNALS)[number];
 
-/** Told of what this process does, as it is done. */
+/** Counts the work of this process. */
 export interface WorkCounters {
   answered(answer: AnswerFigures): void;
   appended(work: { seconds: number; events: number; droppedRows: number; ok: boolean }): void;
@@ -40,7 +40,7 @@ export interface WorkCounters {
   ruled(found: { actions: readonly string[]; stopped: boolean }): void;
 }
 
-// Known beforehand, so that their counts are shown from 0 on: Prometheus sees no increase in a first value.
+// Shown from 0 on: Prometheus sees no increase in a first value.
 const ROW_OUTCOMES = ['exact', 'rounding', 'wrong', 'unverifiable'] as const;
 const RULE_ACTIONS = ['mark', 'stop', 'stop-at-checkpoint'];
 
@@ -48,7 +48,7 @@ const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 const VERIFY_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
 
-/** What this process does, counted as it is done. */
+/** Creates the counters of this process's work. */
 export function createWorkCounters(registry: Registry): WorkCounters {
   return {
     ...countRequests(registry),
@@ -63,7 +63,7 @@ export function createWorkCounters(registry: Registry): WorkCounters {
 function countRequests(registry: Registry): Pick<WorkCounters, 'answered'> {
   const requests = new Histogram({
     name: 'echelon_http_request_duration_seconds',
-    help: 'Answered requests, event streams left out',
+    help: 'Answered requests, without event streams',
     labelNames: ['method', 'route', 'status'],
     buckets: REQUEST_SECONDS,
     registers: [registry],

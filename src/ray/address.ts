@@ -17,7 +17,7 @@ export function parseAddress(address: string): string {
   return `${host}:${port}`;
 }
 
-/** Whether an address names its port; where it does not, {@link DEFAULT_CLIENT_PORT} is meant. */
+/** Whether an address names its port. Default: {@link DEFAULT_CLIENT_PORT}. */
 export function namesPort(address: string): boolean {
   return /:\d+\/?$/.test(address.replace(/\[[^\]]*\]/, 'host'));
 }

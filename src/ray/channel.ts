@@ -68,9 +68,9 @@ export interface RayChannel {
     method: MethodDefinition<Request, Response>,
     metadata: Readonly<Record<string, string>>,
   ): ClientDuplexStream<Request, Response>;
-  /** Asks whether anyone answers; needs no session. */
+  /** Resolves if a server answers. Needs no session. */
   ping(timeoutMs?: number): Promise<void>;
-  /** Pings until a head answers; gives up after `timeoutMs`, and at once when refused for its credentials. */
+  /** Pings until a head answers. Gives up after `timeoutMs`, and at once when refused for its credentials. */
   waitUntilAnswering(timeoutMs: number, signal?: AbortSignal): Promise<void>;
   /** Ends the channel; calls made later reject with `reason`. */
   close(reason?: Error): void;
@@ -126,7 +126,7 @@ export function createChannel({ address, token, tls }: ChannelOptions): RayChann
     waitUntilAnswering: (timeoutMs, signal) => waitUntilAnswering(ping, { address, timeoutMs, tls, signal }),
     close(reason = new RayClosedError()) {
       link.closed ??= reason;
-      // Whoever waits learns of it now, and nothing keeps the process alive.
+      // Pending calls reject now, and nothing keeps the process alive.
       for (const made of link.open) made.cancel();
       link.client.close();
     },
@@ -266,7 +266,7 @@ function grpcOptions(tls: TlsOptions | undefined): ClientOptions {
     'grpc.keepalive_timeout_ms': 20_000,
     'grpc.keepalive_permit_without_calls': 1,
     'grpc.enable_http_proxy': 0,
-    // Repeating is decided here, per call: the data path must never be repeated behind our back.
+    // Repeating is decided here, per call: the transport must never repeat the data path.
     'grpc.enable_retries': 0,
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 2_000,

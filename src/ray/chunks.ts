@@ -15,22 +15,22 @@ export function chunkAt(data: Uint8Array, index: number, chunkBytes: number): Ui
 }
 
 /**
- * Puts the chunks of one result together. Chunks arrive in order; those that arrived before a reconnect are
- * kept, and {@link ChunkAssembler.next} says where to go on.
+ * Assembles the chunks of one result. Chunks arrive in order. After a reconnect the earlier chunks are still here, and
+ * the server continues at {@link ChunkAssembler.next}.
  */
 export class ChunkAssembler {
   #buffer: Uint8Array | undefined;
   #length = 0;
   #next = 0;
 
-  /** Number of the chunk that is due. */
+  /** Number of the next chunk. */
   get next(): number {
     return this.#next;
   }
 
   /**
-   * Takes a chunk; returns all bytes with the last one. A chunk seen before is passed over.
-   * Throws {@link RayRequestError} where a chunk is missing or the sizes contradict each other.
+   * Takes a chunk; returns all bytes with the last one. A repeated chunk is ignored.
+   * Throws {@link RayRequestError} if a chunk is missing or the sizes contradict each other.
    */
   add(chunk: GetResponse): Uint8Array | undefined {
     const data = chunk.data ?? new Uint8Array(0);

@@ -85,7 +85,7 @@ function tableOf(response: ClusterInfoResponse): Resources {
   return { ...response.resource_table?.table };
 }
 
-/** Nodes from the JSON of the server; fields it leaves out are empty. */
+/** Nodes from the JSON of the server. Omitted fields are empty. */
 export function parseNodes(json: unknown): RayNode[] {
   if (!Array.isArray(json)) throw new RayRequestError(13, 'the list of nodes is no list');
   return json.map(record).map((node) => {

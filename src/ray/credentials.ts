@@ -11,7 +11,7 @@ export interface TlsOptions {
   readonly cert?: string | Uint8Array;
   /** Private key of `cert`. */
   readonly key?: string | Uint8Array;
-  /** Name to expect in the server's certificate, where it is not the host of the address. */
+  /** Name to expect in the server's certificate. Default: the host of the address. */
   readonly serverName?: string;
 }
 
@@ -23,7 +23,7 @@ export interface RayCredentials {
 
 /** How {@link credentialsFromEnvironment} gets at files; tests give their own. */
 export interface CredentialFiles {
-  /** Text of a file; throws where it cannot be read. */
+  /** Text of a file. Throws if it cannot be read. */
   read(path: string): string;
   /** The home directory of the user. */
   home(): string;

@@ -16,29 +16,29 @@ const GRACE_MARGIN_MS = 2_000;
 export interface DataPathOptions {
   /** Opens the stream of this session, anew or again. */
   readonly open: (reconnecting: boolean) => DataStream;
-  /** Resolves where someone answers at the address. */
+  /** Resolves if a server answers at the address. */
   readonly ping: (timeoutMs: number) => Promise<void>;
-  /** How long the server keeps a session whose stream is gone; 0: not at all. */
+  /** How long the server retains a session whose stream is gone. 0: not at all. */
   readonly graceMs: number;
   /** Size of the chunks of large questions; may change once the server's version is known. */
   readonly chunkBytes: () => number;
 }
 
-/** A stream in use: what comes from an earlier one is no longer heard. */
+/** The stream in use. Messages of an earlier stream are ignored. */
 interface Line {
   readonly stream: DataStream;
   readonly writer: DataWriter;
   /** Settles with the first reply, or rejects with the end of the stream. */
   readonly heard: PromiseWithResolvers<void>;
-  /** Until the first reply after a reconnect: whoever attempts it judges the end of the stream. */
+  /** True until the first reply after a reconnect. Meanwhile the reconnecting code handles the end of the stream. */
   probing: boolean;
   over: boolean;
 }
 
 /**
- * The session's bidirectional stream: questions go out in order, each is answered once, also across broken
- * connections. After a break within the grace period everything unanswered is repeated under its id; the
- * server answers from its cache what it had already done.
+ * The session's bidirectional stream. Questions are sent in order and each is answered once, also across broken
+ * connections. After a break within the grace period, every unanswered question is repeated under its id. The
+ * server answers repeated questions from its cache.
  */
 export class DataPath {
   /** Resolves with the reason once the session has ended; never rejects. */
@@ -61,12 +61,12 @@ export class DataPath {
     this.#line = this.#connect(false);
   }
 
-  /** How often the session was taken up again after a break. */
+  /** How often the session was resumed after the connection broke. */
   get reconnects(): number {
     return this.#reconnects;
   }
 
-  /** From here on a broken stream is taken up again; before, it ends the session. */
+  /** From now on a broken stream is resumed. Before, it ends the session. */
   establish(): void {
     this.#established = true;
   }
@@ -149,7 +149,7 @@ export class DataPath {
     if (!exchange.accept(response)) return;
     this.#open.delete(exchange.reqId);
     if (!exchange.isCached || this.#options.graceMs === 0) return;
-    // Answers that are cached arrive in order, so everything up to this one has been dealt with.
+    // Cached answers arrive in order, so everything up to this one has been handled.
     if (++this.#unacknowledged < ACKNOWLEDGE_EVERY) return;
     this.#unacknowledged = 0;
     this.#line.writer.enqueue({ req_id: 0, acknowledge: { req_id: exchange.reqId } });
@@ -174,15 +174,15 @@ export class DataPath {
       await sleep(delayMs, undefined, { signal: this.#cancelSleep.signal }).catch(() => {});
       if (this.#closing || this.#endReason !== undefined) return;
       try {
-        return await this.#takeUp(deadline);
+        return await this.#resume(deadline);
       } catch (failure) {
         cause = failure as Error;
       }
     }
   }
 
-  /** One attempt to go on; rejects where it failed. */
-  async #takeUp(deadline: number): Promise<void> {
+  /** One attempt to resume the session. Rejects if it fails. */
+  async #resume(deadline: number): Promise<void> {
     await this.#options.ping(Math.max(100, Math.min(5_000, deadline - Date.now())));
     if (this.#closing || this.#endReason !== undefined) return;
     for (const exchange of this.#open.values()) {

@@ -10,7 +10,7 @@ const MAX_IN_FLIGHT_BYTES = 16 * 2 ** 20;
 
 /**
  * The one writer of a data stream: exchanges go out one after the other, each whole, so that the chunks of one
- * are never mixed with another's. Belongs to one stream; after a reconnect there is a new one.
+ * are never mixed with another's. It belongs to one stream; after a reconnect there is a new writer.
  */
 export class DataWriter {
   readonly #stream: DataStream;
@@ -26,7 +26,7 @@ export class DataWriter {
     this.#chunkBytes = chunkBytes;
   }
 
-  /** Puts an exchange, or a message that gets no answer, behind everything that waits. */
+  /** Queues an exchange, or a message that gets no answer. */
   enqueue(item: Exchange | DataRequest): void {
     this.#queue.push(item);
     this.#pump();
@@ -62,7 +62,7 @@ export class DataWriter {
   }
 
   #write(message: DataRequest, bytes: number): void {
-    // Small messages count as well: a stream that takes nothing must not be fed for ever.
+    // Small messages count as well: the buffer of a blocked stream must not grow without bound.
     const weight = bytes + 1024;
     this.#inFlightBytes += weight;
     this.#stream.write(message, () => {

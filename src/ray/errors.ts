@@ -110,11 +110,11 @@ export interface PythonExceptionDetails {
   readonly pythonType: string;
   /** Module of that class, such as `builtins`. */
   readonly pythonModule: string;
-  /** What Ray wrapped it in (`RayTaskError`, `ActorDiedError`, …); undefined where it came bare. */
+  /** Ray's wrapper of the exception (`RayTaskError`, `ActorDiedError`, …), or undefined if it has none. */
   readonly rayType?: string | undefined;
   /** Text of the exception. */
   readonly message: string;
-  /** Traceback as Python prints it, without colour codes; empty where there is none. */
+  /** Traceback as Python prints it, without colour codes. Empty if absent. */
   readonly pythonTraceback: string;
   /** The function or method that raised, as Ray names it. */
   readonly functionName?: string | undefined;

@@ -22,7 +22,7 @@ interface ClassName {
 
 /**
  * Whether a value read from a result is a failure: an instance of one of Ray's or Python's exceptions.
- * A method that returns an exception cannot be told from one that raises it.
+ * A method that returns an exception looks the same as one that raises it.
  */
 export function isException(node: unknown): node is PyObject {
   if (!(node instanceof PyObject)) return false;

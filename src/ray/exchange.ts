@@ -3,7 +3,7 @@ import { RayRequestError } from './errors.ts';
 import { errorFromPickle } from './exceptions.ts';
 import type { ClientTask, DataRequest, DataResponse } from './protocol.ts';
 
-/** What can be asked on the data path, before it has an id. */
+/** A question on the data path, before it has an id. */
 export type Question =
   | { readonly kind: 'init'; readonly init: NonNullable<DataRequest['init']> }
   | { readonly kind: 'info' }
@@ -25,7 +25,7 @@ export class Exchange {
   readonly reqId: number;
   readonly question: Question;
   readonly answer: Promise<DataResponse | Uint8Array>;
-  /** Set where nobody waits any more: not repeated after a reconnect. */
+  /** True if no caller waits any more. It is then not repeated after a reconnect. */
   abandoned = false;
   readonly #assembler = new ChunkAssembler();
   readonly #resolve: (answer: DataResponse | Uint8Array) => void;
@@ -38,11 +38,11 @@ export class Exchange {
     this.answer = promise;
     this.#resolve = resolve;
     this.#reject = reject;
-    // Whoever waits sees the rejection; where nobody does (a release), it is no concern.
+    // A waiting caller sees the rejection. Without one (a release), it does not matter.
     promise.catch(() => {});
   }
 
-  /** Whether the server keeps the answer until it is acknowledged. Gets are never kept. */
+  /** Whether the server retains the answer until it is acknowledged. It never retains the answer to a get. */
   get isCached(): boolean {
     return this.question.kind !== 'get';
   }

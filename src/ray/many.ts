@@ -36,7 +36,7 @@ export interface ManyDependencies {
   readonly clientId: string;
   /** Resolves with the reason once the session has ended. */
   readonly ended: Promise<Error>;
-  /** Throws where the reference is not held by this session. */
+  /** Throws if this session does not hold the reference. */
   assertHeld(ref: ObjectRef): void;
   /** Gets one object over the data path, which survives broken connections. */
   getOne(ref: ObjectRef, limits: CallLimits): Promise<unknown>;
@@ -104,7 +104,7 @@ interface Batch {
   readonly signal: AbortSignal;
 }
 
-/** The values, once all are there; undefined where they cannot be had in one go. Ends with its signal. */
+/** Resolves with all values, or with undefined if one request cannot fetch them. Ends with its signal. */
 async function getBatch(dependencies: ManyDependencies, batch: Batch): Promise<unknown[] | undefined> {
   const { decodeList } = dependencies;
   for (;;) {

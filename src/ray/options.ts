@@ -32,7 +32,7 @@ export interface ResourceOptions {
   /** Custom resources by name. CPU and GPU have their own options. */
   readonly resources?: Readonly<Record<string, number>>;
   readonly runtimeEnv?: RuntimeEnv;
-  /** Where it may run. Default: `DEFAULT`. */
+  /** Nodes on which it may run. Default: `DEFAULT`. */
   readonly schedulingStrategy?: SchedulingStrategy;
 }
 

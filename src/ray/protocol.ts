@@ -13,7 +13,7 @@ const { rpc } = ray;
 export type DataRequest = ray.rpc.DataRequest.$Properties;
 /** A reply on the data path, as read. */
 export type DataResponse = ray.rpc.DataResponse.$Properties;
-/** A task as it goes on the wire. */
+/** A task on the wire. */
 export type ClientTask = ray.rpc.ClientTask.$Properties;
 /** The answer to a task. */
 export type TaskTicket = ray.rpc.ClientTaskTicket.$Properties;

@@ -22,7 +22,7 @@ import { type ClientTask, type DataResponse, type TaskTicket, TaskType } from '.
 import { idKey, ObjectRef, onlyRef, ReferenceTable } from './references.ts';
 import type { Args, Kwargs, ReadCall, Signature } from './signatures.ts';
 
-/** A get that is under way, shared by everyone who waits for the same object. */
+/** A pending get, shared by all callers that wait for the same object. */
 interface SharedGet {
   readonly exchange: Exchange;
   /** Holds the reference, so that the garbage collector does not release it meanwhile. */
@@ -48,8 +48,8 @@ export interface RemoteOptions {
 }
 
 /**
- * Objects, tasks and actors of one session, over its data path. What a caller no longer waits for is released when it
- * arrives.
+ * Objects, tasks and actors of one session, over its data path. A result that no caller
+ * waits for is released when it arrives.
  */
 export class Remote {
   readonly references: ReferenceTable;
@@ -81,7 +81,7 @@ export class Remote {
     return withLimits(start, limits, 'put', this.discard);
   }
 
-  /** The value behind a reference. */
+  /** The value of a reference. */
   async get(ref: ObjectRef, limits: CallLimits = {}): Promise<unknown> {
     this.references.assertHeld(ref);
     limits.signal?.throwIfAborted();
@@ -106,7 +106,7 @@ export class Remote {
     }
   }
 
-  /** The values behind many references, in order, with one request; the first failure fails it. */
+  /** The values of many references, in order, with one request; the first failure fails it. */
   getMany(refs: readonly ObjectRef[], limits: CallLimits = {}): Promise<unknown[]> {
     return this.#many.get(refs, limits);
   }
@@ -186,7 +186,7 @@ export class Remote {
     return withLimits(value, limits, what);
   }
 
-  /** Gives up a hold and waits until the server has done so as well. */
+  /** Releases a reference and waits until the server has released it. */
   async release(holder: ObjectRef | ActorHandle<object>, limits: CallLimits = {}): Promise<void> {
     this.references.release(holder);
     await withLimits(() => this.references.flush(), limits, 'release');
@@ -198,7 +198,7 @@ export class Remote {
     return response.list_named_actors?.actors_json ?? '[]';
   }
 
-  /** Gives up a hold; the server hears of it soon. */
+  /** Releases a reference. The server receives the release soon after. */
   readonly discard = (holder: ObjectRef | ActorHandle<object>): void => this.references.release(holder);
 
   async #submit(

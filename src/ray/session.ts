@@ -42,7 +42,7 @@ export interface Session {
 }
 
 /**
- * Starts a session, on fresh ids where the process behind it dies at its start.
+ * Starts a session. If its process on the server dies at its start, starts it again under a new id.
  * Throws RaySessionRefusedError with the server's reason, RayTimeoutError, RayVersionError.
  */
 export async function startSession(channel: RayChannel, options: SessionOptions): Promise<Session> {

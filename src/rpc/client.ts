@@ -35,7 +35,7 @@ export interface RayWorkerClientOptions {
    * with the defaults (6 s, 5 s) none is refused and the notice comes within 11 s.
    */
   keepalive?: { timeMs: number; timeoutMs: number };
-  /** Tries of an idempotent call that found nobody, the first included. */
+  /** Tries of an idempotent call that gets no answer, the first included. */
   tries?: number;
 }
 
@@ -176,7 +176,7 @@ function toAttemptStatus(status: echelon.rayworker.v1.AttemptStatus.$Properties)
 
 function toFinding(finding: echelon.rayworker.v1.Finding.$Properties): RayWorkerFinding {
   const { Severity } = v1.Finding;
-  // One that this version does not know is not passed over as good.
+  // A severity that this version does not know does not count as ok.
   const notOk = finding.severity === Severity.ERROR ? 'error' : 'warning';
   const severity = finding.severity === Severity.OK ? 'ok' : notOk;
   const { check = '', message = '', remedy = '' } = finding;
@@ -210,7 +210,7 @@ async function* readEvents(
   try {
     // A client that was closed in the meantime throws here.
     call = open();
-    // After cancel() grpc-js emits CANCELLED, perhaps when nobody iterates any more.
+    // After cancel() grpc-js emits CANCELLED, perhaps after the iteration has ended.
     call.on('error', () => {});
     for await (const message of call) {
       const numbered = toNumberedEvent(message);

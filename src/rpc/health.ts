@@ -6,8 +6,8 @@ const v1 = grpc.health.v1;
 const SERVING = v1.HealthCheckResponse.ServingStatus.SERVING;
 
 /**
- * Asks the health service at `address` (host:port), which needs no token. Returns once it serves; throws
- * RayWorkerError `unreachable` where nobody answers within `timeoutMs`, or somebody else does.
+ * Asks the health service at `address` (host:port), which needs no token. Returns once it serves. Throws
+ * RayWorkerError `unreachable` if no server answers within `timeoutMs`, or if the server is no ray-worker.
  */
 export async function checkHealth(
   { address, ca }: { address: string; ca: string | null },

@@ -2,8 +2,8 @@ import type { Ended, NumberedEvent } from '../core/events.ts';
 import type { LaunchPlan } from '../core/launch-plan.ts';
 
 /*
- * What always holds: a call is repeated by the client only where proto/ declares it idempotent; a stream is never
- * repeated, it is resumed by its caller with the last sequence number that was recorded.
+ * The client repeats a call only if proto/ declares it idempotent. It never repeats a stream: the caller resumes it
+ * with the last recorded sequence number.
  */
 
 /** One node as Ray reports it now. */
@@ -17,12 +17,12 @@ export interface NodeReport {
   gpusAvailable: number;
 }
 
-/** Who answers, and what the cluster has. */
+/** The ray-worker and the resources of its cluster. */
 export interface RayWorkerDescription {
   version: string;
-  /** Changes when the ray-worker's state directory was made anew. */
+  /** Changes when the ray-worker's state directory is created again. */
   generation: string;
-  /** Empty where the ray-worker runs without Ray. */
+  /** Empty if the ray-worker runs without Ray. */
   rayVersion: string;
   pythonVersion: string;
   nodeId: string;
@@ -39,7 +39,7 @@ export type LaunchOutcome =
   | { outcome: 'started' | 'already-running' | 'already-ended' }
   | { outcome: 'fenced'; fencingAttempt: number; reason: string };
 
-/** The answer to a stop: `dropped` where the attempt was unknown and only its tombstone was written. */
+/** The answer to a stop. `dropped`: the attempt was unknown, and only its tombstone was written. */
 export interface StopOutcome {
   dropped: boolean;
   ended: Ended | null;
@@ -56,7 +56,7 @@ export interface AttemptStatus {
   tombstone: boolean;
 }
 
-/** One answer of a preflight; `remedy` is empty where there is nothing to do. */
+/** One finding of a preflight. `remedy` is empty if there is nothing to do. */
 export interface RayWorkerFinding {
   check: string;
   severity: 'ok' | 'warning' | 'error';
@@ -86,11 +86,11 @@ export interface RayWorkerClient {
     options: { gracePeriodMs: number; reason: string },
     signal?: AbortSignal,
   ): Promise<StopOutcome>;
-  /** Deletes what is kept there of the attempts up to one, all of which have ended and are recorded. May be repeated. */
+  /** Deletes the data of an experiment's attempts up to this one, which must have ended and be recorded. Idempotent. */
   forget(experiment: string, attempt: number, signal?: AbortSignal): Promise<{ forgotten: number }>;
   /** The attempts known there (of one experiment, where given), newest first. */
   list(experiment?: string, signal?: AbortSignal): Promise<AttemptStatus[]>;
-  /** What would fail, hang or be ignored if the plan were launched now; null: what is to be said of the cluster. */
+  /** Findings on a launch of the plan now: faults, hangs and ignored values. Null: findings on the cluster alone. */
   preflight(plan: LaunchPlan | null, deadlineMs: number, signal?: AbortSignal): Promise<RayWorkerFinding[]>;
   close(): void;
 }

@@ -2,9 +2,9 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 import { EchelonError, type ErrorCode } from '../core/errors.ts';
 
 /**
- * What a failed call to a ray-worker means to its caller.
+ * The meaning of a failed call to a ray-worker for its caller.
  * unreachable: no answer, or an unclear one; the effect may have happened. denied: the token or the certificate is
- * not accepted. unknown-attempt, ahead, damaged: an attach that cannot go on (see Attach in proto/). exhausted: no
+ * not accepted. unknown-attempt, ahead, damaged: an attach that cannot continue (see Attach in proto/). exhausted: no
  * disk or no process to be had there. invalid: the request itself; the same request never succeeds. aborted: by us.
  */
 export type RayWorkerFault =

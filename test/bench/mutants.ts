@@ -4,7 +4,7 @@
  */
 
 import { writeFile } from 'node:fs/promises';
-import { mutantsPage, detectionPowerPage } from '../support/mutants/tables.ts';
+import { detectionPowerPage, mutantsPage } from '../support/mutants/tables.ts';
 
 /** Runs the suite. Arguments: `--write`. */
 export async function run(args: readonly string[]): Promise<void> {

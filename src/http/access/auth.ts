@@ -1,14 +1,14 @@
 import type {} from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
-import { type Caller, hasScope, NOBODY, type Scope } from '../../core/scopes.ts';
+import { ANONYMOUS, type Caller, hasScope, type Scope } from '../../core/scopes.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import type { Known } from './callers.ts';
 import { SESSION_COOKIE, type Sessions } from './sessions.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; NOBODY on public routes. */
+    /** Who asks; ANONYMOUS on public routes. */
     caller: Caller;
     /** What the caller showed, as a cookie may keep it; empty on public routes. */
     credential: string;
@@ -36,7 +36,7 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('credential', '');
   app.addHook('onRequest', async (request, reply) => {
-    request.caller = NOBODY;
+    request.caller = ANONYMOUS;
     const { config } = request.routeOptions;
     if (config?.policy?.scope === 'public') return;
     const token = tokenOf(request);

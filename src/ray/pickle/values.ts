@@ -60,7 +60,7 @@ export interface RayStub {
 export class PyDict {
   readonly entries: [unknown, unknown][] = [];
 
-  /** The value of a key that is a string; undefined where it is absent. */
+  /** The value of a key that is a string; undefined if absent. */
   get(key: string): unknown {
     return this.entries.findLast(([candidate]) => candidate === key)?.[1];
   }

@@ -17,7 +17,7 @@ const STUB_CLASS = new PyGlobal('ray.util.client.client_pickler', 'PickleStub');
  * Writes a pickle of protocol 4 that every Python 3 loads.
  *
  * Takes null, booleans, numbers (whole numbers become int, others float), bigint, strings, Uint8Array
- * (bytes), arrays (list), Set, Map and plain objects (dict; `undefined` members are left out),
+ * (bytes), arrays (list), Set, Map and plain objects (dict; `undefined` members are omitted),
  * {@link PyFloat}, {@link PyTuple}, and handles named by `options.stub`. Anything else, a cycle, a lone
  * surrogate or a depth beyond 200 is a {@link RayPickleError} that names the place.
  */
@@ -228,7 +228,7 @@ class PickleBuffer {
     this.#length = this.#bytes.writeDoubleBE(value, this.#length);
   }
 
-  /** An opcode with a length of four bytes behind it. */
+  /** An opcode, then a length of four bytes. */
   sized(opcode: number, length: number): void {
     this.byte(opcode);
     this.#reserve(4);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasScope, NOBODY, SCOPES, sees } from '../../../src/core/scopes.ts';
+import { ANONYMOUS, hasScope, SCOPES, sees } from '../../../src/core/scopes.ts';
 
 test('nobody sees nothing and may do nothing', () => {
-  for (const project of ['default', 'a']) assert.equal(sees(NOBODY, project), false);
-  for (const scope of SCOPES) assert.equal(hasScope(NOBODY, scope), false);
+  for (const project of ['default', 'a']) assert.equal(sees(ANONYMOUS, project), false);
+  for (const scope of SCOPES) assert.equal(hasScope(ANONYMOUS, scope), false);
 });
 
 test('a bound caller sees its own project, another one all', () => {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { allGoldenBatches } from '../../support/golden-batches.ts';
 import { MUTANTS, tryMutant } from '../../support/mutants/all.ts';
-import { mutantsPage, detectionPowerPage } from '../../support/mutants/tables.ts';
+import { detectionPowerPage, mutantsPage } from '../../support/mutants/tables.ts';
 import { reportBy } from '../../support/mutants/tools.ts';
 
 describe('planted bugs', () => {
