@@ -49,5 +49,5 @@ export const MEAN_BASELINE: Estimator<MeanBaselineParameters> = {
     epsilon: 0,
     weightEpsilon: 0,
   }),
-  variants: () => [{ text: 'the factor was left out', changes: { scale: 1 } }],
+  variants: () => [{ text: 'the factor was omitted', changes: { scale: 1 } }],
 };

@@ -138,7 +138,6 @@ _ESTIMATORS = {
             "recentre": _Parameter(bool, True),
             "normalize_by_std": _Parameter(bool, True),
             "weight": _Parameter(str, "token"),
-            "deviation_over": _Parameter(str, "batch"),
             "deviation": _Parameter(str, "sample"),
             "epsilon": _Parameter(float, 1e-8),
             "epsilon_place": _Parameter(str, "variance-added"),

@@ -9,9 +9,10 @@ import { estimateFile } from '../estimate-file.ts';
 import { EXIT } from '../exit.ts';
 import { explainFile } from '../explain-file.ts';
 import { errorLine } from '../output.ts';
+import { identifyCommand } from './identify.ts';
 import { verifyCommand } from './verify.ts';
 
-/** Commands on recorded batches, which need no server: verify, explain, estimate, compare. */
+/** Commands on recorded batches, which need no server: verify, explain, estimate, compare, identify. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists the commands, their options and their help
 export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
@@ -79,7 +80,7 @@ Example:
       ends(compareFile(path, options, io(options))),
     );
 
-  return [verify, explain, estimate, compare];
+  return [verify, explain, estimate, compare, identifyCommand(io)];
 }
 
 interface EstimateOptions {

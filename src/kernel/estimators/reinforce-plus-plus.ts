@@ -26,19 +26,11 @@ const WEIGHT: ChoiceRule<RowSet['weight']> = {
   doc: 'A row counts once, or once per response `token`, in the mean and the deviation of the batch.',
 };
 
-const DEVIATION_OVER: ChoiceRule<'group' | 'batch'> = {
-  kind: 'choice',
-  choices: ['group', 'batch'],
-  default: 'batch',
-  doc: 'The deviation runs over the `batch`, or over the row’s `group`.',
-};
-
 const PARAMETERS = {
   baseline: BASELINE,
   recentre: { kind: 'flag', default: true, doc: 'Subtract the mean of the batch before the division.' },
   normalizeByStd: { kind: 'flag', default: true, doc: 'Divide by the deviation.' },
   weight: WEIGHT,
-  deviationOver: DEVIATION_OVER,
   deviation: deviationRule('sample'),
   epsilon: { ...EPSILON, default: 1e-8 },
   epsilonPlace: { ...EPSILON_PLACE, default: 'variance-added' },
@@ -63,7 +55,6 @@ export const REINFORCE_PLUS_PLUS: Estimator<ReinforcePlusPlusParameters> = {
     `recentre=${p.recentre ? 'on' : 'off'}`,
     `std=${p.normalizeByStd ? p.deviation : 'none'}`,
     ...(p.normalizeByStd ? [`eps=${numberText(p.epsilon)}`, `eps-place=${p.epsilonPlace}`] : []),
-    `over=${p.deviationOver}`,
     `weight=${p.weight}`,
     ...(p.baseline === 'group' ? [`singleton=${p.singleton}`] : []),
   ],
@@ -90,10 +81,9 @@ function chainOf(p: ReinforcePlusPlusParameters): StagePlan {
   if (p.baseline === 'group') stages.push({ do: 'subtract-mean', set: { over: 'group', weight: 'row' } });
   if (p.recentre) stages.push({ do: 'subtract-mean', set: batch });
   if (p.normalizeByStd) {
-    const set = { over: p.deviationOver, weight };
     stages.push({
       do: 'divide-by-deviation',
-      set,
+      set: batch,
       of: 'current',
       others: false,
       deviation,

@@ -33,6 +33,7 @@ export const COMMITS: Readonly<Record<string, readonly [repository: string, comm
   rllm: ['rllm-org/rllm', '9beb6e0f'],
   torchforge: ['meta-pytorch/torchforge', '6e77f0b3'],
   art: ['OpenPipe/ART', '0.5.23'],
+  'verl-agent': ['langfengQ/verl-agent', '20bd331'],
   tinker: ['thinking-machines-lab/tinker-cookbook', '9dfcc3a2'],
 };
 
@@ -138,8 +139,8 @@ export const KNOWN_FORMS: readonly KnownForm[] = [
   form(
     'ms-swift/reinforce-plus-plus-group',
     'reinforce_plus_plus, scale_rewards="group"',
-    'reinforce_plus_plus',
-    { ...perRow, epsilon: 1e-4, deviationOver: 'group' },
+    'grpo',
+    { ...zero, epsilon: 1e-4, missing: 'zero' },
     'swift/rl_core/advantage.py:77',
   ),
   form(
@@ -307,6 +308,28 @@ export const KNOWN_FORMS: readonly KnownForm[] = [
     'src/art/preprocessing/tokenize.py:755',
   ),
   form('tinker/grpo', 'group-relative', 'grpo', centred, 'tinker_cookbook/rl/data_processing.py:39'),
+  form('verl-agent/gigpo', 'gigpo, mean_norm', 'gigpo', {}, 'gigpo/core_gigpo.py:138'),
+  form(
+    'verl-agent/gigpo-std',
+    'gigpo, mean_std_norm',
+    'gigpo',
+    { mode: 'mean_std_norm' },
+    'gigpo/core_gigpo.py:138',
+  ),
+  form(
+    'verl-agent/hgpo',
+    'hgpo, K=2, mean_norm',
+    'hgpo',
+    { historyLength: 2, mode: 'mean_norm' },
+    'recipe/hgpo/core_hgpo.py:1',
+  ),
+  form(
+    'verl-agent/hgpo-std',
+    'hgpo, K=2, mean_std_norm',
+    'hgpo',
+    { historyLength: 2, mode: 'mean_std_norm' },
+    'recipe/hgpo/core_hgpo.py:1',
+  ),
 ];
 
 /** The form of an id. Throws a RangeError for an unknown id. */

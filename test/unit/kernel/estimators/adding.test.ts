@@ -78,7 +78,7 @@ describe('an estimator that is added', () => {
     assert.deepEqual([honest.ok, honest.exact, honest.fingerprint], [true, 6, FINGERPRINT]);
     const wrong = verifyBatch(batchOf(PARAMS, 2));
     assert.deepEqual([wrong.ok, wrong.wrongRows], [false, [0, 1, 2, 3]]);
-    assert.match(wrong.findings[0]!.message, /Likely cause: the factor was left out\./);
+    assert.match(wrong.findings[0]!.message, /Likely cause: the factor was omitted\./);
   });
 
   test('is explained term by term', () => {

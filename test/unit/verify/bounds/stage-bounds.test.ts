@@ -46,18 +46,6 @@ const CHAINS: readonly (readonly [EstimatorName, AnyParameters])[] = [
       singleton: 'zero',
     },
   ],
-  [
-    'reinforce_plus_plus',
-    {
-      baseline: 'group',
-      recentre: false,
-      weight: 'row',
-      epsilon: 1e-4,
-      epsilonPlace: 'added',
-      deviationOver: 'group',
-      singleton: 'zero',
-    },
-  ],
   ['max_rl', {}],
   ['max_rl', { epsilon: 1e-6, guard: 'none', singleton: 'raw' }],
   ['gdpo', { missing: 'exclude' }],

@@ -1,0 +1,187 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Batch } from '../verify/format/batch.ts';
+import type { DumpStep } from '../verify/format/dumps/adapter.ts';
+import { batchOf, estimatorFrom } from '../verify/format/dumps/dump-batch.ts';
+import { adapterFor } from '../verify/format/dumps/registry.ts';
+import { TABLE } from '../verify/format/dumps/table.ts';
+import type { Candidate, Identification } from '../verify/identify/identify.ts';
+import {
+  identify,
+  identifyBlocks,
+  inBlocks,
+  printedTolerance,
+  summaryOf,
+} from '../verify/identify/identify.ts';
+import type { Difference } from '../verify/identify/probes.ts';
+import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
+import { EXIT } from './exit.ts';
+import { inert, json, table } from './output.ts';
+
+/** How a run of `echelon identify` is steered. */
+export interface IdentifyOptions {
+  readonly json?: boolean | undefined;
+  /** Rows per group of a table without groups. */
+  readonly groupSize?: number | undefined;
+}
+
+/** Rows that are tried at most: more hardly tell more. */
+const MAX_TRIED_ROWS = 20_000;
+
+/**
+ * `echelon identify [FILE]`: which known arithmetic explains the advantages of a batch file, a dump or a table of rewards
+ * and advantages; without a file the table on standard input. Exit status: 3 if a form explains all rows, since a fit is no
+ * proof; 1 if none does; 2 if the file is unreadable.
+ */
+export async function identifyFile(
+  path: string | undefined,
+  options: IdentifyOptions,
+  io: TextStreams & { readonly stdin?: AsyncIterable<Uint8Array | string> },
+): Promise<number> {
+  return await orUnreadable(io, async () => {
+    const read =
+      path === undefined || path === '-'
+        ? await fromInput(io.stdin ?? process.stdin, options)
+        : await fromFile(path, options);
+    const { blocks, found } = identified(read, options);
+    if (found.rows === 0)
+      throw new BatchFileError(`${path ?? 'standard input'}: no row has a reward and an advantage`);
+    if (options.json === true) io.stdout.write(`${json(plain(found, blocks))}\n`);
+    else io.stdout.write(`${described(found, blocks)}\n`);
+    return found.fits.length > 0 ? EXIT.unproven : EXIT.notOk;
+  });
+}
+
+interface Read {
+  readonly batches: readonly Batch[];
+  /** The table has no groups. */
+  readonly ungrouped: boolean;
+  /** What printing took from the advantages. */
+  readonly tolerance: number;
+}
+
+function identified(
+  { batches, ungrouped, tolerance }: Read,
+  { groupSize }: IdentifyOptions,
+): { blocks?: number; found: Identification } {
+  const [first] = batches;
+  if (!ungrouped || first === undefined) return { found: identify(batches, tolerance) };
+  if (groupSize !== undefined)
+    return {
+      blocks: groupSize,
+      found: identify(
+        batches.map((batch) => inBlocks(batch, groupSize)),
+        tolerance,
+      ),
+    };
+  return identifyBlocks(first, tolerance) ?? { found: identify([inBlocks(first, first.rows)], tolerance) };
+}
+
+async function fromFile(path: string, options: IdentifyOptions): Promise<Read> {
+  const adapter = await adapterFor(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return 'native' as const;
+    throw error;
+  });
+  if (adapter === 'native') return { batches: await readBatchesOf(path), ungrouped: false, tolerance: 0 };
+  const steps: DumpStep[] = [];
+  let rows = 0;
+  const { groupSize } = options;
+  for await (const step of (adapter ?? TABLE).steps([path], groupSize === undefined ? {} : { groupSize })) {
+    steps.push(step);
+    rows += step.reward.length;
+    if (rows > MAX_TRIED_ROWS) break;
+  }
+  // Any estimator does: the known forms take its place.
+  const batches = steps.map((step) => batchOf(step, estimatorFrom({ name: 'grpo' })));
+  const ungrouped = steps.every(({ group }) => group.names.length <= 1);
+  const tolerance = printedTolerance(steps.flatMap(({ advantage }) => [...(advantage ?? [])]));
+  return { batches, ungrouped, tolerance };
+}
+
+/** Bytes of a table on standard input at most. */
+const MAX_INPUT_BYTES = 64 * 2 ** 20;
+
+/** The table on standard input, by way of a file, since readers of files read any place. */
+async function fromInput(stdin: AsyncIterable<Uint8Array | string>, options: IdentifyOptions): Promise<Read> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of stdin) {
+    parts.push(Buffer.from(part));
+    bytes += parts.at(-1)!.length;
+    if (bytes > MAX_INPUT_BYTES)
+      throw new RangeError(`standard input has more than ${MAX_INPUT_BYTES} bytes: name a file`);
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'echelon-identify-'));
+  try {
+    const file = join(folder, 'standard-input');
+    await writeFile(file, Buffer.concat(parts));
+    return await fromFile(file, options);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function plain(found: Identification, blocks: number | undefined): object {
+  const of = ({ estimator, forms, ...rest }: Candidate) => ({
+    ...rest,
+    estimator: estimator.name,
+    params: estimator.params,
+    forms: forms.map(({ id, setting, source }) => ({ id, setting, source })),
+  });
+  return {
+    summary: summaryOf(found, blocks),
+    ...(blocks === undefined ? {} : { blocks }),
+    rows: found.rows,
+    fits: found.fits.map(of),
+    others: found.others.map(of),
+    untried: found.untried.map(({ forms, missing }) => ({ forms: forms.map(({ id }) => id), missing })),
+    differences: found.differences,
+  };
+}
+
+const SHOWN_OTHERS = 8;
+
+function described(found: Identification, blocks: number | undefined): string {
+  const { fits, others, untried, differences } = found;
+  const lines = [summaryOf(found, blocks), ''];
+  for (const { fingerprint, forms } of fits) {
+    lines.push(`  ${fingerprint}`, ...forms.map(({ id, setting }) => `    ${id.padEnd(34)} ${setting}`));
+  }
+  if (differences.length > 0) {
+    lines.push('', 'These rows would tell them apart:', ...differences.map(differenceLine));
+  }
+  if (others.length > 0) {
+    const rows = others
+      .slice(0, SHOWN_OTHERS)
+      .map((other) => [
+        `${other.forms[0]!.id}: ${other.fingerprint}`,
+        `${other.explained} of ${other.rows}`,
+        ...farText(other),
+      ]);
+    const head = ['does not explain', 'rows explained', 'farthest row', 'reported', 'its value'];
+    lines.push('', table(head, rows));
+    if (others.length > SHOWN_OTHERS)
+      lines.push(`and ${others.length - SHOWN_OTHERS} more (--json lists all)`);
+  }
+  const lacking = Map.groupBy(untried, ({ missing }) => missing);
+  for (const [missing, own] of lacking) {
+    const ids = own.flatMap(({ forms }) => forms.map(({ id }) => id));
+    lines.push(`not tried, since the file lacks ${missing}: ${ids.join(', ')}`);
+  }
+  return lines.join('\n');
+}
+
+function farText({ farthest }: Candidate): (string | number)[] {
+  if (farthest === undefined) return ['', '', ''];
+  return [`${inert(farthest.batch)}: ${farthest.row}`, shown(farthest.reported), shown(farthest.value)];
+}
+
+function differenceLine({ fingerprint, probe, row, first, value }: Difference): string {
+  if (probe === undefined) return `  ${fingerprint}: none of the usual rewards`;
+  return `  ${fingerprint}: ${probe} (row ${row}: ${shown(first!)} by the first, ${shown(value!)} by this)`;
+}
+
+function shown(x: number): string {
+  return String(Number(x.toPrecision(5)));
+}
