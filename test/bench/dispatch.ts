@@ -83,7 +83,7 @@ async function atRate<T>(
   for (let index = 0; index < count; index += 1) {
     await delay(Math.max(0, start + (1000 * index) / rate - performance.now()));
     const one = begin();
-    one.catch(() => {}); // met below, once all are begun; unmet until then it would leave the processes behind
+    one.catch(() => {}); // thrown below once all have begun; unhandled until then, it would end this process before its children
     begun.push(one);
   }
   return await Promise.all(begun);

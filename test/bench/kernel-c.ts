@@ -10,7 +10,7 @@ export interface CProgram extends Disposable {
   run(rounds: number): { nsPerStep: number; total: number };
 }
 
-/** Compiles kernel.c with -O3 and hands it the batch; undefined where there is no `cc`. */
+/** Compiles kernel.c with -O3 and hands it the batch. Undefined without `cc`. */
 export function buildC(batch: BenchBatch, historyLength: number): CProgram | undefined {
   const directory = mkdtempSync(join(tmpdir(), 'kernel-c-'));
   const dispose = () => rmSync(directory, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// The api of the bench of streams, in a process of its own: its memory and CPU time are told to the parent.
+// The api of the bench of streams, in a process of its own, which reports its memory and CPU time to the parent.
 import type { Server } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { promisify } from 'node:util';
@@ -55,7 +55,7 @@ process.once('SIGTERM', () => {
     .then(() => store.close())
     .then(() => process.exit());
 });
-// Without its parent nobody would end it.
+// Without its parent no process would end it.
 process.on('disconnect', () => process.exit());
 process.send!('ready');
 

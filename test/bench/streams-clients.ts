@@ -138,5 +138,5 @@ process.on('message', (message: ClientsAsk) => {
   }
 });
 
-// Without its parent nobody would end it.
+// Without its parent no process would end it.
 process.on('disconnect', () => process.exit());

@@ -143,7 +143,7 @@ async function arm(
   );
 }
 
-/** The api dies, events go on, it starts again, and all clients come with their Last-Event-ID. */
+/** The api dies while events continue. It starts again, and all clients reconnect with their Last-Event-ID. */
 async function comeBack(bench: Bench, lease: Lease): Promise<void> {
   const { api, groups, store } = bench;
   const path = `/v1/experiments/${lease.experiment}/events?after=${await endOf(store, lease)}`;
@@ -164,7 +164,7 @@ async function comeBack(bench: Bench, lease: Lease): Promise<void> {
   for (const [status, count] of Object.entries(seen.refused))
     refused[status] = (refused[status] ?? 0) + count;
   console.log(
-    `\nall come back at once, 99 entries behind\n  connected after ${backMs.toFixed(0)} ms, all have everything after ${seenMs.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms of CPU, longest turn ${loopMs.toFixed(0)} ms; refused ${JSON.stringify(refused)}, wrong ${back.wrong + seen.wrong}`,
+    `\nall reconnect at once, 99 entries late\n  connected after ${backMs.toFixed(0)} ms, all have everything after ${seenMs.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms of CPU, longest turn ${loopMs.toFixed(0)} ms; refused ${JSON.stringify(refused)}, wrong ${back.wrong + seen.wrong}`,
   );
   await askAll(groups, () => ({ ask: 'close' }));
 }

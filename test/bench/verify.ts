@@ -1,5 +1,5 @@
 /**
- * How long a verdict takes: an ALFWorld-size batch and repetitions of it, and a batch of equal returns; K = 4, one thread. Prints ns per row and
+ * Time of a report: an ALFWorld-size batch and repetitions of it, and a batch of equal returns; K = 4, one thread. Prints ns per row and
  * whether the cost stays linear; `--json` for scripts.
  */
 
@@ -76,7 +76,7 @@ function largeBatch(rows: number): Batch {
 
 /**
  * Late in training: all of 128 trajectories win after 50 steps, so that the returns of most clusters are equal, and
- * float32 reports residues where they are. Groups of 7: no mean of seven equal numbers is surely theirs.
+ * float32 has residues there. Groups of 7: no mean of seven equal numbers is surely theirs.
  */
 function lateBatch(): Batch {
   const random = randomFrom(5);

@@ -59,7 +59,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
   const view = () => system.client.get<ClusterView>(`/v1/clusters/${NAME}`);
   const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
 
-  test('a wrong token is told plainly, and nothing is added', async () => {
+  test('a wrong token is an error that says so, and no cluster is added', async () => {
     const wrong = join(system.stateDir, 'wrong-token');
     await writeFile(wrong, 'f'.repeat(64));
     const { code, stderr } = await add(wrong);
@@ -68,7 +68,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     assert.deepEqual((await system.client.get<{ items: unknown[] }>('/v1/clusters')).items, []);
   });
 
-  test('a ray-worker that cannot be reached is told with the port and what to do', async () => {
+  test('a ray-worker that cannot be reached is an error that names the port and the remedy', async () => {
     const { code, stderr } = await add(tokenFile, '--advertise', '127.0.0.2:9');
     assert.equal(code, 1, stderr);
     assert.match(stderr, /127\.0\.0\.2:9 cannot be reached from here/);
@@ -90,7 +90,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     assert.equal(listed.items[0]!.name, NAME);
   });
 
-  test('a preflight looks at the nodes and at a spec, and leaves nothing behind', async () => {
+  test('a preflight checks the nodes and a spec, and leaves no files', async () => {
     const file = join(system.stateDir, 'slow.json');
     await writeFile(file, JSON.stringify(SLOW));
     const { code, stdout, stderr } = await echelon('preflight', file, '--all');
@@ -105,7 +105,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     );
   });
 
-  test('a newer version replaces the ray-worker while an attempt runs: one launch, its events go on', async () => {
+  test('a newer version replaces the ray-worker while an attempt runs: one launch, and its events continue', async () => {
     const { id } = await system.submit({ ...SLOW, training: { steps: 500, stepDelaySeconds: 0.3 } });
     await system.until(id, 'step 2', ({ progress }) => progress.step >= 2);
     const running = await processesOf(id);
@@ -133,7 +133,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     );
     await until(async () => (await view()).rayWorkerVersion === '99.0.0', 'the new version is seen');
     const { progress } = await system.get(id);
-    await system.until(id, 'its events go on', (now) => now.progress.step >= progress.step + 2);
+    await system.until(id, 'its events continue', (now) => now.progress.step >= progress.step + 2);
     await system.client.post(`/v1/experiments/${id}/cancel`, undefined);
     const { state, attempt, reason } = await system.until(id, 'the end', ended);
     assert.deepEqual([state, attempt], ['cancelled', 1], reason);
@@ -147,14 +147,14 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
 
   test('the same Ray under another name is refused', async () => {
     const { id } = await system.client.post<Command>('/v1/clusters', {
-      ...{ name: 'twin', address, token: rayToken, sharedRoot },
+      ...{ name: 'duplicate', address, token: rayToken, sharedRoot },
     });
     const { state, problems } = await commandEnded(system.client, id);
     assert.equal(state, 'failed');
     assert.match(problems.at(-1)!.message, new RegExp(`known as ${NAME}`));
   });
 
-  test('draining lets what runs go on and nothing new start; removal waits for the end', async () => {
+  test('a draining cluster finishes its experiments and starts none; its removal waits for their end', async () => {
     const { id } = await system.submit({ ...SLOW, training: { steps: 500, stepDelaySeconds: 0.3 } });
     await system.until(id, 'it runs', ({ state }) => state === 'running');
     assert.equal((await cli('drain', NAME, '--wait')).code, 0);
@@ -168,7 +168,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     const { code, stderr } = await cli('remove', NAME, '--wait');
     assert.deepEqual([code, stderr.includes(id)], [4, true], stderr);
     const { progress } = await system.get(id);
-    await system.until(id, 'it goes on', (now) => now.progress.step >= progress.step + 2);
+    await system.until(id, 'it continues', (now) => now.progress.step >= progress.step + 2);
     await system.client.post(`/v1/experiments/${id}/cancel`, undefined);
     assert.equal((await system.until(id, 'the end', ended)).state, 'cancelled');
     assert.equal((await system.get(next)).state, 'queued');

@@ -96,7 +96,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.match(refused.stderr, /\/engine: .*did you mean replay\?/);
   });
 
-  test('a cancelled experiment ends within its grace, even where it ignores SIGTERM, and frees its place', async () => {
+  test('a cancelled experiment ends within its grace period, also if it ignores SIGTERM, and frees its resources', async () => {
     // As much as there is: the next one has to wait.
     const { items } = await system.client.get<{ items: ClusterView[] }>('/v1/clusters');
     const cpus = items[0]!.nodes[0]!.cpusTotal;
@@ -113,7 +113,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
       'running',
       ({ state, verification }) => state === 'running' && verification.batchesVerified > 0,
     );
-    const { id: next } = await system.submit({ name: 'behind', engine: 'replay', resources: { cpus } });
+    const { id: next } = await system.submit({ name: 'next', engine: 'replay', resources: { cpus } });
     const { items: queued } = await system.client.get<{ items: { experiment: string; position: number }[] }>(
       '/v1/queues',
     );

@@ -20,7 +20,7 @@ export function findChromium(): string | undefined {
   return ['chromium', 'chromium-browser', 'google-chrome'].find(found);
 }
 
-/** Why a test that needs a browser cannot run; false where it can. */
+/** Why a test that needs a browser cannot run, or false if it can. */
 export const NO_BROWSER = findChromium() === undefined && 'no Chromium; on Debian: apt-get install chromium';
 
 interface Answer {

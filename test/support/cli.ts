@@ -26,7 +26,7 @@ export function keptOutput(): KeptOutput {
   };
 }
 
-/** Runs one of `commands` as the program would; the exit status it would have, and the error behind it. */
+/** Runs one of `commands` as the program would; returns its exit status and its error. */
 export async function runCommand(
   commands: Command[],
   argv: string[],

@@ -31,7 +31,7 @@ export function readCompose() {
   };
 }
 
-/** `${NAME:-default}` replaced by the default, as compose does where nothing is set. */
+/** `${NAME:-default}` replaced by the default, as compose does if the variable is not set. */
 export function interpolate(text: string): string {
   return text.replace(/\$\{[A-Z_]+:-([^}]*)\}/g, '$1');
 }
@@ -42,7 +42,7 @@ export function networksOf({ networks }: Service): string[] {
 }
 
 /**
- * Loads variables as the process would, files of secrets left out since they are not here. Throws SettingsError for an
+ * Loads variables as the process would, without files of secrets, which are not here. Throws SettingsError for an
  * unknown variable or a value that cannot be used.
  */
 export function acceptEnvironment(environment: Record<string, string>): void {

@@ -25,7 +25,7 @@ import { type RedisServer, startRedis } from './redis.ts';
 /** A log that keeps quiet, unless a test fails; `ECHELON_TEST_LOG=1` makes it talk. */
 export const QUIET = createLineLog((line) => keepLine('this process', line));
 
-/** What a test submits instead of a real spec: the compiled plan as it is, and the limits that the story reads. */
+/** What a test submits instead of a real spec: the compiled plan, and the limits that the attempt reads. */
 export interface TestSpec {
   plan: LaunchPlan;
   maxAttempts: number;
@@ -126,7 +126,7 @@ export interface SubmitOptions {
   /** False: only the record, as if the process had died before it added the job. */
   enqueue?: boolean;
   plan?: Partial<LaunchPlan>;
-  /** None where they are left out. */
+  /** Default: none. */
   rules?: RuleSpec[];
   timeoutSeconds?: number;
   /** As `Date` writes it in UTC. */

@@ -2,13 +2,13 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { TOKEN } from './http-app.ts';
 import type { Scope } from './store.ts';
 
-/** An event that has not come by then will not: whoever waits for it fails with words, and does not hang. */
+/** After this time an event counts as missing: the test fails with a message and does not hang. */
 const PATIENCE_MS = 60_000;
 
 /** An open stream of server-sent events, as a test reads it. */
 export interface OpenStream {
   response: Response;
-  /** The next event; undefined when the stream has ended. Rejects, and closes the stream, where none comes. */
+  /** The next event; undefined when the stream has ended. Rejects, and closes the stream, if no event arrives. */
   next(): Promise<EventSourceMessage | undefined>;
   /** All events to the end of the stream. */
   rest(): Promise<EventSourceMessage[]>;

@@ -7,7 +7,7 @@ export type Message = Record<string, unknown>;
 
 /** What a fake driver does; written into the plan's arguments as `key=value`. */
 export interface FakeDriver {
-  /** {@link ENDLESS}: until it is told to finish. */
+  /** {@link ENDLESS}: until a test finishes it. */
   steps?: number;
   delayMs?: number;
   /** Size of the batch of each step; 0: none. */
@@ -18,7 +18,7 @@ export interface FakeDriver {
   hang?: boolean;
 }
 
-/** Steps of a driver that goes on until it is told to finish. */
+/** Steps of a driver that continues until a test finishes it. */
 export const ENDLESS = Number.POSITIVE_INFINITY;
 
 /** The plan's arguments for a fake driver. */

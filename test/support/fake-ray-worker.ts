@@ -40,7 +40,7 @@ export interface FakeRayWorker {
   finish(experiment: string): void;
   /** Forgets everything, as a new state directory would. */
   forget(): void;
-  /** Stops answering, and answers again at the same address; drivers go on meanwhile. */
+  /** Stops answering, and answers again at the same address; drivers continue meanwhile. */
   down(): Promise<void>;
   up(): Promise<void>;
   stop(): Promise<void>;

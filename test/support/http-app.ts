@@ -16,7 +16,7 @@ export const TOKEN = 'token-of-the-tests-0123456789';
 /** The key of its cookies and cursors. */
 export const SECRET = 'secret-of-the-tests-0123456789-abcdef';
 
-/** How {@link appFor} sets an app up; what is left out works and does nothing. */
+/** How {@link appFor} sets an app up; omitted parts work and do nothing. */
 export interface TestAppOptions {
   store?: Store;
   enqueue?: AppDeps['queue']['enqueue'];

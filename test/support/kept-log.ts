@@ -17,7 +17,7 @@ export function keepLine(source: string, line: string): void {
   if (lines.length > LINES_OF_A_SOURCE) lines.shift();
 }
 
-/** {@link keepLine} for what comes in pieces, line by line; of an api, not that it answered well. */
+/** {@link keepLine} for each line of a stream. Successful answers of an api are omitted. */
 export function keepLines(source: string, stream: NodeJS.ReadableStream): void {
   let rest = '';
   stream.setEncoding('utf8').on('data', (text: string) => {

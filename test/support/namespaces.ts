@@ -5,7 +5,7 @@ import { keepLines } from './kept-log.ts';
 
 /** One network namespace for each host, joined by bridges as the hosts share networks. */
 export interface Topology {
-  /** The address of a host, on the first network that both share; undefined where they share none. */
+  /** The address of a host, on the first network that both share. Undefined if they share no network. */
   address(from: string, to: string): string | undefined;
   /** Starts a program in a host's namespace; ended by `close`. */
   start(host: string, command: string[], options?: { env?: NodeJS.ProcessEnv; cwd?: string }): ChildProcess;

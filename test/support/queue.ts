@@ -77,11 +77,11 @@ export interface Running extends Reservation {
   cluster: string;
   ends: number;
   startedAt: number;
-  /** When the schedule is told that it ends, where it is told. */
+  /** The end that the scheduler knows, if it knows one. */
   expected: Span;
 }
 
-/** What a step of a simulation was chosen from and what came of it. */
+/** The input of one scheduling round of a simulation, and its choice. */
 export interface Step {
   now: number;
   input: ScheduleInput;
@@ -93,10 +93,9 @@ export interface Step {
 }
 
 /**
- * Plays arrivals and ends in their true times; after each the schedule is made and carried out, as a dispatcher does.
- * `known`: whether the schedule is told the end and length of an experiment; `spanOf`: how exactly, exactly where it is left
- * out. Returns when each of them started, and those
- * that still wait when nothing happens any more.
+ * Plays arrivals and ends at their times, with a scheduling round after each, as a dispatcher does.
+ * `known`: whether the scheduler knows the end and length of an experiment. `spanOf`: the range in which it knows them.
+ * Default: exactly. Returns the start of each experiment, and the experiments that never start.
  */
 export function play({
   clusters,

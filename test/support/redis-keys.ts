@@ -11,7 +11,7 @@ export interface KeyFamily {
 
 const GOES = /^(with the record|with the stream|with the sweep|empties: .+|expires: .+|stays: .+)$/;
 
-/** What stands for a placeholder. */
+/** The patterns of placeholders. */
 const PLACES: Readonly<Record<string, string>> = {
   '<experiment>': 'exp-[0-9a-z]{20}',
   '<sweep>': 'swp-[0-9a-z]{20}',
@@ -53,7 +53,7 @@ function withPlaces(name: string): string {
   return name.replace(/<[a-z]+>/g, (place) => PLACES[place] ?? place);
 }
 
-/** Every key below `{echelon}:`, without it; BullMQ's own are left out. */
+/** Every key below `{echelon}:`, without it; BullMQ's own keys are omitted. */
 export async function everyKey(redis: Redis): Promise<string[]> {
   const found = new Set<string>();
   for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {

@@ -163,7 +163,7 @@ function guardAgainstOrphans(pid: number, dir: string): ChildProcess {
   return guard;
 }
 
-/** True once the server answers, false where it ended first. */
+/** True once the server answers, false if it ended first. */
 async function answers(socket: string, gone: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline) {

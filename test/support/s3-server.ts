@@ -100,7 +100,7 @@ const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).u
 const escaped = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Computes the signature anew, as the service's documentation says; undefined where it is the one that was sent. */
+/** Computes the signature anew, as the service's documentation says; undefined if it equals the signature in the request. */
 function signatureFault({ method, url, headers }: IncomingMessage, body: Buffer): string | undefined {
   const sent =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(

@@ -16,7 +16,7 @@ export interface TcpProxy {
 }
 
 /**
- * A proxy on a free port of 127.0.0.1 to `target` (host:port), which passes on what comes back after `delayMs`. The
+ * A proxy on a free port of 127.0.0.1 to `target` (host:port), which forwards replies after `delayMs`. The
  * caller must `stop()` it.
  */
 export async function startTcpProxy(

@@ -211,7 +211,7 @@ def test_a_failure_at_any_place_ends_the_run_and_leaves_nothing(ray_address: str
     started = {place: Run(ray_address, tmp_path / place, *FEW, f"standin.fail={place}") for place in places}
     for place, run in started.items():
         reports = run.ends(1)
-        assert f"told to fail: {place}" in run.text()
+        assert f"fails as configured: {place}" in run.text()
         assert not reports.of("checkpoint")
         # What was computed before the end is not lost.
         assert len(reports.batches) == (1 if place == "save" else 0)

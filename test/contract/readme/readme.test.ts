@@ -88,7 +88,7 @@ test('every command of echelon that it names has help, and every file is there',
     assert.ok(existsSync(file!), file);
 });
 
-/** What a page tells to type, in lines of their own and in the running text, as words behind `echelon`. */
+/** The commands of a page, in code blocks and in the text, as the words after `echelon`. */
 function typedIn(page: string): string[][] {
   const lines = [...page.matchAll(/^ *(?:npm run -s )?echelon (?:-- )?(.*)$/gm)];
   const inline = [...page.matchAll(/`(?:npm run -s )?echelon (?:-- )?([^`\n]+)`/g)];

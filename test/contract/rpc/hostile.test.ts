@@ -7,8 +7,8 @@ import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/
 import { createRayWorkerClient } from '../../../src/rpc/client.ts';
 import { startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
-// Whoever reaches the port may send any bytes: each is refused, and the ray-worker serves the others all the while.
-describe('the ray-worker and whoever means it harm', () => {
+// Any client that reaches the port may send any bytes. The ray-worker refuses them and continues to serve the others.
+describe('a hostile client of the ray-worker', () => {
   let directory: string;
   let rayWorker: Awaited<ReturnType<typeof startPythonRayWorker>>;
   let raw: Client;

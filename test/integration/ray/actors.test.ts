@@ -112,7 +112,7 @@ describe('a named actor', () => {
   });
 
   test('that is not there is a ValueError', async () => {
-    await assert.rejects(ray.getActor('nobody'), (error) => {
+    await assert.rejects(ray.getActor('not-there'), (error) => {
       return error instanceof RayPythonError && error.pythonType === 'ValueError';
     });
   });
@@ -137,7 +137,7 @@ describe('a named actor', () => {
   });
 });
 
-describe('what goes wrong in an actor', () => {
+describe('an actor fails if', () => {
   test('its method raises', async () => {
     const actor = await ray.createActor(Counter);
     await assert.rejects(actor.call('fail', ['key'], limit), (error) => {
@@ -192,7 +192,7 @@ describe('what goes wrong in an actor', () => {
     await actor.kill();
   });
 
-  test('it is too slow: the call ends, the actor goes on', async () => {
+  test('it is too slow: the call ends, the actor continues', async () => {
     const actor = await ray.createActor(Waiter, { maxConcurrency: 2 });
     await actor.ready(limit);
     await assert.rejects(actor.call('wait', { timeoutMs: 200 }), RayTimeoutError);

@@ -195,7 +195,7 @@ describe('tasks', () => {
     assert.equal(await ray.call(probe('environment'), ['CUDA_VISIBLE_DEVICES'], options), '0');
   });
 
-  test('logs of what runs', async () => {
+  test('a listener receives the output of a running task', async () => {
     const text = `hello ${process.pid}`;
     const heard = Promise.withResolvers<void>();
     const missing = new Set([text, text.toUpperCase()]);
@@ -316,7 +316,7 @@ describe('an exception', () => {
     assert.equal(error.pythonType, 'TypeError');
   });
 
-  test('for a result that cannot be read here, and the session goes on', async () => {
+  test('for a result that cannot be read here, and the session continues', async () => {
     const fn = sourceFunction('import datetime\ndef f():\n    return datetime.date(2026, 1, 1)\n', 'f');
     await assert.rejects(ray.call(fn, { timeoutMs }), (error) => {
       return error instanceof RayPickleError && /datetime\.date/.test(error.message);

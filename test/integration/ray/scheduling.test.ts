@@ -129,7 +129,7 @@ describe('a placement group', () => {
   test('that does not exist, a bundle without resources, and an index out of range are ValueErrors', async () => {
     const isValueError = (error: unknown) =>
       error instanceof RayPythonError && error.pythonType === 'ValueError';
-    await assert.rejects(ray.getPlacementGroup('nobody', limit), isValueError);
+    await assert.rejects(ray.getPlacementGroup('not-there', limit), isValueError);
     await assert.rejects(ray.createPlacementGroup([{}], limit), isValueError);
     const group = await ray.createPlacementGroup([{ CPU: 1 }]);
     const schedulingStrategy = { placementGroup: group, bundle: 1 };

@@ -26,9 +26,9 @@ describe('a head with TLS and a token', () => {
       await worksWith(head, { token, tls: { ...tls, serverName: 'localhost' } });
     });
 
-    // Nobody answers: each waits for so long.
+    // No server answers: each waits for this time.
     const quick = { connectTimeoutMs: 1_500, selfTest: false };
-    await t.test('without a certificate nobody answers', async () => {
+    await t.test('without a certificate no server answers', async () => {
       await assert.rejects(
         connect(head.address, { token, tls: { ca: tls.ca ?? '' }, ...quick }),
         RayUnreachableError,

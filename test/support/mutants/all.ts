@@ -20,7 +20,7 @@ export interface Catch {
 }
 
 /**
- * Plants one bug and verifies what comes out. The golden batches were computed in the recipe's forms, and say so here;
+ * Plants one bug and verifies the result. The golden batches were computed in the recipe's forms, and say so here;
  * with `forms: 'any'` they leave it open, as their files do.
  */
 export function tryMutant(mutant: Mutant, forms: Forms = 'recipe'): Catch {

@@ -37,12 +37,12 @@ export function withScores(batch: Batch, score: ArrayLike<number>): Batch {
   return reportBy({ ...batch, tokenLevelRewardSum: Float64Array.from(score, Math.fround) });
 }
 
-/** The batch with a statement about where it comes from. */
+/** The batch with a statement of its provenance. */
 export function stating(batch: Batch, provenance: BatchProvenance): Batch {
   return { ...batch, provenance: { ...batch.provenance, ...provenance } };
 }
 
-/** The batch's rows in another order; rows may be left out or repeated. All columns follow. */
+/** The batch's rows in another order; rows may be omitted or repeated. All columns follow. */
 export function pick(batch: Batch, order: readonly number[]): Batch {
   const ints = (column: Int32Array): Int32Array => Int32Array.from(order, (row) => column[row]!);
   const floats = (column: Float64Array): Float64Array => Float64Array.from(order, (row) => column[row]!);

@@ -138,7 +138,7 @@ describe('settings', () => {
     assert.deepEqual(secretsOf(settings), ['redis://h', 'token-0123456789-1', 'token-0123456789-2']);
   });
 
-  test('the environment that is handed out is a copy', () => {
+  test('the returned environment is a copy', () => {
     processEnvironment().ECHELON_PORT = 'x';
     assert.equal(process.env.ECHELON_PORT, undefined);
   });

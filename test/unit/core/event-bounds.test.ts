@@ -61,7 +61,7 @@ describe('bounds of events', () => {
     });
   });
 
-  test('metrics beyond the bound are left out and counted', () => {
+  test('metrics beyond the bound are omitted and counted', () => {
     const values = Object.fromEntries(Array.from({ length: 150_000 }, (_v, at) => [`m${at}`, at]));
     const event = boundEvent({ type: 'metrics', step: 1, values: { ['n'.repeat(2000)]: 1, ...values } });
     assert.ok(event.type === 'metrics');
@@ -78,7 +78,7 @@ describe('bounds of events', () => {
     assert.ok(long.lines[0]!.length <= 32 * 1024);
   });
 
-  test('numbers that nobody can mean become whole and finite', () => {
+  test('numbers out of range become whole and finite', () => {
     const event = boundEvent({ type: 'stage', name: '', step: 1e300, steps: -3 });
     assert.deepEqual(event, { type: 'stage', name: '', step: 2 ** 32 - 1, steps: 0 });
   });

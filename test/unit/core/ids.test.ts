@@ -34,19 +34,19 @@ describe('stream ids', () => {
     assert.equal(entryId(3, 2 ** 33), '3-9007199254740992');
   });
 
-  test('are read back, and what the controller put behind an event is told from the event', () => {
+  test('are read back, and entries of the controller after an event are distinguished from the event', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2 ** 31 }),
         fc.integer({ min: 1, max: 2 ** 33 }),
         fc.integer({ min: 1, max: 2 ** 20 - 1 }),
-        (attempt, sequence, behind) => {
+        (attempt, sequence, offset) => {
           assert.deepEqual(parseEntryId(entryId(attempt, sequence)), {
             attempt,
             sequence,
             fromAttempt: true,
           });
-          const later = `${attempt}-${(BigInt(sequence) << 20n) + BigInt(behind)}`;
+          const later = `${attempt}-${(BigInt(sequence) << 20n) + BigInt(offset)}`;
           assert.deepEqual(parseEntryId(later), { attempt, sequence, fromAttempt: false });
         },
       ),

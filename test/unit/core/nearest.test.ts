@@ -16,7 +16,7 @@ test('finds the name behind a slip, another case or another separator', () => {
   );
 });
 
-test('names nothing where nothing is near, and does not measure bombs', () => {
+test('a text that is near no name gives none, and a very long text is not measured', () => {
   assert.equal(nearestName('temperature', NAMES), undefined);
   assert.equal(nearestName('', NAMES), undefined);
   assert.equal(nearestName('x', []), undefined);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ANONYMOUS, hasScope, SCOPES, sees } from '../../../src/core/scopes.ts';
 
-test('nobody sees nothing and may do nothing', () => {
+test('an anonymous caller sees no project and has no scope', () => {
   for (const project of ['default', 'a']) assert.equal(sees(ANONYMOUS, project), false);
   for (const scope of SCOPES) assert.equal(hasScope(ANONYMOUS, scope), false);
 });

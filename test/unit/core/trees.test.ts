@@ -8,7 +8,7 @@ test('merging goes to any depth, takes arrays whole and changes nothing', () => 
   assert.deepEqual(defaults, { a: { b: 1, c: [1, 2] }, d: null });
 });
 
-test('what comes from the defaults can be changed without changing them', () => {
+test('a tree made from defaults can be changed without changing the defaults', () => {
   const defaults = { list: [{ a: [1] }], tree: { b: { c: 1 } } };
   const merged = merge(defaults, {}) as { list: { a: number[] }[]; tree: { b: { c: number } } };
   merged.list[0]!.a.push(2);

@@ -7,7 +7,7 @@ import { isCommandOver } from '../../../src/schemas/clusters.ts';
 import { AGREEING, QUIET, until } from '../../support/dispatch.ts';
 import { storeFor } from '../../support/store.ts';
 
-test('it carries out what waits, until its resources are released', async (t) => {
+test('a dispatcher runs queued work until its resources are released', async (t) => {
   const { store, redis } = await storeFor(t);
   await using queues = new AsyncDisposableStack();
   const queue = createExperimentsQueue({

@@ -34,7 +34,7 @@ test('processes that start together agree on one, also where an empty file was l
 test('a secret that others could have put there is refused, and nothing is made', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'echelon-secret-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
-  await writeFile(join(dir, 'token'), 'planted-by-somebody', { mode: 0o600 });
+  await writeFile(join(dir, 'token'), 'planted-by-another-user', { mode: 0o600 });
   await chmod(dir, 0o777);
   // Fails where whatever lies there is taken: who planted the token would be admin.
   await assert.rejects(keptSecret(dir, 'token'), SettingsError);
@@ -44,5 +44,5 @@ test('a secret that others could have put there is refused, and nothing is made'
   await chmod(join(dir, 'token'), 0o666);
   await assert.rejects(keptSecret(dir, 'token'), /chmod go-w/);
   await chmod(join(dir, 'token'), 0o600);
-  assert.equal(await keptSecret(dir, 'token'), 'planted-by-somebody');
+  assert.equal(await keptSecret(dir, 'token'), 'planted-by-another-user');
 });

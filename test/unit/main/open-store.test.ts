@@ -95,7 +95,7 @@ test('it is closed with the rest', async (t) => {
   await ended;
 });
 
-test('a dispatcher waits for Redis as long as its lease, an api as long as it is told', () => {
+test('a dispatcher waits for Redis as long as its lease, an api as long as its setting says', () => {
   const settings = loadSettings({ ECHELON_REDIS_TIMEOUT_MS: '2000', ECHELON_LEASE_MS: '9000' });
   assert.equal(commandTimeout(settings, ['api']), 2000);
   assert.equal(commandTimeout(settings, ['api', 'dispatcher']), 9000);

@@ -19,7 +19,7 @@ test('the token goes with every call', async () => {
   for (const channel of [right, wrong, none]) channel.close();
 });
 
-test('nobody there: an error that names the address and a likely reason', async () => {
+test('without a server: an error that names the address and a likely reason', async () => {
   const ray = await startFakeRay();
   await ray[Symbol.asyncDispose]();
   const channel = createChannel({ address: ray.address });

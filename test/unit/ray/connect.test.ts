@@ -27,7 +27,7 @@ describe('connect', () => {
     await assert.rejects(connect(ray.address), RaySessionRefusedError);
   });
 
-  test('the self-test can be left out; an untested version is worth a warning', async () => {
+  test('the self-test can be omitted; an untested version gives a warning', async () => {
     await using ray = await startFakeRay({ rayVersion: '2.99.0' });
     await using connection = await connect(ray.address, { selfTest: false });
     assert.equal(ray.ran(), 0);

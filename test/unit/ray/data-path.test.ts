@@ -102,7 +102,7 @@ describe('after a broken connection', () => {
     });
   }
 
-  test('in the middle of a result: it goes on at the chunk that is due', async () => {
+  test('in the middle of a result: it continues at the next chunk', async () => {
     const breakInstead = once((reply: DataResponse) => reply.get?.chunk_id === 3);
     await withLine({ run, chunkBytes: 5, breakInstead }, async ({ ray, path }) => {
       const id = idOf(await task(path).answer);
@@ -133,7 +133,7 @@ describe('after a broken connection', () => {
     });
   });
 
-  test('what nobody waits for is not asked again', async () => {
+  test('a question without a waiting caller is not repeated', async () => {
     await withLine({ run }, async ({ ray, path }) => {
       const id = idOf(await task(path).answer);
       const get = path.ask({ kind: 'get', id: Buffer.alloc(28, 0xaa) });

@@ -43,7 +43,7 @@ test('every other question is one message', () => {
   assert.equal(of({ kind: 'get', id }).get?.asynchronous, true);
 });
 
-test('a get goes on at the chunk that is due', async () => {
+test('a get continues at the next chunk', async () => {
   const exchange = new Exchange(1, { kind: 'get', id: Buffer.from([1]) });
   const chunk = (index: number) => ({
     get: { valid: true, data: Buffer.from([index]), chunk_id: index, total_chunks: 2, total_size: 2 },
@@ -55,7 +55,7 @@ test('a get goes on at the chunk that is due', async () => {
   assert.deepEqual([...((await exchange.answer) as Uint8Array)], [0, 1]);
 });
 
-test('a failed get rejects, with the Python exception where there is one', async () => {
+test('a failed get rejects with the Python exception, if it has one', async () => {
   // pickle.dumps(ValueError('bad'))
   const error = Buffer.from('80028c086275696c74696e738c0a56616c75654572726f72938c0362616485522e', 'hex');
   const failed = new Exchange(1, { kind: 'get', id: Buffer.from([1]) });

@@ -54,7 +54,7 @@ describe('get of many', () => {
     });
   });
 
-  test('where one failed, or the connection broke, gets them one by one', async () => {
+  test('after a failure or a broken connection, gets them one by one', async () => {
     const boom = writePickle(new PyCall(new PyGlobal('builtins', 'ValueError'), 'boom'), { code: true });
     for (const instead of [boom, 'broken' as const]) {
       await withRay({ instead: () => instead }, async (ray, fake) => {
@@ -85,7 +85,7 @@ describe('get of many', () => {
   });
 });
 
-test('a reference carries the type that its maker expects to whoever gets it', async () => {
+test('a reference carries the type of its value from its maker to get', async () => {
   await withRay({}, async (ray) => {
     const started: Promise<ObjectRef<number>> = ray.task(functionRef<() => number>('m:f'));
     assert.ok((await started).hex);
@@ -137,7 +137,7 @@ describe('asCompleted', () => {
     });
   });
 
-  test('throws a timeout where one is not there in time, after those that were', async () => {
+  test('throws a timeout for a late object, after yielding the others', async () => {
     await withRay({}, async (ray) => {
       const [there, late] = [await ray.put(1), await never(ray)];
       const completed = ray.asCompleted([late, there], { timeoutMs: 200 });

@@ -10,7 +10,7 @@ test('methods have the paths that Ray listens on', () => {
   assert.ok(DATAPATH.requestStream && DATAPATH.responseStream && !UNARY.kvGet.requestStream);
 });
 
-test('an absent value and an empty one are told apart', () => {
+test('an absent value differs from an empty one', () => {
   assert.equal(UNARY.kvGet.responseDeserialize(Buffer.alloc(0)).value ?? undefined, undefined);
   assert.deepEqual([...(UNARY.kvGet.responseDeserialize(Buffer.from('0a00', 'hex')).value ?? [1])], []);
 });
@@ -33,7 +33,7 @@ test('field numbers are those of Ray', () => {
   );
 });
 
-test('unknown fields are passed over', () => {
+test('unknown fields are ignored', () => {
   // ConnectionInfoResponse of an old server: field 5, protocol_version.
   const bytes = Buffer.from('08022a0812' + '03322e342a0178', 'hex');
   const response = DATAPATH.responseDeserialize(bytes);

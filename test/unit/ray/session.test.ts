@@ -38,7 +38,7 @@ describe('startSession', () => {
     });
   });
 
-  test('starts again under a new id where the process behind it died', async () => {
+  test('starts again under a new id if its process died', async () => {
     const died = { ok: false, msg: 'RuntimeError: Starting Ray client server failed. See …' };
     await withSession({ init: [died, died, { ok: true }] }, async (_, ray) => {
       assert.equal(new Set(ray.streams.map((stream) => stream.clientId)).size, 3);
@@ -88,7 +88,7 @@ describe('large requests', () => {
   test('go whole where an older server would end the session over repeated chunks', async () => {
     assert.deepEqual(await sizes('2.46.0', 30_000), [2 * CHUNK_BYTES + 1]);
   });
-  test('go in chunks where nothing is ever repeated', async () => {
+  test('go in chunks if no request is ever repeated', async () => {
     assert.deepEqual(await sizes('2.46.0', 0), [CHUNK_BYTES, CHUNK_BYTES, 1]);
   });
 });

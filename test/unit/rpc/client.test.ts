@@ -42,7 +42,7 @@ describe('the client of a ray-worker', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('repeats an idempotent call that found nobody, three times in all', async (t) => {
+  test('makes an idempotent call without an answer three times in all', async (t) => {
     let calls = 0;
     rayWorker.onLaunch = async () => {
       calls += 1;
@@ -60,7 +60,7 @@ describe('the client of a ray-worker', () => {
   });
 
   /* Fails where RESOURCE_EXHAUSTED is always a full disk: nothing is repeated, and a launch loses one of its tries. */
-  test('repeats a call whose stream was closed with ENHANCE_YOUR_CALM, and says that nobody answers', async (t) => {
+  test('repeats a call whose stream was closed with ENHANCE_YOUR_CALM, and reports that no server answers', async (t) => {
     let calls = 0;
     const server = createServer().on('stream', (stream) => {
       calls += 1;
@@ -107,7 +107,7 @@ describe('the client of a ray-worker', () => {
     assert.equal(calls, 1);
   });
 
-  test('gives up a call when it is told to, before and during it', async (t) => {
+  test('cancels a call by its signal, before and during it', async (t) => {
     await assert.rejects(client.describe(AbortSignal.abort()), fault('aborted'));
     const arrived = Promise.withResolvers<void>();
     rayWorker.onLaunch = async () => arrived.resolve();
@@ -152,12 +152,12 @@ describe('the client of a ray-worker', () => {
   });
 
   test('says of a ray-worker that is away that it is unreachable', async () => {
-    const nobody = createRayWorkerClient({ address: '127.0.0.1:1', token: 'x', ca: null, tries: 1 });
-    await assert.rejects(nobody.describe(), fault('unreachable'));
+    const absent = createRayWorkerClient({ address: '127.0.0.1:1', token: 'x', ca: null, tries: 1 });
+    await assert.rejects(absent.describe(), fault('unreachable'));
     await assert.rejects(async () => {
-      for await (const _ of nobody.attach('exp-a', 1, 0, new AbortController().signal)) assert.fail();
+      for await (const _ of absent.attach('exp-a', 1, 0, new AbortController().signal)) assert.fail();
     }, fault('unreachable'));
-    nobody.close();
+    absent.close();
   });
 
   test('finds a ray-worker again that was away', async () => {

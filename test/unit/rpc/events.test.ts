@@ -22,7 +22,7 @@ describe('events of the wire', () => {
     assert.deepEqual([sequence, at], [7, 1_700_000_000_123]);
   });
 
-  // Order comes from the number alone; a cluster's clock is nobody's but its own. Fails without timeOf.
+  // Order comes from the number alone, since the clocks of clusters differ. Fails without timeOf.
   test('keep no time of the future, nor one that is none', () => {
     const now = 1_800_000_000_000;
     const at = (timeUnixMs: number) =>

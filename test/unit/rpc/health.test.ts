@@ -44,9 +44,9 @@ test('one that does not serve is not', async (t) => {
   });
 });
 
-test('nobody, or somebody who speaks something else, is unreachable within the time', async (t) => {
-  const nobody = { address: `127.0.0.1:${await freePort()}`, ca: null };
-  await assert.rejects(checkHealth(nobody, 300), { fault: 'unreachable' });
+test('a missing server, or one with another protocol, is unreachable within the time', async (t) => {
+  const absent = { address: `127.0.0.1:${await freePort()}`, ca: null };
+  await assert.rejects(checkHealth(absent, 300), { fault: 'unreachable' });
   const other = createServer((socket) => socket.end('hello\n').on('error', () => {}));
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   t.after(() => void other.close());

@@ -83,7 +83,7 @@ describe('references', () => {
     assert.equal(toJavaScript(Object.assign(node, { payload }), { resolve }), 'Object');
   });
 
-  test('are errors where none are expected, and where their form is unknown', () => {
+  test('are errors if no reference is expected, and if their form is unknown', () => {
     refuses(() => toJavaScript(readPickle(written())), /reference \(Actor\)/);
     refuses(() => from('8004 4e 51 2e'), /unknown form/);
   });
