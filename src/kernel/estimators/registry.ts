@@ -53,8 +53,8 @@ export function estimatorOf(name: EstimatorName): Estimator {
 }
 
 /**
- * Adds an estimator while the program runs; returns a function that takes it out again. For tests, and for programs
- * that verify a formula of their own in their own process.
+ * Adds an estimator while the program runs. Returns a function that removes it. For tests, and for programs that verify
+ * a formula of their own. It is known to the calling thread only: the threads of a verifier pool do not have it.
  */
 export function registerEstimator(estimator: Estimator): () => void {
   const { name } = estimator;
