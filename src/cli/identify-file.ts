@@ -86,7 +86,8 @@ async function fromFile(path: string, options: IdentifyOptions): Promise<Read> {
   if (adapter === 'native') return { batches: await readBatchesOf(path), ungrouped: false, tolerance: 0 };
   const steps: DumpStep[] = [];
   let rows = 0;
-  const { groupSize } = options;
+  // The blocks of a table are made here, and stated in the result.
+  const { groupSize } = adapter === undefined || adapter === TABLE ? {} : options;
   for await (const step of (adapter ?? TABLE).steps([path], groupSize === undefined ? {} : { groupSize })) {
     steps.push(step);
     rows += step.reward.length;
