@@ -5,27 +5,29 @@ import { SomeObject } from './spec-parts.ts';
 import { strict } from './strict.ts';
 
 const Count = Type.Integer({ minimum: 0 });
-const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
+const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
 
 function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-const Cursor = nullable(Type.String({ description: 'Pass it on as `cursor`; null: there is no more' }));
+const Cursor = nullable(
+  Type.String({ description: 'Send it as `cursor` to get the next page; null on the last page.' }),
+);
 
 /** A problem document (RFC 9457): every answer of status 400 and above. */
 export const Problem = Type.Object(
   {
-    type: Type.String({ description: 'Address of the documentation of this error' }),
+    type: Type.String({ description: 'URL of the documentation of the error.' }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: 'What is wrong this time, in a sentence' }),
-    code: Type.String({ description: 'Stable name of the error' }),
-    retry: Type.Boolean({ description: 'The same request may succeed later, unchanged' }),
+    detail: Type.String({ description: 'What went wrong and the remedy, in one or two sentences.' }),
+    code: Type.String({ description: 'Stable code of the error.' }),
+    retry: Type.Boolean({ description: 'Whether the same request may succeed later.' }),
     problems: Type.Array(
       Type.Object(
         {
-          field: Type.String({ description: "JSON pointer into the body, or a parameter's name" }),
+          field: Type.String({ description: 'JSON pointer into the body, or the name of a parameter.' }),
           message: Type.String(),
         },
         strict,
@@ -41,8 +43,8 @@ export type Problem = Static<typeof Problem>;
 export const Accepted = Type.Object(
   {
     id: Type.String(),
-    self: Type.String({ description: 'Path of the experiment' }),
-    events: Type.String({ description: 'Path of its events' }),
+    self: Type.String({ description: 'Path of the experiment.' }),
+    events: Type.String({ description: "Path of the experiment's event stream." }),
   },
   { ...strict, $id: 'Accepted' },
 );
@@ -52,27 +54,27 @@ export type Accepted = Static<typeof Accepted>;
 /** When an experiment that waits is expected to start. */
 const StartEstimate = Type.Object(
   {
-    startAt: Type.Integer({ description: 'Most likely; milliseconds since 1970' }),
+    startAt: Type.Integer({ description: 'Most likely start, in ms since 1970.' }),
     earliest: Instant,
     latest: Instant,
   },
   {
     ...strict,
     description:
-      'From the measured lengths of steps: the line is played forward over the expected ends of those that run',
+      'Estimated start. The estimate simulates the queue over the expected ends of running experiments, from measured step durations.',
   },
 );
 
 /** Of one that waits: its estimate, or why there is none. */
 const waitingFields = {
   estimate: nullable(StartEstimate),
-  noEstimate: nullable(Type.String({ description: 'Why there is no estimate; null where there is one' })),
+  noEstimate: nullable(Type.String({ description: 'Why there is no estimate; null if there is one.' })),
 };
 
 /** Who paused something, when and why. */
 const PauseView = Type.Object(
   {
-    by: Type.String({ description: 'Name of the caller' }),
+    by: Type.String({ description: 'Name of the caller.' }),
     at: Instant,
     reason: nullable(Type.String()),
   },
@@ -96,14 +98,16 @@ export const ExperimentDetail = Type.Object(
     position: nullable(
       Type.Object(
         {
-          rank: Type.Integer({ minimum: 1, description: 'Place in the line, from 1' }),
-          length: Type.Integer({ minimum: 1, description: 'Number of those who wait' }),
+          rank: Type.Integer({ minimum: 1, description: 'Position in the queue, from 1.' }),
+          length: Type.Integer({ minimum: 1, description: 'Number of queued experiments.' }),
         },
-        { ...strict, description: 'Null where it does not wait' },
+        { ...strict, description: 'Position in the queue; null if the experiment is not queued.' },
       ),
     ),
     waitReason: nullable(
-      Type.String({ description: 'Why it waits, as the last choice said; null where it does not wait' }),
+      Type.String({
+        description: 'Wait reason of the last scheduling round; null if the experiment is not queued.',
+      }),
     ),
     ...waitingFields,
   },
@@ -124,12 +128,14 @@ export const AttemptView = Type.Object(
     attempt: Type.Integer({ minimum: 1 }),
     cluster: Type.String(),
     claimedAt: Instant,
-    confirmedAt: nullable(Type.Integer({ description: 'When the launch was confirmed; null: not yet' })),
-    lastSequence: Type.Integer({ minimum: 0, description: 'Number of its last recorded event' }),
+    confirmedAt: nullable(
+      Type.Integer({ description: 'Time at which the cluster confirmed the launch; null before.' }),
+    ),
+    lastSequence: Type.Integer({ minimum: 0, description: 'Sequence number of the last recorded event.' }),
     ended: Type.Unsafe<unknown>({
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'How its driver ended, as its last event says; null: it has not',
+      description: "How the driver ended, from the attempt's last event; null before.",
     }),
   },
   { ...strict, $id: 'Attempt' },
@@ -154,9 +160,9 @@ export const Verification = Type.Object(
           batch: Count,
           step: Count,
           rows: Count,
-          digest: Type.String({ description: 'SHA-256 of the serialized batch' }),
+          digest: Type.String({ description: 'SHA-256 of the serialized batch, as hex.' }),
           report: Type.Union([Type.Unsafe<unknown>({ $ref: 'BatchReport#' }), Type.Null()], {
-            description: 'Null: still to come',
+            description: 'Report of the batch; null until the batch is verified.',
           }),
         },
         strict,
@@ -174,7 +180,7 @@ export const Explanation = Type.Object(
     batch: Count,
     step: Count,
     row: Count,
-    explanation: SomeObject('Groups, clusters and weights behind the number'),
+    explanation: SomeObject('Groups, clusters and weights that determine the advantage.'),
   },
   { ...strict, $id: 'Explanation' },
 );
@@ -183,26 +189,37 @@ export const Explanation = Type.Object(
 export const ClusterView = Type.Object(
   {
     name: Type.String(),
-    address: Type.String({ description: 'host:port of its ray-worker' }),
-    tls: Type.Boolean({ description: 'The way to the ray-worker is encrypted' }),
+    address: Type.String({ description: 'Address of the ray-worker, as host:port.' }),
+    tls: Type.Boolean({ description: 'Whether the connection to the ray-worker is encrypted.' }),
     rayAddress: nullable(
-      Type.String({ description: "ray://host:port of Ray; null: made known by its ray-worker's address" }),
+      Type.String({
+        description:
+          'Address of Ray, as ray://host:port; null if the cluster was registered by the address of its ray-worker.',
+      }),
     ),
-    rayVersion: nullable(Type.String({ description: 'As last seen' })),
-    rayWorkerVersion: nullable(Type.String({ description: 'As last seen' })),
-    sharedRoot: nullable(Type.String({ description: 'The directory that all its nodes see, as last seen' })),
+    rayVersion: nullable(Type.String({ description: 'As last reported by the ray-worker.' })),
+    rayWorkerVersion: nullable(Type.String({ description: 'As last reported by the ray-worker.' })),
+    sharedRoot: nullable(
+      Type.String({ description: 'Directory that all nodes share, as last reported by the ray-worker.' }),
+    ),
     draining: Type.Boolean({ description: 'No experiment starts there; running experiments continue' }),
-    answering: Type.Boolean({ description: 'Its ray-worker has answered a dispatcher lately' }),
+    answering: Type.Boolean({ description: 'Whether the ray-worker has answered a dispatcher recently.' }),
     backfill: Type.Boolean({
-      description: 'Others may overtake one that does not fit, where they do not delay its estimated start',
+      description:
+        'Whether smaller experiments may start before a blocked one if they do not delay its estimated start.',
     }),
-    labels: Type.Record(Type.String(), Type.String(), { description: 'What experiments choose it by' }),
+    labels: Type.Record(Type.String(), Type.String(), {
+      description: 'Labels by which specs select the cluster.',
+    }),
     codePaths: Type.Array(Type.String(), {
-      description: 'Directories from which specs may load code with a key that lacks the scope custom-code',
+      description:
+        'Directories from which specs may load code even if the API key lacks the scope custom-code.',
     }),
     paused: nullable(PauseView),
     lastSeenAt: nullable(
-      Type.Integer({ description: 'When its ray-worker last answered a dispatcher; ms since 1970' }),
+      Type.Integer({
+        description: 'Time at which the ray-worker last answered a dispatcher, in ms since 1970.',
+      }),
     ),
     nodes: Type.Array(
       Type.Object(
@@ -233,7 +250,7 @@ export const ClusterList = Type.Object(
 
 const byQueue = {
   all: nullable(PauseView),
-  projects: Type.Record(Type.String(), PauseView, { description: 'By the name of the project' }),
+  projects: Type.Record(Type.String(), PauseView, { description: 'Entries by project name.' }),
 };
 
 /** The line and what stands behind it. */
@@ -246,12 +263,12 @@ export const QueueView = Type.Object(
       >,
       { ...strict, description: 'Experiments by state' },
     ),
-    accepting: Type.Boolean({ description: 'New experiments are accepted: the store has room' }),
-    length: Type.Integer({ minimum: 0, description: 'Number of those who wait' }),
+    accepting: Type.Boolean({ description: 'Whether the store has room for new experiments.' }),
+    length: Type.Integer({ minimum: 0, description: 'Number of queued experiments.' }),
     items: Type.Array(
       Type.Object(
         {
-          position: Type.Integer({ minimum: 1, description: 'Place in the line, from 1' }),
+          position: Type.Integer({ minimum: 1, description: 'Position in the queue, from 1.' }),
           experiment: Type.String(),
           name: Type.String(),
           project: Type.String(),
@@ -280,7 +297,7 @@ export const QueueView = Type.Object(
       ...strict,
       description: 'Closed queues, which accept no new experiments; null or absent if open',
     }),
-    verificationBacklog: Type.Integer({ minimum: 0, description: 'Batches without a report' }),
+    verificationBacklog: Type.Integer({ minimum: 0, description: 'Number of batches without a report.' }),
     clusters: Type.Array(Type.Unsafe<ClusterView>({ $ref: 'Cluster#' })),
   },
   { ...strict, $id: 'Queue' },

@@ -6,29 +6,30 @@ const Nullable = Type.Union([Type.String(), Type.Null()]);
 /** One entry of the audit log: who asked for what, and what came of it. Never a body, never a secret. */
 export const AuditEntry = Type.Object(
   {
-    id: Type.String({ description: 'Rises from entry to entry' }),
-    at: Type.Integer({ description: "Milliseconds since 1970, by the store's clock" }),
+    id: Type.String({ description: 'Id of the entry; later entries have higher ids.' }),
+    at: Type.Integer({ description: 'Time of the entry in ms since 1970, by the clock of Redis.' }),
     caller: Type.Union([Type.String(), Type.Null()], {
-      description: 'Id of the key or token; null: no valid one came',
+      description: 'Id of the key or token; null if the request had no valid one.',
     }),
-    name: Type.Union([Type.String(), Type.Null()], { description: "The caller's name at that time" }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'Name of the caller at that time.' }),
     project: Type.Union([Type.String(), Type.Null()], {
-      description: 'The project that the caller is bound to',
+      description: 'Project to which the caller is bound; null if none.',
     }),
-    action: Type.String({ description: 'The operationId of the request, or its method and route' }),
+    action: Type.String({ description: 'operationId of the request, or its method and route.' }),
     target: Type.Union([Type.String(), Type.Null()], {
-      description: 'Id or name of what was acted on, or was made',
+      description: 'Id or name of the resource that the request read, changed or created.',
     }),
-    status: Type.Integer({ description: 'HTTP status of the answer' }),
+    status: Type.Integer({ description: 'HTTP status of the response.' }),
     outcome: Type.Enum(['done', 'refused', 'failed'], {
       type: 'string',
-      description: 'failed: the answer was a fault of ours, and whether it took effect is not known',
+      description:
+        '`done`, `refused` or `failed`. After `failed` (status 5xx) it is unknown whether the request took effect.',
     }),
     code: Type.Union([Type.String(), Type.Null()], {
-      description: 'Code of the error, where one was answered',
+      description: 'Error code; null if the request succeeded.',
     }),
-    requestId: Type.String({ description: 'As in the log of the api' }),
-    address: Type.String({ description: 'From where the request came' }),
+    requestId: Type.String({ description: 'Request id, as in the log of the api process.' }),
+    address: Type.String({ description: 'Network address of the client.' }),
     note: Nullable,
   },
   { ...strict, $id: 'AuditEntry' },
@@ -42,7 +43,7 @@ export const AuditPage = Type.Object(
     items: Type.Array(Type.Unsafe<AuditEntry>({ $ref: 'AuditEntry#' })),
     next: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Pass it on as `cursor`; null: there is no more. A page may be short, or empty, and have a next one',
+        'Send it as `cursor` to get the next page; null on the last page. A page can be short or empty and still have a next one.',
     }),
   },
   { ...strict, $id: 'AuditPage' },

@@ -2,13 +2,13 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Labels, Name } from './spec-parts.ts';
 import { strict } from './strict.ts';
 
-const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
+const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
 
 function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-const Pem = Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM' });
+const Pem = Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM text.' });
 
 /** The body of POST /v1/clusters: where a Ray cluster is, and how its ray-worker is to run. */
 export const AddCluster = Type.Object(
@@ -17,47 +17,47 @@ export const AddCluster = Type.Object(
     address: Type.String({
       maxLength: 300,
       pattern: '^ray://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$',
-      description: "ray://host:port of Ray's client server; its default port is 10001",
+      description: "Address of Ray's client server, as ray://host:port. Ray's default port is 10001.",
     }),
     token: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 4096,
         pattern: '^[\\x21-\\x7e]+$',
-        description: "Ray's token; never shown again",
+        description: 'Authentication token of Ray. No response contains it.',
       }),
     ),
     sharedRoot: Type.String({
       maxLength: 1000,
       pattern: '^(/|~(/|$))[^\\u0000-\\u001f\\u007f]*$',
-      description: "A directory that all nodes of the cluster see; `~` is the home of Ray's user there",
+      description: "Directory that all nodes of the cluster share. `~` is the home directory of Ray's user.",
     }),
     node: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 300,
-        description:
-          "Id, address or host name of the node that the ray-worker stays on; Ray's head where left out",
+        description: "Node of the ray-worker: id, address or host name. Default: Ray's head node.",
       }),
     ),
     port: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 65_535,
-        description: 'Of the ray-worker; a free one where left out',
+        description: 'Port of the ray-worker. Default: a free port.',
       }),
     ),
     advertise: Type.Optional(
       Type.String({
         maxLength: 300,
         pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+):[0-9]{1,5}$',
-        description: "host:port by which dispatchers reach the ray-worker, where that is not the node's own",
+        description:
+          'Address at which dispatchers reach the ray-worker, as host:port. Default: the address of its node.',
       }),
     ),
     backfill: Type.Optional(
       Type.Boolean({
         description:
-          'Others may overtake one that does not fit, where they do not delay its estimated start; false where left out',
+          'Whether smaller experiments may start before a blocked one if they do not delay its estimated start. Default: false.',
       }),
     ),
     labels: Type.Optional(Labels),
@@ -69,7 +69,11 @@ export const AddCluster = Type.Object(
           key: Type.Optional(Pem),
           serverName: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
         },
-        { ...strict, description: "Keys for a Ray with TLS; Ray's own is mutual and wants ca, cert and key" },
+        {
+          ...strict,
+          description:
+            "TLS material for the connection to Ray. Ray's built-in TLS is mutual and needs ca, cert and key.",
+        },
       ),
     ),
   },
@@ -83,7 +87,7 @@ export const CodePaths = Type.Array(Type.String({ pattern: '^/(?!.*\\.\\.)[A-Za-
   maxItems: 32,
   uniqueItems: true,
   description:
-    'Directories from which specs may load code (home, model.path) with a key that lacks the scope custom-code, and what is below them',
+    'Directories from which specs may load code (home, model.path) even if the API key lacks the scope custom-code. Subdirectories are included.',
 });
 
 /** The body of PATCH /v1/clusters/:name: what people decide of a cluster. */
@@ -113,7 +117,7 @@ export const CommandProblem = Type.Object(
   {
     severity: Type.Enum(['warning', 'error'], { type: 'string' }),
     message: Type.String(),
-    remedy: Type.String({ description: 'What to do about it' }),
+    remedy: Type.String({ description: 'Remedy, in one sentence.' }),
   },
   strict,
 );
@@ -124,9 +128,9 @@ export type CommandProblem = Static<typeof CommandProblem>;
 export const PreflightFinding = Type.Object(
   {
     severity: Type.Enum(['ok', 'warning', 'error'], { type: 'string' }),
-    check: Type.String({ description: 'What was looked at, in a word or two' }),
+    check: Type.String({ description: 'Subject of the check, in a word or two.' }),
     message: Type.String(),
-    remedy: Type.String({ description: 'What to do about it; empty: nothing' }),
+    remedy: Type.String({ description: 'Remedy; empty if nothing needs to be done.' }),
   },
   strict,
 );
@@ -140,9 +144,11 @@ export const Command = Type.Object(
     cluster: Type.String(),
     kind: Type.Enum([...COMMAND_KINDS], { type: 'string' }),
     state: Type.Enum([...COMMAND_STATES], { type: 'string' }),
-    report: Type.Array(Type.String(), { description: 'What was done so far, a sentence each' }),
+    report: Type.Array(Type.String(), { description: 'Steps that are done, one sentence each.' }),
     problems: Type.Array(CommandProblem),
-    findings: Type.Array(PreflightFinding, { description: 'Of a preflight, errors first; empty for others' }),
+    findings: Type.Array(PreflightFinding, {
+      description: 'Findings of a preflight, errors first; empty for other commands.',
+    }),
     createdAt: Instant,
     endedAt: nullable(Instant),
   },

@@ -20,12 +20,12 @@ const started = Type.Object(
     nodeId: Type.String(),
     command: Type.Array(Type.String()),
   },
-  { ...open, description: "The attempt's driver was started" },
+  { ...open, description: 'The driver of the attempt was started.' },
 );
 
 const stage = Type.Object(
   { type: Type.Literal('stage'), name: Type.String(), step: Count, steps: Count },
-  { ...open, description: 'What the driver does now; `steps` 0: not known' },
+  { ...open, description: 'Current stage of the driver. `steps` is 0 if unknown.' },
 );
 
 const log = Type.Object(
@@ -33,9 +33,9 @@ const log = Type.Object(
     type: Type.Literal('log'),
     source: Type.Union([Type.Literal('stdout'), Type.Literal('stderr')]),
     lines: Type.Array(Type.String()),
-    cutBytes: Type.Integer({ minimum: 0, description: 'Bytes of lines that were too long' }),
+    cutBytes: Type.Integer({ minimum: 0, description: 'Number of bytes cut from lines that were too long.' }),
   },
-  { ...open, description: "Lines of the driver's output" },
+  { ...open, description: "Lines of the driver's output." },
 );
 
 const metrics = Type.Object(
@@ -44,22 +44,25 @@ const metrics = Type.Object(
     step: Count,
     values: Type.Record(Type.String(), MetricValue),
     omitted: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Values that were left out because there were too many' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Number of values that were omitted because there were too many.',
+      }),
     ),
   },
-  { ...open, description: 'What the trainer logged at a step, at full precision' },
+  { ...open, description: 'Metrics of a step as the trainer logged them, at full precision.' },
 );
 
 const batch = Type.Object(
   {
     type: Type.Literal('batch'),
     step: Count,
-    batch: Type.Integer({ minimum: 1, description: 'Number of the batch in the attempt' }),
-    index: Type.Integer({ minimum: 0, description: 'Of this part, from 0' }),
-    count: Type.Integer({ minimum: 1, description: 'Parts' }),
+    batch: Type.Integer({ minimum: 1, description: 'Number of the batch within the attempt, from 1.' }),
+    index: Type.Integer({ minimum: 0, description: 'Index of this part, from 0.' }),
+    count: Type.Integer({ minimum: 1, description: 'Number of parts of the batch.' }),
     rows: Count,
-    digest: Type.String({ description: 'SHA-256 of the whole batch, hex' }),
-    bytes: Type.Integer({ minimum: 0, description: 'Of this part' }),
+    digest: Type.String({ description: 'SHA-256 of the whole batch, as hex.' }),
+    bytes: Type.Integer({ minimum: 0, description: 'Size of this part in bytes.' }),
   },
   { ...open, description: 'A part of an advantage batch was recorded' },
 );
@@ -79,7 +82,7 @@ const gap = Type.Object(
     rows: Count,
     reason: Type.String(),
   },
-  { ...open, description: 'Something was dropped at its source' },
+  { ...open, description: 'Data was dropped at its source.' },
 );
 
 const ended = Type.Object(
@@ -87,11 +90,11 @@ const ended = Type.Object(
     type: Type.Literal('ended'),
     cause: Type.Enum([...END_CAUSES], { type: 'string' }),
     exitCode: Type.Integer(),
-    signal: Type.Integer({ description: '0: none' }),
+    signal: Type.Integer({ description: 'Signal that ended the driver; 0 if none did.' }),
     message: Type.String(),
     lastLines: Type.Array(Type.String()),
   },
-  { ...open, description: 'The driver ended; the last event of an attempt' },
+  { ...open, description: 'The driver ended. This is the last event of an attempt.' },
 );
 
 const state = Type.Object(
@@ -102,7 +105,7 @@ const state = Type.Object(
     attempt: Count,
     reason: Type.String(),
   },
-  { ...open, description: 'The experiment came into another state' },
+  { ...open, description: 'The state of the experiment changed.' },
 );
 
 const verification = Type.Object(
@@ -121,11 +124,11 @@ const verification = Type.Object(
     replaces: Type.Optional(
       Type.Literal(true, {
         description:
-          'This report holds instead of an earlier one, which said that the batch is not verifiable. Its rows were counted with the earlier one.',
+          'This report replaces an earlier report `not verifiable`, whose rows are already counted.',
       }),
     ),
   },
-  { ...open, description: 'A batch has its report; counts are rows' },
+  { ...open, description: 'A batch was verified. The counts are rows.' },
 );
 
 const rule = Type.Object(
@@ -135,8 +138,10 @@ const rule = Type.Object(
     do: Type.Union([Type.Literal('mark'), Type.Literal('stop'), Type.Literal('stop-at-checkpoint')]),
     attempt: Count,
     step: Count,
-    at: Type.Integer({ description: 'When what it looked at was recorded, ms since 1970' }),
-    batch: Type.Union([Type.Integer(), Type.Null()], { description: 'The batch that it is about' }),
+    at: Type.Integer({ description: 'Time at which the triggering values were recorded, in ms since 1970.' }),
+    batch: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Number of the batch in question; null if none.',
+    }),
     reason: Type.String(),
     evidence: Type.Object(
       {

@@ -10,21 +10,21 @@ const Count = Type.Integer({ minimum: 0 });
 export const VerificationCounts = Type.Object(
   {
     status: Type.Union([Type.Literal('pending'), Type.Literal('complete')], {
-      description: 'pending while a recorded batch has no report, or more may come',
+      description: '`pending` while a recorded batch has no report or more batches may follow.',
     }),
     batches: Count,
     batchesVerified: Count,
     rowsSeen: Type.Integer({
       minimum: 0,
-      description: 'Rows of all batches, those dropped at their source included',
+      description: 'Rows of all batches, including rows that were dropped at their source.',
     }),
-    rowsVerified: Type.Integer({ minimum: 0, description: 'exact + rounding + wrong' }),
+    rowsVerified: Type.Integer({ minimum: 0, description: 'Sum of exact, rounding and wrong rows.' }),
     exact: Count,
     rounding: Count,
     wrong: Count,
     unverifiable: Count,
-    errors: Type.Integer({ minimum: 0, description: 'Error findings' }),
-    dropped: Type.Integer({ minimum: 0, description: 'Rows dropped at their source' }),
+    errors: Type.Integer({ minimum: 0, description: 'Number of error findings.' }),
+    dropped: Type.Integer({ minimum: 0, description: 'Number of rows that were dropped at their source.' }),
   },
   strict,
 );
@@ -38,7 +38,7 @@ export const Progress = Type.Object(
     step: Count,
     steps: Count,
     metrics: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String()]), {
-      description: 'The last value of every metric',
+      description: 'Latest value of each metric.',
     }),
   },
   strict,
@@ -57,37 +57,43 @@ export const Experiment = Type.Object(
     name: Type.String(),
     project: Type.String(),
     state: Type.Enum([...STATES], { type: 'string' }),
-    reason: Type.String({ description: 'Why it is in this state, in words' }),
-    attempt: Type.Integer({ minimum: 0, description: 'Number of the current attempt; 0 before the first' }),
-    cluster: Type.Union([Type.String(), Type.Null()], { description: 'Where it was placed last' }),
+    reason: Type.String({ description: 'Reason for the current state, in one sentence.' }),
+    attempt: Type.Integer({ minimum: 0, description: 'Number of the current attempt; 0 before the first.' }),
+    cluster: Type.Union([Type.String(), Type.Null()], { description: 'Cluster of the latest attempt.' }),
     priority: Type.Integer(),
     submittedAt: Type.Integer(),
     startedAt: Type.Union([Type.Integer(), Type.Null()]),
     endedAt: Type.Union([Type.Integer(), Type.Null()]),
-    customCode: Type.Boolean({ description: "Its overrides load code that is not the recipe's" }),
-    submitted: SomeObject('The spec as submitted'),
-    resolved: SomeObject('The spec with its defaults'),
+    customCode: Type.Boolean({
+      description: 'Whether the overrides load code that does not belong to the recipe.',
+    }),
+    submitted: SomeObject('The spec as it was submitted.'),
+    resolved: SomeObject('The spec with all defaults filled in.'),
     defaults: Type.Array(Type.String(), {
-      description: 'JSON pointers of the values that were not submitted',
+      description: 'JSON pointers of the values that come from defaults.',
     }),
     fingerprint: Type.Union([Type.String(), Type.Null()], {
-      description: 'Everything of the estimator that changes the number',
+      description: 'Fingerprint of the estimator: every parameter that affects advantages.',
     }),
     progress: Progress,
     verification: VerificationCounts,
-    rerunOf: Type.Union([Type.String(), Type.Null()], { description: 'The experiment that it runs again' }),
-    rules: Type.Array(RuleStatus, { description: 'Its rules, and when they fired' }),
-    marks: Type.Integer({ minimum: 0, description: 'Times that a rule fired' }),
+    rerunOf: Type.Union([Type.String(), Type.Null()], {
+      description: 'Id of the experiment that this one runs again.',
+    }),
+    rules: Type.Array(RuleStatus, { description: 'Rules of the experiment and their firings.' }),
+    marks: Type.Integer({ minimum: 0, description: 'Number of times that a rule fired.' }),
     stoppedBy: Type.Union([StoppedBy, Type.Null()], {
-      description: 'The rule that ended it; null: it ended otherwise, or has not',
+      description: 'Rule that ended the experiment; null if no rule did.',
     }),
     quarantined: Type.Boolean({
       description:
-        'Launching it or taking it over ended parts of the service repeatedly. It gets no further attempt; the reason of its end has the evidence',
+        'Whether launching or taking over the experiment repeatedly ended a dispatcher. A quarantined experiment gets no further attempt, and its reason states the evidence.',
     }),
-    sweep: Type.Union([Type.String(), Type.Null()], { description: 'Id of the sweep that it belongs to' }),
+    sweep: Type.Union([Type.String(), Type.Null()], {
+      description: 'Id of the sweep of the experiment; null if it has none.',
+    }),
     sweepIndex: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-      description: 'Its place among the children of the sweep, from 0',
+      description: 'Index among the children of the sweep, from 0.',
     }),
     expired: Type.Object(
       {
@@ -96,7 +102,7 @@ export const Experiment = Type.Object(
       },
       {
         ...strict,
-        description: 'When retention deleted the bytes of its batches, and its events, logs and reports',
+        description: 'When retention deleted the batches and the events, logs and reports.',
       },
     ),
     checkpoint: Type.Union([

@@ -9,36 +9,40 @@ export const KEY_VERSION = 1;
 /** A rotated key's old secret is accepted for this long at most. */
 const MAX_OVERLAP_SECONDS = 7 * 24 * 3600;
 
-const Instant = Type.Integer({ minimum: 0, description: 'Milliseconds since 1970' });
+const Instant = Type.Integer({ minimum: 0, description: 'Time in ms since 1970.' });
 const MaybeInstant = Type.Union([Instant, Type.Null()]);
 const Scopes = Type.Array(Type.Enum([...SCOPES], { type: 'string' }), {
   minItems: 1,
   maxItems: SCOPES.length,
   uniqueItems: true,
   description:
-    'read: look; submit: submit, cancel, rerun, delete; custom-code: specs that load code; admin: clusters, the line, projects, keys, audit log (not together with a project)',
+    '`read`: read everything. `submit`: submit, cancel, run again, delete. `custom-code`: specs that load code. `admin`: clusters, queue, projects, keys and the audit log; not for a key that is bound to a project.',
 });
 const Project = Type.Union([Name, Type.Null()], {
-  description: 'The only project that it sees; null: all of them',
+  description: 'Project to which the key is bound; null means all projects.',
 });
 
 /** An API key without its secret. */
 export const ApiKey = Type.Object(
   {
     version: Type.Literal(KEY_VERSION),
-    id: Type.String({ description: 'Also the second part of the key itself: echelon_<id>_<secret>' }),
+    id: Type.String({
+      description: 'Id of the key, which is also the second part of its token: echelon_<id>_<secret>.',
+    }),
     name: Label,
     project: Project,
     scopes: Scopes,
     createdAt: Instant,
-    createdBy: Type.String({ description: 'Id of the caller' }),
-    expiresAt: Type.Union([Instant, Type.Null()], { description: 'Null: it does not expire' }),
+    createdBy: Type.String({ description: 'Id of the caller.' }),
+    expiresAt: Type.Union([Instant, Type.Null()], {
+      description: 'Expiry in ms since 1970; null if the key does not expire.',
+    }),
     lastUsedAt: Type.Union([Instant, Type.Null()], {
-      description: 'Within a minute; null: not yet, or not known',
+      description: 'Last use, accurate to a minute; null if never used or unknown.',
     }),
     rotatedAt: MaybeInstant,
     overlapUntil: Type.Union([Instant, Type.Null()], {
-      description: 'Until then the secret before the last rotation is accepted too',
+      description: 'Time until which the previous secret is also accepted; null if it is not.',
     }),
     revokedAt: MaybeInstant,
   },
@@ -57,7 +61,7 @@ export const ApiKeyInput = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 10 * 366 * 24 * 3600,
-        description: 'It does not expire where this is left out',
+        description: 'Seconds until the key expires. Default: it does not expire.',
       }),
     ),
   },
@@ -73,7 +77,7 @@ export const ApiKeyRotation = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: MAX_OVERLAP_SECONDS,
-        description: 'The old secret is accepted for this long; 0 where it is left out',
+        description: 'Seconds for which the old secret remains accepted. Default: 0.',
       }),
     ),
   },
@@ -86,7 +90,9 @@ export type ApiKeyRotation = Static<typeof ApiKeyRotation>;
 export const ApiKeyWithSecret = Type.Object(
   {
     key: Type.Unsafe<ApiKey>({ $ref: 'ApiKey#' }),
-    token: Type.String({ description: 'Send it as Authorization: Bearer <token>; it is not shown again' }),
+    token: Type.String({
+      description: 'The API key. Send it as `Authorization: Bearer TOKEN`. No later response contains it.',
+    }),
   },
   { ...strict, $id: 'ApiKeyWithSecret' },
 );
@@ -98,7 +104,7 @@ export const ApiKeyList = Type.Object(
   {
     items: Type.Array(Type.Unsafe<ApiKey>({ $ref: 'ApiKey#' })),
     next: Type.Union([Type.String(), Type.Null()], {
-      description: 'Pass it on as `cursor`; null: there is no more',
+      description: 'Send it as `cursor` to get the next page; null on the last page.',
     }),
   },
   { ...strict, $id: 'ApiKeyList' },

@@ -12,20 +12,21 @@ export const SubmitPreset = Type.Object(
     home: Type.Optional(
       Type.String({
         pattern: '^(?!.*\\.\\.)/[A-Za-z0-9._/ -]{0,254}$',
-        description: "The verl-agent checkout on the cluster; the cluster's own where it is left out",
+        description:
+          'verl-agent checkout on the cluster. Default: the checkout that the cluster names in VERL_AGENT_HOME.',
       }),
     ),
     label: Type.Optional({
       ...Name,
       description:
-        'Keeps the checkpoints apart: without it a training that is finished already is not run again',
+        'Label that separates the checkpoints. Without a label, a finished training is not run again.',
     }),
     runs: Type.Optional(
       Type.Array(Label, {
         minItems: 1,
         maxItems: 100,
         uniqueItems: true,
-        description: 'Names of the trainings to run; all where it is left out',
+        description: 'Names of the trainings to run. Default: all.',
       }),
     ),
   },

@@ -12,13 +12,13 @@ export const DEFAULT_PROJECT = 'default';
 const Weight = Type.Number({
   exclusiveMinimum: 0,
   maximum: 1000,
-  description: 'Share of the GPUs against other projects of equal priority',
+  description: "Weight of the project's GPU share relative to other projects at equal priority.",
 });
 const GpuQuota = Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
-  description: 'GPUs that its experiments hold at once at most; null: no limit',
+  description: 'Maximum number of GPUs allocated to the project at a time; null means no limit.',
 });
 const ProjectRetention = Type.Union([Type.Object(Retention.properties, strict), Type.Null()], {
-  description: 'How long what its experiments leave is kept; null: the defaults',
+  description: "How long the data of the project's experiments is retained; null means the defaults.",
 });
 
 /** A project: what keeps the experiments of one team apart from those of others. */
@@ -29,7 +29,9 @@ export const Project = Type.Object(
     weight: Weight,
     gpuQuota: GpuQuota,
     retention: ProjectRetention,
-    createdAt: Type.Integer({ description: 'Milliseconds since 1970; 0: it was always there' }),
+    createdAt: Type.Integer({
+      description: 'Time of creation in ms since 1970; 0 for the built-in project.',
+    }),
   },
   { ...strict, $id: 'Project' },
 );

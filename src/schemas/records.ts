@@ -4,7 +4,7 @@ import { strict } from './strict.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'Pass it on as `cursor`; null: there is no more',
+  description: 'Send it as `cursor` to get the next page; null on the last page.',
 });
 
 function nullable<T extends TSchema>(schema: T) {
@@ -15,10 +15,10 @@ function nullable<T extends TSchema>(schema: T) {
 export const Artifact = Type.Object(
   {
     kind: Type.Literal('checkpoint'),
-    step: Type.Integer({ minimum: 0, description: "The trainer's step" }),
-    path: Type.String({ description: 'On the cluster' }),
+    step: Type.Integer({ minimum: 0, description: 'Step of the trainer.' }),
+    path: Type.String({ description: 'Path on the cluster.' }),
     attempt: Count,
-    at: Type.Integer({ description: 'When it was registered; ms since 1970' }),
+    at: Type.Integer({ description: 'Time of registration in ms since 1970.' }),
   },
   { ...strict, $id: 'Artifact' },
 );
@@ -35,10 +35,10 @@ export type ArtifactPage = Static<typeof ArtifactPage>;
 
 const batchFields = {
   attempt: Count,
-  batch: Type.Integer({ minimum: 1, description: 'Its number within the attempt, from 1' }),
-  step: Type.Integer({ minimum: 0, description: "The trainer's step" }),
+  batch: Type.Integer({ minimum: 1, description: 'Number of the batch within the attempt, from 1.' }),
+  step: Type.Integer({ minimum: 0, description: 'Step of the trainer.' }),
   rows: Count,
-  digest: Type.String({ description: 'SHA-256 of the serialized batch' }),
+  digest: Type.String({ description: 'SHA-256 of the serialized batch, as hex.' }),
 };
 
 /** A recorded advantage batch, and what was found of it in short. */
@@ -53,9 +53,9 @@ export const BatchView = Type.Object(
           rounding: Count,
           wrong: Count,
           unverifiable: Count,
-          findings: Type.Array(Type.String(), { description: 'Codes of its findings' }),
+          findings: Type.Array(Type.String(), { description: 'Codes of the findings.' }),
         },
-        { ...strict, description: 'Null: the report is still to come' },
+        { ...strict, description: 'Summary of the report; null until the batch is verified.' },
       ),
     ),
   },
@@ -87,19 +87,21 @@ export const BatchReportView = Type.Object(
           code: Type.String(),
           severity: Type.Enum(['error', 'warning'], { type: 'string' }),
           message: Type.String(),
-          rows: Type.Array(Count, { description: 'The first rows that it concerns' }),
+          rows: Type.Array(Count, { description: 'First rows to which the finding applies.' }),
         },
         { additionalProperties: true },
       ),
     ),
     ok: Type.Boolean(),
-    fingerprint: Type.String({ description: 'Everything of the estimator that changes the number' }),
+    fingerprint: Type.String({
+      description: 'Fingerprint of the estimator: every parameter that affects advantages.',
+    }),
   },
   {
     additionalProperties: true,
     $id: 'BatchReport',
     description:
-      'Fields beyond these say more about single rows; docs/explanation/verification.md explains them',
+      'Report of a batch. Additional fields describe single rows; docs/explanation/verification.md explains them.',
   },
 );
 
@@ -112,9 +114,9 @@ export const BatchDetail = Type.Object(
 export type BatchDetail = Static<typeof BatchDetail>;
 
 const difference = {
-  key: Type.String({ description: 'Of the merged configuration' }),
-  from: nullable(Type.String({ description: "In the recipe's script; null: not passed" })),
-  to: nullable(Type.String({ description: 'As it is run; null: not passed' })),
+  key: Type.String({ description: 'Key of the merged configuration.' }),
+  from: nullable(Type.String({ description: "Value in the recipe's script; null if not passed." })),
+  to: nullable(Type.String({ description: 'Value in the plan; null if not passed.' })),
 };
 /** A difference from the recipe's script that the spec asks for. */
 export const PlanChange = Type.Object(difference, { ...strict, $id: 'PlanChange' });
@@ -128,9 +130,9 @@ export const PlanCorrection = Type.Object(
 /** What would fail, hang, be ignored or teach nothing, said from the spec alone. */
 export const PlanCheck = Type.Object(
   {
-    check: Type.String({ description: 'Stable name' }),
+    check: Type.String({ description: 'Stable name of the check.' }),
     severity: Type.Enum(['error', 'warning', 'note'], { type: 'string' }),
-    field: Type.String({ description: 'JSON pointer into the spec' }),
+    field: Type.String({ description: 'JSON pointer into the spec.' }),
     message: Type.String(),
     remedy: Type.String(),
   },
@@ -140,12 +142,12 @@ export const PlanCheck = Type.Object(
 /** A dry run: what a spec means, and what would be run. */
 export const PlanPreview = Type.Object(
   {
-    resolved: SomeObject('The spec with its defaults'),
+    resolved: SomeObject('The spec with all defaults filled in.'),
     defaults: Type.Array(Type.String(), {
-      description: 'JSON pointers of the values that were not submitted',
+      description: 'JSON pointers of the values that come from defaults.',
     }),
     fingerprint: nullable(
-      Type.String({ description: 'Everything of the estimator that changes the number' }),
+      Type.String({ description: 'Fingerprint of the estimator: every parameter that affects advantages.' }),
     ),
     plan: Type.Object(
       {
@@ -159,13 +161,14 @@ export const PlanPreview = Type.Object(
         files: Type.Record(Type.String(), Type.String()),
         secrets: Type.Optional(
           Type.Record(Type.String(), Type.String(), {
-            description: 'Variables that get their values on the cluster, by names of secrets there',
+            description:
+              'Environment variables whose values come from secrets on the cluster, with the names of the secrets.',
           }),
         ),
       },
       strict,
     ),
-    commandLine: Type.String({ description: 'The exact command, quoted for a POSIX shell' }),
+    commandLine: Type.String({ description: 'The exact command, quoted for a POSIX shell.' }),
     changes: Type.Array(Type.Unsafe<unknown>({ $ref: 'PlanChange#' }), {
       description:
         "Differences from the recipe's script that the spec asks for; empty for engines without recipes",

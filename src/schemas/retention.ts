@@ -86,36 +86,45 @@ const Count = Type.Integer({ minimum: 0 });
 export const RetentionPreview = Type.Object(
   {
     project: Type.String(),
-    at: Type.Integer({ description: 'When this was so, in ms since 1970' }),
+    at: Type.Integer({ description: 'Time of the preview, in ms since 1970.' }),
     stages: Type.Array(
       Type.Object(
         {
           stage: Type.Enum([...RETENTION_STAGES], { type: 'string' }),
-          days: Type.Union([Count, Type.Null()], { description: 'The policy that holds; null: for ever' }),
+          days: Type.Union([Count, Type.Null()], { description: 'Retention in days; null means forever.' }),
           endedBefore: Type.Union([Type.Integer(), Type.Null()], {
-            description: 'Experiments that ended before are due, in ms since 1970; null: none ever is',
+            description:
+              'Experiments that ended before this time (ms since 1970) are due; null if none is ever due.',
           }),
-          experiments: Type.Integer({ minimum: 0, description: 'How many experiments lose it' }),
-          bytes: Type.Integer({ minimum: 0, description: 'What the archive has of it, in bytes' }),
-          complete: Type.Boolean({ description: 'False: `bytes` counts only those that ended first' }),
-          first: Type.Array(Type.String(), { description: 'The ones that ended first, at most ten' }),
+          experiments: Type.Integer({
+            minimum: 0,
+            description: 'Number of experiments that lose this data.',
+          }),
+          bytes: Type.Integer({ minimum: 0, description: 'Size of this data in the archive, in bytes.' }),
+          complete: Type.Boolean({
+            description: 'If false, `bytes` counts only the experiments that ended first.',
+          }),
+          first: Type.Array(Type.String(), {
+            description: 'The due experiments that ended first, at most ten.',
+          }),
         },
         strict,
       ),
     ),
     eventLogs: Type.Object(
       {
-        days: Type.Union([Count, Type.Null()], { description: 'The policy that holds; null: for ever' }),
+        days: Type.Union([Count, Type.Null()], { description: 'Retention in days; null means forever.' }),
         endedBefore: Type.Union([Type.Integer(), Type.Null()], {
-          description: 'Of experiments that ended before, in ms since 1970; null: of none',
+          description:
+            'Event logs of experiments that ended before this time (ms since 1970) are due; null if none is ever due.',
         }),
         experiments: Type.Integer({
           minimum: 0,
-          description: 'How many lose what their clusters keep of them',
+          description: 'Number of experiments whose event logs are due.',
         }),
-        complete: Type.Boolean({ description: 'False: there may be more' }),
+        complete: Type.Boolean({ description: 'If false, there may be more.' }),
       },
-      { ...strict, description: 'Event logs of ray-workers' },
+      { ...strict, description: 'Event logs on the clusters.' },
     ),
     retained: Type.Integer({
       minimum: 0,

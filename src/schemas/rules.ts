@@ -58,7 +58,7 @@ export const EARLY_STOPPING = 'early-stopping';
 
 const RuleName = Type.String({
   pattern: '^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$',
-  description: 'Lower-case letters, digits and hyphens, at most 40',
+  description: 'Name of the rule: at most 40 lower-case letters, digits and hyphens.',
 });
 
 const MetricName = Type.String({ minLength: 1, maxLength: 200 });
@@ -70,27 +70,30 @@ export const RuleCondition = Type.Object(
       Type.Array(MetricName, {
         minItems: 1,
         maxItems: 8,
-        description: 'Names of metrics as the trainer logs them; any of them',
+        description:
+          'Metric names as the trainer logs them. The condition holds if it holds for any of them.',
       }),
     ),
     verification: Type.Optional(
       Type.Enum([...VERIFICATION_FIGURES], {
         type: 'string',
         description:
-          'Of each verified batch; coverage: rows verified of all rows that were reported on or dropped so far in the attempt',
+          'Figure of each verified batch. `coverage` is the share of verified rows among all rows that the attempt has reported or dropped so far.',
       }),
     ),
     errors: Type.Optional(
       Type.Array(Type.Enum([...ERROR_CODES], { type: 'string' }), {
         minItems: 1,
         maxItems: ERROR_CODES.length,
-        description: 'Codes of error findings of a verified batch; any of them',
+        description: 'Codes of error findings. The condition holds if a verified batch has any of them.',
       }),
     ),
-    above: Type.Optional(Type.Number({ description: 'Holds where the value is greater' })),
-    below: Type.Optional(Type.Number({ description: 'Holds where the value is less' })),
+    above: Type.Optional(Type.Number({ description: 'The condition holds if the value is greater.' })),
+    below: Type.Optional(Type.Number({ description: 'The condition holds if the value is less.' })),
     notFinite: Type.Optional(
-      Type.Literal(true, { description: 'metric only: holds where the value is NaN or infinite' }),
+      Type.Literal(true, {
+        description: 'For `metric` only: the condition holds if the value is NaN or infinite.',
+      }),
     ),
     plateau: Type.Optional(
       Type.Object(
@@ -98,16 +101,22 @@ export const RuleCondition = Type.Object(
           window: Type.Integer({
             minimum: 1,
             maximum: 1_000_000,
-            description: 'Values in a row that brought no improvement',
+            description: 'Number of consecutive values without an improvement.',
           }),
-          minDelta: Type.Number({ minimum: 0, description: 'What counts as an improvement: more than this' }),
+          minDelta: Type.Number({
+            minimum: 0,
+            description: 'Smallest difference that counts as an improvement.',
+          }),
           goal: Type.Optional(
             Type.Union([Type.Literal('max'), Type.Literal('min')], {
-              description: 'max where it is left out',
+              description: 'Whether a higher or a lower value is better. Default: max.',
             }),
           ),
         },
-        { ...strict, description: 'metric only: holds where the best value has not improved for a while' },
+        {
+          ...strict,
+          description: 'For `metric` only: the condition holds if the best value has stopped improving.',
+        },
       ),
     ),
   },
@@ -117,7 +126,7 @@ export const RuleCondition = Type.Object(
 export type RuleCondition = Static<typeof RuleCondition>;
 
 const within = {
-  steps: Type.Integer({ minimum: 1, maximum: 1_000_000, description: "The trainer's steps" }),
+  steps: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Training steps.' }),
   minutes: Type.Number({ exclusiveMinimum: 0, maximum: 10_080 }),
 };
 
@@ -126,21 +135,32 @@ export const RuleSpec = Type.Object(
   {
     name: Type.Optional(RuleName),
     preset: Type.Optional(
-      Type.Enum([...RULE_PRESET_NAMES], { type: 'string', description: 'In the place of `when`' }),
+      Type.Enum([...RULE_PRESET_NAMES], {
+        type: 'string',
+        description: 'Name of a preset condition, instead of `when`.',
+      }),
     ),
     when: Type.Optional(RuleCondition),
     do: Type.Optional(
       Type.Enum([...RULE_ACTIONS], {
         type: 'string',
         description:
-          'mark: it is shown; stop: the attempt is ended as by a cancel; stop-at-checkpoint: at its next checkpoint. mark where it is left out',
+          'Action when the condition holds. `mark` records it. `stop` cancels the experiment. `stop-at-checkpoint` cancels it after its next checkpoint. Default: mark.',
       }),
     ),
     for: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Times in a row; 1 where it is left out' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description: 'Number of consecutive times that the condition must hold. Default: 1.',
+      }),
     ),
     after: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Only steps greater than this count' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: 'The rule ignores steps up to this one. Default: 0.',
+      }),
     ),
     within: Type.Optional(
       Type.Object(
@@ -148,7 +168,7 @@ export const RuleSpec = Type.Object(
         {
           ...strict,
           description:
-            'stop-at-checkpoint only: the stop comes at the latest after so many steps, or so many minutes',
+            'For `stop-at-checkpoint` only: the latest stop, in steps or minutes after the rule fired.',
         },
       ),
     ),
@@ -161,8 +181,7 @@ export type RuleSpec = Static<typeof RuleSpec>;
 /** The `rules` of a spec. */
 export const Rules = Type.Array(RuleSpec, {
   maxItems: 20,
-  description:
-    'What is to happen by itself; where it is left out: mark wrong rows and losses that are not finite',
+  description: 'Rules that Echelon evaluates during the run. Default: mark wrong rows and non-finite losses.',
 });
 
 /** A rule with its defaults, and with its preset's condition; as a rule of a spec it means the same. */
@@ -187,16 +206,16 @@ export const RuleEvidence = Type.Object(
     values: Type.Array(
       Type.Object(
         {
-          name: Type.String({ description: 'Of the metric, the figure or the finding' }),
+          name: Type.String({ description: 'Name of the metric, the figure or the finding.' }),
           step: Count,
           value: Type.Union([Type.Number(), Type.String()], {
-            description: 'NaN, Infinity and -Infinity as texts',
+            description: 'The value. NaN, Infinity and -Infinity are strings.',
           }),
           batch: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
         },
         strict,
       ),
-      { description: 'The last ones that met the condition, oldest first' },
+      { description: 'Latest values that met the condition, oldest first.' },
     ),
   },
   strict,
@@ -209,11 +228,12 @@ export const RuleFired = Type.Object(
   {
     attempt: Type.Integer({ minimum: 0 }),
     step: Count,
-    at: Type.Integer({ description: 'Milliseconds since 1970' }),
+    at: Type.Integer({ description: 'Time in ms since 1970.' }),
     batch: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-      description: 'The batch that it is about; it is kept, and can be had as a bundle',
+      description:
+        'Number of the batch in question. Retention does not delete this batch, and it can be downloaded as a bundle.',
     }),
-    reason: Type.String({ description: 'What happened, in a sentence' }),
+    reason: Type.String({ description: 'What happened, in one sentence.' }),
     evidence: RuleEvidence,
   },
   strict,
@@ -236,9 +256,9 @@ export type RuleStatus = Static<typeof RuleStatus>;
 /** What ended an experiment in the place of a person. */
 export const StoppedBy = Type.Object(
   {
-    rule: Type.String({ description: 'Name of the rule; early-stopping: that of its sweep' }),
+    rule: Type.String({ description: 'Name of the rule; `early-stopping` is the rule of the sweep.' }),
     reason: Type.String(),
-    at: Type.Integer({ description: 'Milliseconds since 1970' }),
+    at: Type.Integer({ description: 'Time in ms since 1970.' }),
   },
   strict,
 );
@@ -254,7 +274,7 @@ export const ExperimentRules = Type.Object(
         strict,
       ),
     ),
-    marks: Type.Integer({ minimum: 0, description: 'Times that any of them fired' }),
+    marks: Type.Integer({ minimum: 0, description: 'Number of times that any rule fired.' }),
     stoppedBy: Type.Union([StoppedBy, Type.Null()]),
   },
   { ...strict, $id: 'ExperimentRules' },

@@ -11,12 +11,12 @@ export const Secrets = Type.Record(
   Type.String({ pattern: VARIABLE }),
   Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$',
-    description: 'The name of a secret on the cluster, never its value',
+    description: 'Name of a secret on the cluster, never its value.',
   }),
   {
     additionalProperties: false,
     maxProperties: 32,
-    description: "Variables of the driver's environment that get their values on the cluster",
+    description: 'Environment variables of the driver whose values come from secrets on the cluster.',
   },
 );
 /** See {@link Secrets}. */

@@ -14,13 +14,14 @@ export const Label = Type.String({
   maxLength: 100,
   // The first two parts share no character: a long text is read once, however it ends.
   pattern: `^[${SPACES}]*[^${SPACES}${UNSEEN}][^${UNSEEN}]*$`,
-  description: 'For people; more than spaces, without characters that control, turn or take no room',
+  description:
+    'Display name. It needs a visible character; control, bidirectional and zero-width characters are not allowed.',
 });
 
 /** A name that may stand in an address or a path. */
 export const Name = Type.String({
   pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
-  description: 'Lower-case letters, digits and hyphens',
+  description: 'Lower-case letters, digits and hyphens.',
 });
 
 /** What an experiment takes of a cluster. */
@@ -29,7 +30,7 @@ export const Resources = Type.Object(
     gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 })),
     cpus: Type.Optional(Type.Number({ minimum: 0.1, maximum: 4096 })),
   },
-  { ...strict, description: 'Taken together on one node, all or nothing' },
+  { ...strict, description: 'Resources that the experiment needs on one node.' },
 );
 
 /** Labels of a cluster, and those that an experiment asks for. */
@@ -47,7 +48,8 @@ export const Labels = Type.Record(
 export const Priority = Type.Integer({
   minimum: -100,
   maximum: 100,
-  description: 'Higher goes first; among equal ones projects take turns, inside a project the first is first',
+  description:
+    'Queue priority; higher starts first. At equal priority, projects take turns, and each project starts its oldest experiment first. Default: 0.',
 });
 
 /** An instant of RFC 3339, seconds and offset included. */
@@ -66,25 +68,30 @@ export const commonFields = {
     Type.Integer({
       minimum: 1,
       maximum: 20,
-      description: 'Launches at most, where an attempt ends by a cause outside of it',
+      description: 'Maximum number of attempts if attempts end by a cause outside of the experiment.',
     }),
   ),
   gracePeriodSeconds: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 3600, description: 'Between SIGTERM and SIGKILL' }),
+    Type.Number({
+      minimum: 0,
+      maximum: 3600,
+      description: 'Seconds between SIGTERM and SIGKILL when the driver is stopped.',
+    }),
   ),
   rules: Type.Optional(Rules),
   timeoutSeconds: Type.Optional(
     Type.Number({
       minimum: 1,
       maximum: 31_536_000,
-      description: 'An attempt that runs longer is stopped, and the experiment has failed',
+      description:
+        'Time limit of an attempt, in seconds. An attempt that exceeds it is stopped, and the experiment fails.',
     }),
   ),
   deadline: Type.Optional(
     Type.String({
       pattern: INSTANT,
       description:
-        'Instant (RFC 3339, e.g. 2027-01-31T18:00:00Z): one that has not started by then has failed, one that runs is stopped',
+        'Deadline (RFC 3339, e.g. 2027-01-31T18:00:00Z). At this time a queued experiment fails and a running one is stopped.',
     }),
   ),
   secrets: Type.Optional(Secrets),

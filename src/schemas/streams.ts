@@ -4,20 +4,20 @@ import type { EventSchema } from './events.ts';
 import { strict } from './strict.ts';
 
 const Count = Type.Integer({ minimum: 0 });
-const Instant = Type.Integer({ description: 'Milliseconds since 1970' });
+const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
 
 function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
 const After = Type.String({
-  description: 'Stream id of the last entry that was read; pass it on as `after`',
+  description: 'Stream id of the last entry of this page. Send it as `after` to continue.',
 });
 
 /** An event as `data` of a server-sent event; its `id` and `event` lines repeat the id and the type. */
 export const EventMessage = Type.Object(
   {
-    id: Type.String({ description: 'Send it back as Last-Event-ID to go on behind this event' }),
+    id: Type.String({ description: 'Stream id. Send it as Last-Event-ID to continue after this event.' }),
     at: Instant,
     event: Type.Unsafe<EventSchema>({ $ref: 'ExperimentEvent#' }),
   },
@@ -27,18 +27,18 @@ export const EventMessage = Type.Object(
 /** An event of a feed as `data` of a server-sent event; its `id` and `event` lines repeat the id and the type. */
 export const FeedMessage = Type.Object(
   {
-    id: Type.String({ description: 'Send it back as Last-Event-ID to go on behind this event' }),
+    id: Type.String({ description: 'Stream id. Send it as Last-Event-ID to continue after this event.' }),
     at: Instant,
     project: Type.String(),
-    experiment: nullable(Type.String({ description: 'Null: of a sweep' })),
-    name: Type.String({ description: 'Of the experiment or the sweep' }),
-    sweep: nullable(Type.String({ description: 'The sweep, or that of the experiment' })),
+    experiment: nullable(Type.String({ description: 'Id of the experiment; null for an event of a sweep.' })),
+    name: Type.String({ description: 'Name of the experiment or the sweep.' }),
+    sweep: nullable(Type.String({ description: 'Id of the sweep; null for an experiment without one.' })),
     event: Type.Object(
       { type: Type.Enum([...FEED_TYPES], { type: 'string' }) },
       {
         additionalProperties: true,
         description:
-          'As in the stream of the experiment; `sweep`: its state, and its children counted by theirs',
+          "The event as in the experiment's stream. An event `sweep` has the state of the sweep and the number of children in each state.",
       },
     ),
   },
@@ -47,7 +47,7 @@ export const FeedMessage = Type.Object(
 
 /** `data` of the first event of a feed, `start`. */
 export const FeedStart = Type.Object(
-  { id: Type.String({ description: 'The place in the feed from which on it tells' }) },
+  { id: Type.String({ description: 'Position in the feed after which this stream starts.' }) },
   { ...strict, $id: 'FeedStart' },
 );
 
@@ -78,7 +78,7 @@ export const MetricPoints = Type.Object(
       ),
     ),
     after: nullable(After),
-    more: Type.Boolean({ description: 'More is recorded behind `after` already' }),
+    more: Type.Boolean({ description: 'Whether later entries are already recorded.' }),
   },
   { ...strict, $id: 'MetricPoints' },
 );
@@ -88,22 +88,29 @@ export type MetricPoints = Static<typeof MetricPoints>;
 const ChartPoint = Type.Object(
   {
     attempt: Count,
-    from: Type.Integer({ minimum: 0, description: 'First step that it stands for' }),
-    to: Type.Integer({ minimum: 0, description: 'Last step that it stands for' }),
-    count: Type.Integer({ minimum: 1, description: 'Recorded values that it stands for' }),
+    from: Type.Integer({ minimum: 0, description: 'First step of the point.' }),
+    to: Type.Integer({ minimum: 0, description: 'Last step of the point.' }),
+    count: Type.Integer({ minimum: 1, description: 'Number of recorded values in the point.' }),
     first: MetricNumber,
     last: MetricNumber,
-    min: nullable(Type.Number({ description: 'Of its finite values, as largest and mean' })),
+    min: nullable(
+      Type.Number({
+        description: 'Smallest finite value; null if there is none. `max` and `mean` likewise.',
+      }),
+    ),
     max: nullable(Type.Number()),
     mean: nullable(Type.Number()),
-    nan: Type.Integer({ minimum: 0, description: 'How many of its values are NaN' }),
-    infinite: Type.Integer({ minimum: 0, description: 'How many of its values are infinite' }),
+    nan: Type.Integer({ minimum: 0, description: 'Number of NaN values in the point.' }),
+    infinite: Type.Integer({ minimum: 0, description: 'Number of infinite values in the point.' }),
   },
   strict,
 );
 const chart = {
   series: Type.Array(Type.Object({ name: Type.String(), points: Type.Array(ChartPoint) }, strict)),
-  resolution: Type.Integer({ minimum: 1, description: 'Points of a series at most, as answered' }),
+  resolution: Type.Integer({
+    minimum: 1,
+    description: 'Maximum number of points per series in this response.',
+  }),
 };
 
 /** Metrics over the steps. */
@@ -134,14 +141,14 @@ export const LogPage = Type.Object(
       Type.Object(
         {
           line: nullable(
-            Type.Integer({ minimum: 1, description: 'Its number, over all attempts; null: not known' }),
+            Type.Integer({ minimum: 1, description: 'Line number over all attempts; null if unknown.' }),
           ),
-          id: Type.String({ description: 'Stream id of the event that carried it' }),
+          id: Type.String({ description: 'Stream id of the event that holds the line.' }),
           at: Instant,
           attempt: Count,
           source: Type.Enum(['stdout', 'stderr', 'gap'], {
             type: 'string',
-            description: 'gap: lines were dropped here, the text says how many',
+            description: 'Source of the line. `gap` marks dropped lines; its text states how many.',
           }),
           text: Type.String(),
         },
@@ -149,7 +156,7 @@ export const LogPage = Type.Object(
       ),
     ),
     after: nullable(After),
-    more: Type.Boolean({ description: 'More is recorded behind `after` already' }),
+    more: Type.Boolean({ description: 'Whether later entries are already recorded.' }),
   },
   { ...strict, $id: 'LogPage' },
 );

@@ -7,7 +7,7 @@ import { strict } from './strict.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'Pass it on as `cursor`; null: there is no more',
+  description: 'Send it as `cursor` to get the next page; null on the last page.',
 });
 
 /** Layout version of stored sweeps. */
@@ -27,10 +27,12 @@ export const SweepRange = Type.Object(
     max: Type.Number(),
     scale: Type.Optional(
       Type.Union([Type.Literal('linear'), Type.Literal('log')], {
-        description: 'log: the logarithm is drawn evenly; linear where it is left out',
+        description: 'Scale of the draws. `log` draws the logarithm uniformly. Default: linear.',
       }),
     ),
-    integer: Type.Optional(Type.Boolean({ description: 'Whole numbers only' })),
+    integer: Type.Optional(
+      Type.Boolean({ description: 'Whether only whole numbers are drawn. Default: false.' }),
+    ),
   },
   strict,
 );
@@ -46,18 +48,26 @@ export const EarlyStopping = Type.Object(
       description: 'Name of the metric as the trainer logs it',
     }),
     goal: Type.Union([Type.Literal('max'), Type.Literal('min')]),
-    afterSteps: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Step of the first look' }),
-    everySteps: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Between two looks' }),
+    afterSteps: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Step of the first comparison.',
+    }),
+    everySteps: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Steps between two comparisons.',
+    }),
     minChildren: Type.Integer({
       minimum: 1,
       maximum: MAX_CHILDREN,
-      description: 'Other children that must have come as far',
+      description: 'Number of other children that must have reached the step.',
     }),
   },
   {
     ...strict,
     description:
-      "A child is stopped where its best value so far is worse than the median of the other children's running averages at the same step",
+      "Stops a child whose best value so far is worse than the median of the other children's running averages at the same step.",
   },
 );
 /** See {@link EarlyStopping}. */
@@ -70,14 +80,14 @@ export const SweepRequest = Type.Object(
     method: Type.Enum([...SWEEP_METHODS], {
       type: 'string',
       description:
-        'grid: every combination, the last axis changing fastest; list: the n-th value of every axis together; random: `count` draws',
+        '`grid` runs every combination; the last axis changes fastest. `list` combines the n-th values of all axes. `random` makes `count` draws.',
     }),
     spec: Type.Object(
       {},
       {
         additionalProperties: true,
         description:
-          'An experiment spec, less what the axes fill in; its name is made from the values where it is left out',
+          'Experiment spec without the fields that the axes set. Default of its name: made from the values.',
       },
     ),
     axes: Type.Record(
@@ -90,17 +100,17 @@ export const SweepRequest = Type.Object(
         minProperties: 1,
         maxProperties: 16,
         description:
-          'By place in the spec, as JSON pointer (/training/seed) or with dots (training.seed): the values, or for random a range {min, max}',
+          'Values by field of the spec, as JSON pointer (/training/seed) or with dots (training.seed). For `random`, a range {min, max} is also allowed.',
       },
     ),
     count: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_CHILDREN, description: 'random: how many are drawn' }),
+      Type.Integer({ minimum: 1, maximum: MAX_CHILDREN, description: 'random: number of draws.' }),
     ),
     seed: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 2147483647,
-        description: 'random: the same seed draws the same values; 1 where it is left out',
+        description: 'random: seed of the draws. Default: 1.',
       }),
     ),
     earlyStopping: Type.Optional(Type.Unsafe<EarlyStopping>(EarlyStopping)),
@@ -113,7 +123,7 @@ export type SweepRequest = Static<typeof SweepRequest>;
 /** One axis of a sweep, its place written as JSON pointer. */
 export const SweepAxis = Type.Object(
   {
-    pointer: Type.String({ description: 'JSON pointer into the spec' }),
+    pointer: Type.String({ description: 'JSON pointer into the spec.' }),
     values: Type.Optional(Type.Array(Type.Unknown())),
     range: Type.Optional(Type.Unsafe<SweepRange>(SweepRange)),
   },
@@ -123,7 +133,7 @@ export const SweepAxis = Type.Object(
 export type SweepAxis = Static<typeof SweepAxis>;
 
 const Values = Type.Record(Type.String(), Type.Unknown(), {
-  description: "The child's values, by JSON pointer into the spec",
+  description: 'Values of the child, by JSON pointer into the spec.',
 });
 
 /** A sweep's record, with its children counted by state. Times are ms since 1970. */
@@ -134,28 +144,33 @@ export const Sweep = Type.Object(
     name: Type.String(),
     project: Type.String(),
     method: Type.Enum([...RECORDED_METHODS], { type: 'string' }),
-    seed: Type.Union([Type.Integer(), Type.Null()], { description: 'random only' }),
+    seed: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Seed of the random draws; null for other methods.',
+    }),
     state: Type.Enum([...SWEEP_STATES], {
       type: 'string',
       description:
-        'running while a child may still end; cancelled at once, `endedAt` when the last child has ended',
+        'State of the sweep. A sweep is `running` while children can still end. It is `cancelled` at once; `endedAt` is set when its last child has ended.',
     }),
     reason: Type.String(),
-    count: Type.Integer({ minimum: 1, description: 'Children' }),
-    expanded: Type.Integer({ minimum: 0, description: 'Children that are experiments already' }),
+    count: Type.Integer({ minimum: 1, description: 'Number of children.' }),
+    expanded: Type.Integer({ minimum: 0, description: 'Number of children that exist as experiments.' }),
     counts: Type.Object(
       Object.fromEntries(STATES.map((state) => [state, Count])) as Record<
         (typeof STATES)[number],
         typeof Count
       >,
-      { ...strict, description: 'Expanded children by state; of one that was re-run, the last run counts' },
+      {
+        ...strict,
+        description: 'Existing children by state. Of a child that was run again, the latest run counts.',
+      },
     ),
     earlyStopping: Type.Union([Type.Unsafe<EarlyStopping>(EarlyStopping), Type.Null()]),
     skipped: Type.Integer({
       minimum: 0,
-      description: 'Children that never run, since the one that they wait for did not succeed',
+      description: 'Number of children that never run because the child that they depend on did not succeed.',
     }),
-    stoppedEarly: Type.Integer({ minimum: 0, description: 'Children that early stopping ended' }),
+    stoppedEarly: Type.Integer({ minimum: 0, description: 'Number of children that early stopping ended.' }),
     createdAt: Type.Integer(),
     endedAt: Type.Union([Type.Integer(), Type.Null()]),
   },
@@ -181,7 +196,7 @@ const Warnings = Type.Array(Type.String(), {
 export const SweepAccepted = Type.Object(
   {
     id: Type.String(),
-    self: Type.String({ description: 'Path of the sweep' }),
+    self: Type.String({ description: 'Path of the sweep.' }),
     count: Count,
     warnings: Warnings,
   },
@@ -210,24 +225,28 @@ export const SweepDetail = Type.Object(
   {
     ...Sweep.properties,
     spec: Type.Unknown({
-      description: 'The spec that all children share; of a preset, `children` with a spec each',
+      description: 'Spec that all children share. For a preset: `children`, with one spec each.',
     }),
     axes: Type.Array(SweepAxis),
     children: Type.Array(
       Type.Object(
         {
           index: Count,
-          experiment: Type.String({ description: 'Id of the experiment, also before it is expanded' }),
-          run: Type.Integer({ minimum: 0, description: '0, and one more for each re-run' }),
+          experiment: Type.String({
+            description: 'Id of the experiment, also before the experiment exists.',
+          }),
+          run: Type.Integer({ minimum: 0, description: 'Number of re-runs of the child.' }),
           after: Type.Union([Type.Integer(), Type.Null()], {
             description: 'Index of the child that must succeed before this one runs',
           }),
-          skipped: Type.Union([Type.String(), Type.Null()], { description: 'Why it never runs' }),
+          skipped: Type.Union([Type.String(), Type.Null()], {
+            description: 'Why the child never runs; null if it does.',
+          }),
           state: Type.Union([Type.Enum([...STATES], { type: 'string' }), Type.Null()], {
-            description: 'null: not yet expanded, or deleted',
+            description: 'State of the experiment; null before it exists and after it was deleted.',
           }),
           verification: Type.Union([VerificationCounts, Type.Null()], {
-            description: 'What was found of its batches; null: not yet expanded, or deleted',
+            description: 'Verified rows of the experiment; null before it exists and after it was deleted.',
           }),
           values: Values,
         },
@@ -255,7 +274,7 @@ const Nullable = Type.Union([Type.Number(), Type.Null()]);
 export const SweepCombination = Type.Object(
   {
     values: Values,
-    children: Type.Integer({ minimum: 0, description: 'Of this combination' }),
+    children: Type.Integer({ minimum: 0, description: 'Number of children of this combination.' }),
     succeeded: Count,
     failed: Count,
     metrics: Type.Record(
@@ -264,32 +283,35 @@ export const SweepCombination = Type.Object(
         {
           mean: Nullable,
           std: Type.Union([Type.Number(), Type.Null()], {
-            description: 'Sample standard deviation (n - 1); null below two values',
+            description: 'Sample standard deviation (n - 1); null for fewer than two values.',
           }),
-          n: Type.Integer({ minimum: 0, description: 'Succeeded children with a finite value' }),
+          n: Type.Integer({ minimum: 0, description: 'Number of succeeded children with a finite value.' }),
           min: Nullable,
           max: Nullable,
           interval: Type.Union(
             [Type.Object({ low: Type.Number(), high: Type.Number() }, strict), Type.Null()],
             {
               description:
-                "95 % confidence interval of the mean by Student's t, that of a success rate cut at 0 and 1; null below two values",
+                "95 % confidence interval of the mean by Student's t, limited to 0 and 1 for a success rate; null for fewer than two values.",
             },
           ),
         },
         strict,
       ),
-      { description: 'Last values of succeeded children' },
+      { description: 'Statistics of the last values of succeeded children, by metric.' },
     ),
     rows: Type.Object(
       { exact: Count, rounding: Count, wrong: Count, unverifiable: Count },
-      { ...strict, description: 'Verified rows of all children' },
+      { ...strict, description: 'Verified rows of all children of the combination.' },
     ),
-    customCode: Type.Boolean({ description: "Its overrides load code that is not the recipe's" }),
-    gpuSeconds: Type.Number({ description: 'GPUs times the time from first start to end (or now)' }),
-    cpuSeconds: Type.Number({ description: 'CPUs times the same' }),
+    customCode: Type.Boolean({
+      description: 'Whether the overrides load code that does not belong to the recipe.',
+    }),
+    gpuSeconds: Type.Number({ description: 'GPU seconds from the first start to the end, or until now.' }),
+    cpuSeconds: Type.Number({ description: 'CPU seconds from the first start to the end, or until now.' }),
     reference: Type.Union([Type.Record(Type.String(), Type.Number()), Type.Null()], {
-      description: 'Published figures of the same setting, by metric and in its unit; null: none are known',
+      description:
+        'Published figures for the same setting, by metric and in its unit; null if there are none.',
     }),
   },
   strict,
@@ -300,7 +322,7 @@ export type SweepCombination = Static<typeof SweepCombination>;
 /** A page of combinations, in the order of their first child. */
 export const SweepComparison = Type.Object(
   {
-    over: Type.Array(Type.String(), { description: 'Axes that were aggregated over' }),
+    over: Type.Array(Type.String(), { description: 'Axes over which the values are aggregated.' }),
     metrics: Type.Array(Type.String()),
     items: Type.Array(SweepCombination),
     next: Cursor,

@@ -12,36 +12,38 @@ export const EstimatorSpec = Type.Object(
         minimum: 0,
         maximum: 64,
         description:
-          'hgpo: K, the number of previous states that must agree as well; as the environment has it where it is left out',
+          'hgpo: K, the number of previous states that must also match. Default: the history length of the environment.',
       }),
     ),
     mode: Type.Optional(
       Type.Union([Type.Literal('mean_std_norm'), Type.Literal('mean_norm')], {
-        description: 'hgpo, gigpo: divide by the deviation, or not',
+        description: 'hgpo, gigpo: whether to divide by the standard deviation.',
       }),
     ),
     lengthWeightAlpha: Type.Optional(
       Type.Number({
         minimum: -16,
         maximum: 16,
-        description: 'hgpo: exponent of the weights of longer histories',
+        description: 'hgpo: exponent of the weights of longer histories.',
       }),
     ),
     baseGroup: Type.Optional(
-      Type.Boolean({ description: 'hgpo: add the comparison of whole trajectories as a level' }),
+      Type.Boolean({ description: 'hgpo: whether to add the comparison of whole trajectories as a level.' }),
     ),
     stepAdvantageWeight: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 100, description: 'gigpo: weight of the step term' }),
+      Type.Number({ minimum: 0, maximum: 100, description: 'gigpo: weight of the step advantage.' }),
     ),
-    normalizeByStd: Type.Optional(Type.Boolean({ description: 'grpo: divide by the deviation' })),
+    normalizeByStd: Type.Optional(
+      Type.Boolean({ description: 'grpo: whether to divide by the standard deviation.' }),
+    ),
     gamma: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1, description: 'Discount of one environment step' }),
+      Type.Number({ minimum: 0, maximum: 1, description: 'Discount factor of one environment step.' }),
     ),
     invalidActionPenalty: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 100,
-        description: 'Subtracted from the return of a step whose action was not valid',
+        description: 'Penalty that is subtracted from the return of a step with an invalid action.',
       }),
     ),
   },
@@ -56,7 +58,7 @@ export const LocalSpec = Type.Object(
     estimator: EstimatorSpec,
     observations: Type.Optional(
       Type.Union([Type.Literal('digests'), Type.Literal('texts')], {
-        description: 'What of an observation leaves the cluster',
+        description: 'How observations are recorded: as digests only, or as texts.',
       }),
     ),
     environment: Type.Optional(
@@ -68,7 +70,7 @@ export const LocalSpec = Type.Object(
             Type.Integer({
               minimum: 0,
               maximum: 8,
-              description: 'Previous observations that the policy sees',
+              description: "Number of previous observations in the policy's input.",
             }),
           ),
         },
@@ -80,7 +82,7 @@ export const LocalSpec = Type.Object(
         {
           groups: Type.Optional(Type.Integer({ minimum: 1, maximum: 256 })),
           groupSize: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 256, description: 'Trajectories per group' }),
+            Type.Integer({ minimum: 1, maximum: 256, description: 'Number of trajectories per group.' }),
           ),
         },
         strict,
@@ -99,18 +101,18 @@ export const LocalSpec = Type.Object(
             Type.Integer({
               minimum: 0,
               maximum: 100000,
-              description: 'Steps between checkpoints; 0: at the end only',
+              description: 'Steps between checkpoints; 0 saves only at the end.',
             }),
           ),
           evaluateEvery: Type.Optional(
             Type.Integer({
               minimum: 0,
               maximum: 100000,
-              description: 'Steps between evaluations; 0: before and after only',
+              description: 'Steps between evaluations; 0 evaluates only before and after the training.',
             }),
           ),
           stepDelaySeconds: Type.Optional(
-            Type.Number({ minimum: 0, maximum: 600, description: 'Waits that long in each step' }),
+            Type.Number({ minimum: 0, maximum: 600, description: 'Seconds to wait in each step.' }),
           ),
         },
         strict,

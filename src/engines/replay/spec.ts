@@ -27,25 +27,28 @@ export const ReplaySpec = Type.Object(
             Type.Integer({
               minimum: 0,
               maximum: 100000,
-              description: 'Batches to stream, the record being repeated; 0: as many as it holds',
+              description:
+                'Number of batches to stream; the recording repeats if necessary. 0 streams each recorded batch once.',
             }),
           ),
           delaySeconds: Type.Optional(
-            Type.Number({ minimum: 0, maximum: 600, description: 'Between two batches' }),
+            Type.Number({ minimum: 0, maximum: 600, description: 'Seconds between two batches.' }),
           ),
           stopAfter: Type.Optional(
             Type.Integer({
               minimum: 0,
               maximum: 100000,
-              description: 'Ends early after so many batches; 0: does not',
+              description: 'Number of batches after which the replay ends early; 0 means never.',
             }),
           ),
           exitCode: Type.Optional(Type.Integer({ minimum: 0, maximum: 255 })),
           logLines: Type.Optional(
-            Type.Integer({ minimum: 0, maximum: 1000000, description: 'Log lines with each batch' }),
+            Type.Integer({ minimum: 0, maximum: 1000000, description: 'Number of log lines per batch.' }),
           ),
           hang: Type.Optional(
-            Type.Boolean({ description: 'After the last batch, goes on until it is stopped' }),
+            Type.Boolean({
+              description: 'Whether the replay continues after the last batch until it is stopped.',
+            }),
           ),
           ignoreSigterm: Type.Optional(Type.Boolean()),
         },

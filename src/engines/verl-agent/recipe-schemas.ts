@@ -38,10 +38,10 @@ export const RecipeDetail = Type.Object(
         ...command,
         dataPreparation: Type.Object(
           { program: Type.String(), arguments: Type.Array(Type.String()) },
-          { ...strict, description: 'What the script runs first' },
+          { ...strict, description: 'Command that the script runs first.' },
         ),
       },
-      { ...strict, description: 'As the script passes it, to the letter; placeholders stand as they are' },
+      { ...strict, description: 'Arguments exactly as the script passes them, with its placeholders.' },
     ),
     corrected: Type.Object(
       {
@@ -49,19 +49,21 @@ export const RecipeDetail = Type.Object(
         corrections: Type.Array(Type.Unsafe<Static<typeof PlanCorrection>>({ $ref: 'PlanCorrection#' })),
         checks: Type.Array(Type.Unsafe<Static<typeof PlanCheck>>({ $ref: 'PlanCheck#' })),
       },
-      { ...strict, description: 'As it is run here' },
+      { ...strict, description: 'The plan as Echelon runs it.' },
     ),
     spec: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
     fields: Type.Array(
       Type.Object(
         {
-          field: Type.String({ description: 'JSON pointer into the spec' }),
-          keys: Type.Array(Type.String(), { description: 'What it sets in the merged configuration' }),
-          value: Type.Unknown({ description: 'Where it is left out; null: unset' }),
+          field: Type.String({ description: 'JSON pointer into the spec.' }),
+          keys: Type.Array(Type.String(), {
+            description: 'Keys of the merged configuration that the field sets.',
+          }),
+          value: Type.Unknown({ description: 'Default of the field; null if unset.' }),
         },
         strict,
       ),
-      { description: "The spec's fields that set something of the configuration" },
+      { description: 'Fields of the spec that set keys of the configuration.' },
     ),
   },
   { ...strict, $id: 'Recipe' },
@@ -82,7 +84,7 @@ export const PresetList = Type.Object(
   { ...strict, $id: 'PresetList' },
 );
 
-const Percent = Type.Optional(Type.Number({ description: 'Per cent' }));
+const Percent = Type.Optional(Type.Number({ description: 'Success rate in per cent.' }));
 
 /** A preset: its trainings, each with its evaluations and what the paper has for them. */
 export const PresetDetail = Type.Object(
@@ -100,7 +102,7 @@ export const PresetDetail = Type.Object(
               webshopScore: Percent,
               webshopSuccess: Percent,
             },
-            { ...strict, description: "The paper's" },
+            { ...strict, description: 'Figures of the paper.' },
           ),
           train: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
           evaluations: Type.Array(Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' })),

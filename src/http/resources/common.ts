@@ -19,7 +19,7 @@ export const NEW_WORK_REFUSALS = [
 export const SWEEP_ACCEPTED = {
   202: {
     description: 'Accepted',
-    headers: { Location: { type: 'string', description: 'Path of the sweep' } },
+    headers: { Location: { type: 'string', description: 'Path of the sweep.' } },
     content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
   },
 } as const;
@@ -27,21 +27,23 @@ export const SWEEP_ACCEPTED = {
 /** Query of a list: a page of it. */
 export const PageQuery = {
   cursor: Type.Optional(
-    Type.String({ maxLength: 1000, description: '`next` of the page before; left out: the first page' }),
+    Type.String({ maxLength: 1000, description: '`next` of the previous page. Default: the first page.' }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 where it is left out' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, description: 'Maximum number of items per page. Default: 50.' }),
+  ),
 };
 
 /** Query of a list: what belongs to a project. */
 export const ProjectQuery = {
-  project: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Only of this project' })),
+  project: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 63, description: 'Return only items of this project.' }),
+  ),
 };
 
 const CancelBody = Type.Object(
   {
-    reason: Type.Optional(
-      Type.String({ maxLength: 200, description: 'Why, for whoever reads the state; kept with it' }),
-    ),
+    reason: Type.Optional(Type.String({ maxLength: 200, description: 'Reason to show with the state.' })),
   },
   strict,
 );
@@ -63,13 +65,13 @@ export function namesQuery(maxItems: number, description: string) {
 
 /** Path parameters of everything below an experiment. */
 export const ExperimentParams = Type.Object(
-  { id: Type.String({ description: "The experiment's id" }) },
+  { id: Type.String({ description: 'Id of the experiment.' }) },
   strict,
 );
 
 /** `after` of the endpoints that read a stream. */
 export const AfterParam = Type.Optional(
-  Type.String({ description: 'Only what was recorded behind this stream id' }),
+  Type.String({ description: 'Return only entries after this stream id.' }),
 );
 
 /**

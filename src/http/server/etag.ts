@@ -33,7 +33,7 @@ const IF_NONE_MATCH = {
   'if-none-match': {
     type: 'string',
     maxLength: 4096,
-    description: 'ETags that are known: answered 304 where one fits',
+    description: 'Known ETags. If one matches, the response is 304.',
   },
 };
 const IF_MATCH = {
@@ -41,22 +41,22 @@ const IF_MATCH = {
     type: 'string',
     maxLength: 4096,
     description:
-      'ETags of GET on this path: refused with 412 where none of them is that of the present record',
+      'ETags from GET of this path. If none matches the current record, the response is 412 `precondition-failed`.',
   },
 };
-const ETAG = { ETag: { type: 'string', description: 'Strong validator of this answer' } };
+const ETAG = { ETag: { type: 'string', description: 'Strong validator of this response.' } };
 const REVISION_TAG = {
   ETag: {
     type: 'string',
     description:
-      'Stands for what people decide of it, and changes only with that: to be sent as If-Match. What it reports of itself changes without it',
+      'Validator for If-Match. It changes only with fields that users set, not with fields that the system reports.',
   },
 };
 const IF_NONE_MATCH_PASSED_OVER = {
   'if-none-match': {
     type: 'string',
     maxLength: 4096,
-    description: 'Passed over: what it reports of itself changes without its ETag',
+    description: 'Ignored, because reported fields change without a new ETag.',
   },
 };
 
@@ -170,7 +170,11 @@ function documentRead(route: RouteOptions): void {
   } as object;
   schema.response = withHeaders(schema.response ?? {}, byRevision ? REVISION_TAG : ETAG);
   if (!byRevision)
-    schema.response[304] = { description: 'It is the answer that is known', headers: ETAG, type: 'null' };
+    schema.response[304] = {
+      description: 'The record has not changed since the ETag.',
+      headers: ETAG,
+      type: 'null',
+    };
 }
 
 function documentChange(route: RouteOptions): void {

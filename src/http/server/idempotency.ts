@@ -29,8 +29,8 @@ const TOLD = ['content-type', 'location'];
 const EFFECT = {
   stored:
     'A request that is repeated with its key within 24 hours, by the same caller, is answered as the first one was, and not carried out again (`Idempotency-Replayed: true`). Faults (5xx) are not kept. While the first one is being carried out, a repetition is answered 409 `idempotency-in-progress`.',
-  own: 'A request that is repeated with its key and body, by the same caller, makes nothing again and is answered as the first one was',
-  ignored: 'Taken, and without effect: this request stores nothing and may be repeated',
+  own: 'Key that identifies the request. Repeating the request with the same key and body has no further effect and returns the first response.',
+  ignored: 'Accepted without effect, because the request stores nothing.',
   secret:
     'A request that is repeated with its key within 24 hours, by the same caller, is not carried out again: it is answered 409 `idempotency-conflict`, since the first answer carried a secret, which is not kept',
 } as const;
@@ -110,7 +110,10 @@ function document(route: RouteOptions): void {
   if (effect === 'ignored') return;
   schema.response = withProblems(schema.response ?? {}, effect === 'own' ? OWN_CONFLICTS : CONFLICTS);
   if (effect !== 'stored') return;
-  const replayed = { type: 'string', description: 'true: the answer to an earlier request with this key' };
+  const replayed = {
+    type: 'string',
+    description: '`true` if this is the response to an earlier request with the same key.',
+  };
   schema.response = withHeaders(schema.response, { 'Idempotency-Replayed': replayed });
 }
 

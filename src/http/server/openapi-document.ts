@@ -19,9 +19,9 @@ const Count = { type: 'integer', minimum: 0 };
 
 /** What every answer says of the limit of requests. */
 const RATE_HEADERS: Record<string, { description: string; schema: object }> = {
-  'X-RateLimit-Limit': { description: 'Requests that one window takes', schema: Count },
-  'X-RateLimit-Remaining': { description: 'Requests that are left in this window', schema: Count },
-  'X-RateLimit-Reset': { description: 'Seconds until the next window', schema: Count },
+  'X-RateLimit-Limit': { description: 'Maximum number of requests per window.', schema: Count },
+  'X-RateLimit-Remaining': { description: 'Number of requests left in the current window.', schema: Count },
+  'X-RateLimit-Reset': { description: 'Seconds until the next window.', schema: Count },
 };
 
 /** Bodies that are accepted as they stand, by operation. */

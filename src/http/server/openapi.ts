@@ -40,19 +40,19 @@ const description = (
   limits: Limits,
 ): string => `Echelon runs HGPO experiments on Ray clusters and recomputes every advantage batch.
 
-Requests carry \`Authorization: Bearer <API key or token>\`; browsers sign in at /login. Each route names the scope that a key
-needs (\`security\`). For a key that is bound to a project, what belongs to another is not there. Bodies are strict JSON: nothing is
-coerced, dropped or filled in; unknown and duplicate keys are errors. Every error is a problem document (RFC 9457)
-with a stable \`code\`, documented at \`/errors/{code}\`.
+Send \`Authorization: Bearer API_KEY\`, or sign in at /login in a browser. Each operation names the required scope
+(\`security\`). A key that is bound to a project does not see resources of other projects. Bodies are strict JSON: unknown
+and duplicate keys are errors, and no value is converted. Every error is a problem document (RFC 9457) with a stable
+\`code\`, documented at \`/errors/{code}\`.
 
-Lists are pages: send \`next\` of one as \`cursor\` of the following one, with the same filters, until it is null. Every
-POST takes an \`Idempotency-Key\`, which belongs to its caller. One record answers an \`ETag\`. PATCH and DELETE with an
-\`If-Match\` that no longer fits are answered 412; the ETag of what can be changed changes only with what people decide.
-Of other records \`If-None-Match\` is answered 304.
+Lists are paged: send \`next\` of a page as \`cursor\` of the next request, with the same filters, until it is null. Every
+POST accepts an \`Idempotency-Key\`, which is private to the caller. A single record has an \`ETag\`. PATCH and DELETE with an
+outdated \`If-Match\` get 412. The ETag of a record that users can change is altered only by changes of users. Other
+records support \`If-None-Match\` with 304.
 
-Limits: a body of ${limits.bodyBytes / 1024} kB, headers of ${limits.headerBytes / 1024} kB, ${limits.requests} requests in ${limits.requestWindowMs / 1000} s and ${limits.streams} open
-event streams for each key or token, ${limits.failedSignIns} failed sign-ins in a minute for each address and for each key that is tried. A request must have arrived within
-${limits.requestTimeoutMs / 1000} s. A stream's client that has not taken what waits for it for ${limits.stallMs / 1000} s is cut and goes on with Last-Event-ID.`;
+Limits: ${limits.bodyBytes / 1024} kB for a body and ${limits.headerBytes / 1024} kB for headers. Each key or token may send ${limits.requests} requests in ${limits.requestWindowMs / 1000} s and open ${limits.streams} event
+streams. Each address, and each key that is tried, may fail to sign in ${limits.failedSignIns} times a minute. A request must arrive within
+${limits.requestTimeoutMs / 1000} s. If the client of an event stream reads nothing for ${limits.stallMs / 1000} s, the stream is closed; reconnect with Last-Event-ID.`;
 
 /** The OpenAPI 3.1 document at /openapi.json, made from the routes' own schemas, and its page at /docs. */
 export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Promise<void> {
@@ -88,7 +88,7 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
 function anySpec(engines: ReturnType<typeof allEngines>): object {
   return {
     $id: 'ExperimentSpec',
-    description: 'What a person submits; `engine` says which one of these.',
+    description: 'Experiment spec. `engine` selects the schema.',
     oneOf: engines.map(({ schema }) => ({ $ref: `${schema.$id}#` })),
     discriminator: {
       propertyName: 'engine',
@@ -113,22 +113,22 @@ function documentHead(version: string, limits: Limits) {
     servers: [{ url: '/' }],
     security: [{ token: [] }, { session: [] }],
     tags: [
-      { name: 'experiments', description: 'Submit, read, cancel' },
-      { name: 'sweeps', description: 'One spec, many values' },
-      { name: 'streams', description: 'What an experiment reports' },
-      { name: 'verification', description: 'What was found of its advantages' },
-      { name: 'recipes', description: "verl-agent's recipes, and presets of the paper's tables" },
-      { name: 'queue', description: 'The line and the clusters' },
-      { name: 'clusters', description: 'Ray clusters: add, drain, remove' },
-      { name: 'access', description: 'Projects, API keys, the audit log' },
-      { name: 'service', description: 'This program itself' },
+      { name: 'experiments', description: 'Submit, read and cancel experiments' },
+      { name: 'sweeps', description: 'Run one spec with many values' },
+      { name: 'streams', description: 'Events, metrics and logs of experiments' },
+      { name: 'verification', description: 'Verification reports, batches and rules' },
+      { name: 'recipes', description: "Recipes of verl-agent, and presets for the paper's tables" },
+      { name: 'queue', description: 'The queue of experiments' },
+      { name: 'clusters', description: 'Add, drain and remove Ray clusters' },
+      { name: 'access', description: 'Projects, API keys and the audit log' },
+      { name: 'service', description: 'Health, sign-in and documentation' },
     ],
     components: {
       securitySchemes: {
         token: {
           type: 'http' as const,
           scheme: 'bearer',
-          description: 'An API key, or a token of the configuration',
+          description: 'An API key, or a token from the settings',
         },
         session: { type: 'apiKey' as const, in: 'cookie', name: 'echelon_session' },
       },

@@ -23,9 +23,9 @@ interface Documented {
 }
 
 const RETRY_AFTER = {
-  'Retry-After': { type: 'integer', description: 'Seconds until another try makes sense' },
+  'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try.' },
 };
-const CHALLENGE = { 'WWW-Authenticate': { type: 'string', description: 'How to sign in' } };
+const CHALLENGE = { 'WWW-Authenticate': { type: 'string', description: 'Authentication scheme.' } };
 
 /** The error answers of a route: one for each status, which names the codes behind it. */
 export function problems(...codes: ErrorCode[]) {

@@ -18,9 +18,9 @@ const text = (description: string) =>
 const Query = Type.Object(
   {
     ...PageQuery,
-    caller: text('Only what this key or token did, by its id'),
-    action: text('Only this operation, e.g. cancelExperiment'),
-    target: text('Only what was done to this id or name'),
+    caller: text('Return only entries of the key or token with this id.'),
+    action: text('Return only entries of this operation, e.g. cancelExperiment.'),
+    target: text('Return only entries about the resource with this id or name.'),
   },
   strict,
 );
@@ -34,7 +34,7 @@ export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
       config: { policy: { ...READ, scope: 'admin' } },
       schema: {
         operationId: 'listAudit',
-        summary: 'Who changed what, and who was refused; the newest first',
+        summary: 'List the audit log, newest first',
         description: `The last ${AUDIT_ENTRIES.toLocaleString('en')} entries of ${AUDIT_DAYS} days. A page looks at ${MAX_READ} entries at most: with a filter it may be short, and \`next\` leads on.`,
         tags: ['access'],
         querystring: Query,

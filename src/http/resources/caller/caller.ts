@@ -13,7 +13,7 @@ export function addCaller(app: App): void {
       config: { policy: READ },
       schema: {
         operationId: 'getCaller',
-        summary: 'Who your key or cookie makes you, and what you may do',
+        summary: 'Get the caller: name, project and scopes of the current credentials',
         tags: ['access'],
         response: {
           200: Type.Object(
@@ -21,7 +21,7 @@ export function addCaller(app: App): void {
               id: Type.String(),
               name: Type.String(),
               project: Type.Union([Type.String(), Type.Null()], {
-                description: 'The only project that you see; null: all of them',
+                description: 'Project to which the caller is bound; null means all projects.',
               }),
               scopes: Type.Array(Type.Enum([...SCOPES], { type: 'string' })),
             },

@@ -9,9 +9,9 @@ import type { RouteDeps } from '../../server/deps.ts';
 /** The answer 202 of a request that begins a command. */
 export const accepted = {
   202: {
-    description: 'A dispatcher will do it',
+    description: 'Accepted; a dispatcher will run the command.',
     headers: {
-      Location: { type: 'string', description: 'Path of the command: poll it until its state is final' },
+      Location: { type: 'string', description: 'Path of the command. Poll it until its state is final.' },
     },
     content: { 'application/json': { schema: { $ref: 'Command#' } } },
   },

@@ -9,7 +9,7 @@ import { problems } from '../../server/responses.ts';
 import { accepted, beginCommand, clusterOf } from './begin-command.ts';
 import { clusterView, clusterViews } from './cluster-views.ts';
 
-const ClusterParams = Type.Object({ name: Type.String({ description: "The cluster's name" }) }, strict);
+const ClusterParams = Type.Object({ name: Type.String({ description: 'Name of the cluster.' }) }, strict);
 
 /** GET and POST /v1/clusters, GET and DELETE one, POST its drain. */
 export function addClusters(app: App, deps: RouteDeps): void {
@@ -26,9 +26,9 @@ function addReads(app: App, deps: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'listClusters',
-        summary: 'Clusters and their capacity',
+        summary: 'List clusters with their capacity',
         description:
-          'By name. Free of a node is its total less the larger of what Ray counts as used and what we handed out. A key that is bound to a project is told of its own experiments there only.',
+          'Sorted by name. The free resources of a node are its total minus the larger of: used according to Ray, allocated by Echelon. A key that is bound to a project sees only the experiments of that project.',
         tags: ['clusters'],
         response: { 200: { $ref: 'ClusterList#' }, ...problems() },
       },
@@ -42,8 +42,8 @@ function addReads(app: App, deps: RouteDeps): void {
       config: { policy: { ...READ, concurrency: 'cluster' } },
       schema: {
         operationId: 'getCluster',
-        summary: 'One cluster',
-        description: 'What it has, what is used and handed out, and whether its ray-worker answers.',
+        summary: 'Get a cluster',
+        description: 'Returns the resources (total, used, allocated) and whether the ray-worker answers.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
@@ -63,9 +63,9 @@ function addAdd(app: App, deps: RouteDeps): void {
       config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'addCluster',
-        summary: 'Add a Ray cluster, or bring one up to date',
+        summary: 'Add or update a Ray cluster',
         description:
-          "Nothing of ours needs to be installed there: a dispatcher connects to Ray's client server, starts the ray-worker (or replaces an older one, whose experiments go on) and sees that it can be reached. Ends draining.",
+          "The cluster needs no installation. A dispatcher connects to Ray's client server and starts the ray-worker, or replaces an older one, whose experiments continue. Then it checks that the ray-worker is reachable. Adding a cluster ends its draining.",
         tags: ['clusters'],
         body: AddCluster,
         response: {
@@ -101,9 +101,9 @@ function addDrain(app: App, deps: RouteDeps): void {
       config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'drainCluster',
-        summary: 'Let nothing new start on a cluster',
+        summary: 'Drain a cluster',
         description:
-          'What runs there goes on. Resuming it, or adding the cluster again, ends it. Takes no body.',
+          'No experiment starts on the cluster. Running experiments continue to their end. Resuming or adding the cluster ends the drain. The request has no body.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { ...accepted, ...problems('cluster-not-found') },
@@ -126,9 +126,9 @@ function addRemove(app: App, deps: RouteDeps): void {
       config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
       schema: {
         operationId: 'removeCluster',
-        summary: 'Remove a cluster on which nothing runs, and end its ray-worker',
+        summary: 'Remove an idle cluster and stop its ray-worker',
         description:
-          'Asked for again while it is under way, it is the same command. Experiments that wait for the cluster go on waiting.',
+          'A repeated request returns the running command. Experiments that need the cluster stay queued.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { ...accepted, ...problems('cluster-not-found', 'cluster-busy') },

@@ -75,9 +75,9 @@ function addChange(app: App, deps: RouteDeps): void {
       config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
       schema: {
         operationId: 'changeCluster',
-        summary: 'Change the labels of a cluster, whether it backfills, or from where specs may load code',
+        summary: 'Change the labels, backfill or code paths of a cluster',
         description:
-          'Labels and code paths are replaced as a whole. What is left out stays as it is; what is set stays over the next `clusters add`.',
+          'Labels and code paths are replaced as a whole. Omitted fields do not change. The values also remain after the next `clusters add`.',
         tags: ['clusters'],
         params: ClusterParams,
         body: ClusterChange,

@@ -16,8 +16,9 @@ export function addClusterPreflight(app: App, deps: RouteDeps): void {
       config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'preflightCluster',
-        summary: 'Look at a cluster: its nodes, what they see, and what is installed there',
-        description: 'Takes no body, and no GPU.',
+        summary: 'Check a cluster: its nodes, shared directory and packages',
+        description:
+          'Checks the nodes, their shared directory and the installed packages. Allocates no GPU. The request has no body.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { ...accepted, ...problems('cluster-not-found') },

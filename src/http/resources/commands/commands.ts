@@ -15,8 +15,8 @@ export function addCommands(app: App, { store }: RouteDeps): void {
       config: { policy: { ...READ, concurrency: 'digest', scope: 'admin' } },
       schema: {
         operationId: 'getCommand',
-        summary: 'A command on a cluster: what was done so far, and what was found',
-        description: 'Kept for a week after its end.',
+        summary: 'Get the state and findings of a cluster command',
+        description: 'The record is retained for a week after its end.',
         tags: ['clusters'],
         params: CommandParams,
         response: { 200: { $ref: 'Command#' }, ...problems('not-found') },

@@ -16,40 +16,42 @@ const Query = Type.Object(
   {
     after: Type.Optional(
       Type.String({
-        description: 'Only what comes behind this id; 0: from the first. Left out: what comes from now on',
+        description: 'Return only entries after this id; 0 starts with the first. Default: new entries only.',
       }),
     ),
   },
   strict,
 );
 const Headers = Type.Object({
-  'last-event-id': Type.Optional(Type.String({ description: 'Wins over `after`' })),
+  'last-event-id': Type.Optional(
+    Type.String({ description: 'Stream id after which to continue. Takes precedence over `after`.' }),
+  ),
 });
 const response = {
   200: {
     description:
-      'A stream of events; `data` of the first, `start`, is a FeedStart, and that of each other a FeedMessage',
+      'Stream of events; `data` of the first event, `start`, is a FeedStart, and of each other a FeedMessage.',
     content: {
       'text/event-stream': { schema: { anyOf: [{ $ref: 'FeedMessage#' }, { $ref: 'FeedStart#' }] } },
     },
   },
 } as const;
 const DESCRIPTION =
-  'Changes of state, batches in which something is wrong, rules that fired, and the counts of sweeps, each once and in order. It begins with an event `start`, whose id is the place from which on it tells. Send the last id back as Last-Event-ID (or `after`) to go on behind it. The newest few thousand are kept: where what you ask for is not kept any more, the answer is 410 and says where to go on. It does not end by itself.';
+  'Streams state changes, batches with wrong rows or errors, fired rules and counts of sweeps, each once and in order. The first event is `start`, with the position after which the stream begins. Send the last id as Last-Event-ID (or `after`) to continue. Only the newest few thousand entries are retained; an older position gets 410 and the id from which to continue. The stream does not end by itself.';
 
 const PROJECT_SCHEMA = {
   operationId: 'streamProjectEvents',
-  summary: 'What happens in a project, as it arises (server-sent events)',
+  summary: 'Stream the events of a project (server-sent events)',
   description: DESCRIPTION,
   tags: ['streams'],
-  params: Type.Object({ name: Type.String({ description: "The project's name" }) }, strict),
+  params: Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict),
   querystring: Query,
   headers: Headers,
   response: { ...response, ...problems('project-not-found', 'invalid-cursor', 'history-trimmed') },
 };
 const ALL_SCHEMA = {
   operationId: 'streamAllEvents',
-  summary: 'What happens in all projects, as it arises (server-sent events)',
+  summary: 'Stream the events of all projects (server-sent events)',
   description: `${DESCRIPTION} For callers that are bound to no project; ids are not those of a project's feed.`,
   tags: ['streams'],
   querystring: Query,

@@ -16,9 +16,9 @@ export function addArtifacts(app: App, { store, settings }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'listArtifacts',
-        summary: 'What an experiment left on its cluster: its checkpoints, in the order of their making',
+        summary: 'List the checkpoints of an experiment, oldest first',
         description:
-          'Every one that was registered, over all attempts; the last 10,000 at most. Whether it is still there is for the cluster to say.',
+          'Lists the registered checkpoints of all attempts, at most the last 10,000. Echelon does not check whether the files still exist.',
         tags: ['experiments'],
         params: ExperimentParams,
         querystring: Type.Object(PageQuery, strict),

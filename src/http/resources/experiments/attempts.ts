@@ -11,9 +11,9 @@ export function addAttempts(app: App, { store }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'listAttempts',
-        summary: 'Attempts of an experiment, from the first',
+        summary: 'List the attempts of an experiment, oldest first',
         description:
-          'A new attempt begins where the one before was lost, or ended by a cause outside of it. Numbers only rise.',
+          'A new attempt starts if the previous one was lost or ended by an external cause. Attempt numbers only increase.',
         tags: ['experiments'],
         params: ExperimentParams,
         response: { 200: { $ref: 'AttemptList#' }, ...problems('not-found') },

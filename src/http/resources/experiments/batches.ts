@@ -15,9 +15,9 @@ const Number32 = { minimum: 1, maximum: 2 ** 31 - 1 } as const;
 /** Path parameters of one batch. */
 export const BatchParams = Type.Object(
   {
-    id: Type.String({ description: "The experiment's id" }),
-    attempt: Type.Integer({ ...Number32, description: "The attempt's number, from 1" }),
-    batch: Type.Integer({ ...Number32, description: "The batch's number within the attempt, from 1" }),
+    id: Type.String({ description: 'Id of the experiment.' }),
+    attempt: Type.Integer({ ...Number32, description: 'Number of the attempt, from 1.' }),
+    batch: Type.Integer({ ...Number32, description: 'Number of the batch within the attempt, from 1.' }),
   },
   strict,
 );
@@ -36,9 +36,9 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'listBatches',
-        summary: 'Recorded advantage batches, by attempt and number, with what was found of them in short',
+        summary: 'List recorded advantage batches with a summary of their reports',
         description:
-          'One without a report yet is shown with `verification` null. The whole reports are at …/verification.',
+          '`verification` is null until the batch is verified. The complete reports are at …/verification.',
         tags: ['verification'],
         params: ExperimentParams,
         querystring: Type.Object(PageQuery, strict),
@@ -60,7 +60,7 @@ function addRead(app: App, { store }: RouteDeps): void {
       config: { policy: { ...READ, concurrency: 'digest' } },
       schema: {
         operationId: 'getBatch',
-        summary: 'One recorded batch, with its report',
+        summary: 'Get a recorded batch with its report',
         tags: ['verification'],
         params: BatchParams,
         response: { 200: { $ref: 'BatchDetail#' }, ...problems('not-found') },

@@ -14,14 +14,14 @@ export function addBundles(app: App, { store, verifier, settings, onDemand }: Ro
       config: { policy: READ },
       schema: {
         operationId: 'getBundle',
-        summary: 'A recorded batch as a file that can be verified anywhere',
+        summary: 'Download a recorded batch as a bundle',
         description:
-          'JSON of the format echelon-batch/1 in gzip: the columns, the parameters and the provenance, and under `bundle` where it comes from and the stored report. `echelon verify FILE` gives the same report elsewhere; `echelon estimate` and `echelon compare` estimate it anew.',
+          'Returns gzip-compressed JSON in the format echelon-batch/1: columns, parameters and provenance. The field `bundle` has the origin and the stored report. `echelon verify FILE` produces the same report on any machine; `echelon estimate` and `echelon compare` recompute the estimates.',
         tags: ['verification'],
         params: BatchParams,
         response: {
           200: {
-            description: 'The bundle',
+            description: 'The bundle.',
             content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
           },
           ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),

@@ -24,21 +24,23 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
       exposeHeadRoute: false,
       schema: {
         operationId: 'streamEvents',
-        summary: 'Events as they arise (server-sent events)',
+        summary: 'Stream the events of an experiment (server-sent events)',
         description:
-          'Each event has the stream id as its `id`. Send the last one back as Last-Event-ID (or `after`) to go on behind it: nothing is missed, nothing repeated. After the last event of an ended experiment comes an `end` event; a stream that stops without one is to be taken up again. 204: it has ended and you have everything. Where your key ends, the last event is `closed`, with the reason.',
+          'The `id` of each event is its stream id. Send the last one as Last-Event-ID (or `after`) to continue without loss or repetition. After the last event of an ended experiment, the stream sends `end`; reconnect if it stops without one. Status 204 means that there is nothing more. If the API key becomes invalid, the last event is `closed`, with the reason.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Type.Object({ after: AfterParam }, strict),
         headers: Type.Object({
-          'last-event-id': Type.Optional(Type.String({ description: 'Wins over `after`' })),
+          'last-event-id': Type.Optional(
+            Type.String({ description: 'Stream id after which to continue. Takes precedence over `after`.' }),
+          ),
         }),
         response: {
           200: {
-            description: 'A stream of events; `data` of each is an EventMessage',
+            description: 'Stream of events; `data` of each is an EventMessage.',
             content: { 'text/event-stream': { schema: { $ref: 'EventMessage#' } } },
           },
-          204: { type: 'null', description: 'The experiment has ended and there is no later event' },
+          204: { type: 'null', description: 'The experiment has ended and there is no later event.' },
           ...problems('not-found', 'invalid-cursor'),
         },
       },

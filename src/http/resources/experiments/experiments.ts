@@ -36,8 +36,8 @@ const SpecBody = Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' });
 /** What an accepted experiment is answered. */
 const ACCEPTED = {
   202: {
-    description: 'Accepted; it waits in the line',
-    headers: { Location: { type: 'string', description: 'Path of the experiment' } },
+    description: 'Accepted; the experiment is queued.',
+    headers: { Location: { type: 'string', description: 'Path of the experiment.' } },
     content: { 'application/json': { schema: { $ref: 'Accepted#' } } },
   },
 } as const;
@@ -48,22 +48,28 @@ const ListQuery = Type.Object(
     state: Type.Optional(
       Type.Array(Type.Enum([...STATES], { type: 'string' }), {
         maxItems: STATES.length,
-        description: 'Any of these states; separated by commas, or repeated',
+        description: 'Return only experiments in one of these states, separated by commas or repeated.',
       }),
     ),
     ...ProjectQuery,
-    sweep: Type.Optional(Type.String({ maxLength: 63, description: 'Id of a sweep: its children' })),
+    sweep: Type.Optional(Type.String({ maxLength: 63, description: 'Return only children of this sweep.' })),
     id: Type.Optional(
-      Type.String({ pattern: '^exp-[0-9a-z]{1,20}$', maxLength: 24, description: 'What the id begins with' }),
+      Type.String({ pattern: '^exp-[0-9a-z]{1,20}$', maxLength: 24, description: 'Prefix of the id.' }),
     ),
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'What the name begins with, to the letter' }),
+      Type.String({ minLength: 1, maxLength: 100, description: 'Prefix of the name. It is case-sensitive.' }),
     ),
     submittedFrom: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Submitted at this time or later; ms since 1970' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Return only experiments submitted at or after this time, in ms since 1970.',
+      }),
     ),
     submittedBefore: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Submitted before this time; ms since 1970' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Return only experiments submitted before this time, in ms since 1970.',
+      }),
     ),
   },
   strict,
@@ -105,7 +111,7 @@ function addSubmit(app: App, deps: RouteDeps): void {
         operationId: 'submitExperiment',
         summary: 'Submit an experiment',
         description:
-          'An answer of 202 means that it is on disk. Where the answer is lost, repeat it with its key.',
+          'Status 202 means that the experiment is stored durably. If the response is lost, repeat the request with its Idempotency-Key.',
         tags: ['experiments'],
         body: SpecBody,
         response: {
@@ -128,9 +134,9 @@ function addRerun(app: App, deps: RouteDeps): void {
       config: { policy: { ...CREATE, idempotency: 'own' } },
       schema: {
         operationId: 'rerunExperiment',
-        summary: 'Run an experiment again, as a new one',
+        summary: 'Run an experiment again as a new one',
         description:
-          'From the spec as it was submitted, checked and filled in as a new one is; it starts from the beginning, and `rerunOf` of the new one names the old one. Takes no body.',
+          'Submits the original spec again as a new experiment, which starts from the beginning. Its field `rerunOf` has the id of the old one. The request has no body.',
         tags: ['experiments'],
         params: ExperimentParams,
         response: {
@@ -162,10 +168,10 @@ function addDelete(app: App, { store }: RouteDeps): void {
         operationId: 'deleteExperiment',
         summary: 'Delete an experiment that has ended',
         description:
-          'With its events, metrics, batches and reports; its event logs on the cluster go some time later, its checkpoints stay there. The counts of its sweep stay as they are.',
+          'Deletes the experiment with its events, metrics, batches and reports. Its event logs on the cluster are deleted later; its checkpoints remain. The counts of its sweep do not change.',
         tags: ['experiments'],
         params: ExperimentParams,
-        response: { 204: { description: 'Deleted', type: 'null' }, ...problems('not-found', 'not-ended') },
+        response: { 204: { description: 'Deleted.', type: 'null' }, ...problems('not-found', 'not-ended') },
       },
     },
     async (request, reply) => {
@@ -190,9 +196,9 @@ function addRead(app: App, deps: RouteDeps): void {
       config: { policy: { ...READ, concurrency: 'experiment' } },
       schema: {
         operationId: 'getExperiment',
-        summary: 'One experiment',
+        summary: 'Get an experiment',
         description:
-          'Its state, what it was submitted as and means, and its place in the line while it waits. Where its cluster does not answer, `reason` says so and since when, before its own reason.',
+          'Returns the state, the spec and, while queued, the position in the queue. If the cluster does not respond, `reason` says so first and since when.',
         tags: ['experiments'],
         params: ExperimentParams,
         response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found') },
@@ -214,7 +220,7 @@ function addList(app: App, deps: RouteDeps): void {
         operationId: 'listExperiments',
         summary: 'Experiments, newest first',
         description:
-          'A filter by name or id may have to look at many: a page can hold fewer than `limit`, or none, and still have a `next`.',
+          'With a filter by name or id, a page can have fewer than `limit` items, or none, and still have a `next`.',
         tags: ['experiments'],
         querystring: ListQuery,
         response: { 200: { $ref: 'ExperimentPage#' }, ...problems('invalid-cursor') },
@@ -248,7 +254,7 @@ function addCancel(app: App, deps: RouteDeps): void {
         operationId: 'cancelExperiment',
         summary: 'Cancel an experiment',
         description:
-          'From this answer on no new attempt starts. A running one is stopped: `cancelling` until its end is confirmed. The body may be left out.',
+          'No new attempt starts after this response. A running attempt is stopped; the state is `cancelling` until its end is confirmed. The request body is optional.',
         tags: ['experiments'],
         params: ExperimentParams,
         body: cancelBody,

@@ -14,25 +14,30 @@ import { type LogFilter, logText, readLastLines, readLines } from './log-lines.t
 
 const LARGEST = 2 ** 48;
 const FilterQuery = {
-  attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: LARGEST, description: 'Only of this attempt' })),
+  attempt: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LARGEST, description: 'Return only entries of this attempt.' }),
+  ),
   source: Type.Optional(
-    Type.Enum(['stdout', 'stderr'], { type: 'string', description: 'Only of this pipe of the driver' }),
+    Type.Enum(['stdout', 'stderr'], {
+      type: 'string',
+      description: 'Return only lines of this output of the driver.',
+    }),
   ),
   contains: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Only lines that contain this text, letter by letter; it is no pattern',
+      description: 'Return only lines that contain this text. It is case-sensitive and not a pattern.',
     }),
   ),
 };
 const Since = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: LARGEST, description: 'From the line of this number on' }),
+  Type.Integer({ minimum: 1, maximum: LARGEST, description: 'Number of the first line to return.' }),
 );
 const Query = Type.Object(
   {
     tail: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Only the last lines, so many' }),
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of last lines to return.' }),
     ),
     since: Since,
     after: AfterParam,
@@ -61,16 +66,18 @@ function addLines(app: App, { store }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'getLogs',
-        summary: "Lines of the driver's output",
+        summary: "Lines of the driver's output.",
         description:
-          'From the first line on, or from line `since`, or behind the event `after`, or (`tail`) the last ones; one of these three at most. Lines are numbered over all attempts, those that say what is missing included. A page ends after about 2,000 lines, 2 MB, or 10,000 events that were looked through; go on with `after` while `more` is true. With `contains`, `attempt` or `source` it is a search, of which a caller may have two at once. As text/plain (Accept), the header X-After says where to go on.',
+          'Starts with the first line, line `since`, the event after `after`, or the last `tail` lines; at most one of these is allowed. Lines are numbered over all attempts, including lines that mark gaps. A page ends after about 2,000 lines, 2 MB or 10,000 events. Continue with `after` while `more` is true. With `contains`, `attempt` or `source` the request is a search; a caller may run two at a time. With `Accept: text/plain`, the header X-After has the position.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Query,
         response: {
           200: {
             description: 'A page of lines',
-            headers: { 'X-After': { type: 'string', description: 'As `after`; with text/plain' } },
+            headers: {
+              'X-After': { type: 'string', description: 'Position after this page; with text/plain only.' },
+            },
             content: {
               'application/json': { schema: { $ref: 'LogPage#' } },
               'text/plain': { schema: { type: 'string' } },
@@ -109,7 +116,7 @@ function oneOfThree(): EchelonError {
 }
 
 const DOWNLOADED = {
-  description: 'The log',
+  description: 'The log.',
   headers: {
     'X-Log-Lines': {
       type: 'integer',
@@ -131,9 +138,9 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
       exposeHeadRoute: false,
       schema: {
         operationId: 'downloadLogs',
-        summary: "The driver's output as a file",
+        summary: "Download the driver's output",
         description:
-          'All lines up to now, as they were recorded: nothing in them is made harmless. It counts as an open event stream while it lasts. After an answer that was cut, go on with `since` of the number of lines that are complete, and one.',
+          'Returns all lines up to now as they were recorded, with control characters. The download counts as an open event stream. If it is interrupted, continue with `since` set to the number of complete lines plus one.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Type.Object({ since: Since, ...FilterQuery }, strict),

@@ -25,12 +25,12 @@ const LAST_STEP = 2 ** 32 - 1;
 
 const Names = namesQuery(
   100,
-  'Only these metrics; separated by commas, or repeated. `actor/*`: those that begin with `actor/`',
+  'Names of metrics, separated by commas or repeated. `actor/*` selects all names that begin with `actor/`.',
 );
 const Step = (description: string) => Type.Integer({ minimum: 0, maximum: LAST_STEP, description });
 const ChartQuery = {
-  from: Type.Optional(Step('Only from this step on')),
-  to: Type.Optional(Step('Only up to this step')),
+  from: Type.Optional(Step('First step to return.')),
+  to: Type.Optional(Step('Last step to return.')),
   resolution: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -62,9 +62,9 @@ function addChart(app: App, store: Store): void {
       config: { policy: READ },
       schema: {
         operationId: 'getMetrics',
-        summary: 'Metrics over the steps, as a chart',
+        summary: 'Get a chart of metrics over steps',
         description:
-          'A point stands for one recorded value, or for several that follow each other: its steps, their first, last, smallest, largest and mean value, and how many. Values that are no finite numbers are counted, and shown where they are the first or the last. From the first step that a later attempt reports on, only its values stand. The answer costs the same for a hundred steps and a million. Names that are not known are left out.',
+          'Each point summarizes consecutive recorded values: steps, count, and first, last, smallest, largest and mean value. Non-finite values are counted, and shown if they are first or last. From the first step of a later attempt, only its values count. The cost does not depend on the number of steps. Unknown names are omitted.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Type.Object({ names: Type.Optional(Names), ...ChartQuery }, strict),
@@ -86,8 +86,8 @@ function addComparison(app: App, store: Store): void {
       config: { policy: READ },
       schema: {
         operationId: 'compareMetrics',
-        summary: 'The same metrics of several experiments',
-        description: 'As the chart of each of them, on one resolution.',
+        summary: 'Compare metrics of several experiments',
+        description: 'Returns the chart of each experiment at the same resolution.',
         tags: ['streams'],
         querystring: Type.Object(
           {
@@ -95,7 +95,7 @@ function addComparison(app: App, store: Store): void {
               minItems: 1,
               maxItems: MAX_EXPERIMENTS,
               uniqueItems: true,
-              description: 'Their ids, separated by commas, or repeated',
+              description: 'Ids of the experiments, separated by commas or repeated.',
             }),
             names: Names,
             ...ChartQuery,
@@ -122,8 +122,8 @@ function addNames(app: App, store: Store): void {
       config: { policy: READ },
       schema: {
         operationId: 'getMetricNames',
-        summary: 'Names of all metrics, with their last values',
-        description: 'Every name that was ever reported, also by attempts that were lost.',
+        summary: 'List metric names with their latest values',
+        description: 'Lists every name that any attempt has reported.',
         tags: ['streams'],
         params: ExperimentParams,
         response: { 200: { $ref: 'MetricNames#' }, ...problems('not-found') },
@@ -143,9 +143,9 @@ function addPoints(app: App, store: Store): void {
       config: { policy: READ },
       schema: {
         operationId: 'getMetricPoints',
-        summary: 'Every recorded value of metrics, page by page',
+        summary: 'Get every recorded metric value, page by page',
         description:
-          'At full precision, of all attempts, in the order in which they were recorded. A page ends after 2,000 steps, or behind the step that brings 50,000 values; go on with `after` while `more` is true.',
+          'Returns values of all attempts at full precision, in recorded order. A page ends after 2,000 steps or the step that reaches 50,000 values. Continue with `after` while `more` is true.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Type.Object({ names: Type.Optional(Names), after: AfterParam }, strict),

@@ -19,8 +19,9 @@ export function addPriority(app: App, deps: RouteDeps): void {
       config: { policy: { ...CHANGE, concurrency: 'experiment' } },
       schema: {
         operationId: 'changeExperiment',
-        summary: 'Change the priority of an experiment that waits',
-        description: 'It stands behind those of its new priority that came before it.',
+        summary: 'Change the priority of a queued experiment',
+        description:
+          'The experiment is queued after experiments of the same priority that were submitted earlier.',
         tags: ['experiments'],
         params: ExperimentParams,
         body: Change,

@@ -13,8 +13,8 @@ export function addRules(app: App, { store }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'getRules',
-        summary: 'What an experiment is watched for, and what was found',
-        description: 'A rule fires at most once in an attempt; its evidence says on which values.',
+        summary: 'Get the rules of an experiment and their firings',
+        description: 'A rule fires at most once in an attempt. Its evidence lists the values.',
         tags: ['verification'],
         params: ExperimentParams,
         response: { 200: { $ref: 'ExperimentRules#' }, ...problems('not-found') },

@@ -11,10 +11,14 @@ import { batchOf, createBatchPages } from './batches.ts';
 const Number32 = { maximum: 2 ** 31 - 1 } as const;
 const ExplainQuery = Type.Object(
   {
-    batch: Type.Integer({ minimum: 1, ...Number32, description: "The batch's number, from 1" }),
-    row: Type.Integer({ minimum: 0, ...Number32, description: 'The row, from 0' }),
+    batch: Type.Integer({ minimum: 1, ...Number32, description: 'Number of the batch, from 1.' }),
+    row: Type.Integer({ minimum: 0, ...Number32, description: 'Index of the row, from 0.' }),
     attempt: Type.Optional(
-      Type.Integer({ minimum: 1, ...Number32, description: 'The current one where it is left out' }),
+      Type.Integer({
+        minimum: 1,
+        ...Number32,
+        description: 'Number of the attempt. Default: the current one.',
+      }),
     ),
   },
   strict,
@@ -34,9 +38,9 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'getVerification',
-        summary: 'Counts over all batches, and a page of reports',
+        summary: 'Get verification counts and a page of reports',
         description:
-          'Counts are those of all batches, also of those that are not on the page. A report that is null is still to come.',
+          'Counts cover all batches, not only those of the page. A report is null until its batch is verified.',
         tags: ['verification'],
         params: ExperimentParams,
         querystring: Type.Object(PageQuery, strict),
@@ -65,8 +69,9 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'explainRow',
-        summary: 'How the advantage of one row comes about',
-        description: 'Recomputed from the recorded batch: groups, clusters and weights behind the number.',
+        summary: 'Explain the advantage of a row',
+        description:
+          'Recomputes the row from the recorded batch and returns the groups, clusters and weights that determine its advantage.',
         tags: ['verification'],
         params: ExperimentParams,
         querystring: ExplainQuery,

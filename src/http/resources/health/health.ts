@@ -15,7 +15,7 @@ export function addHealth(app: App, { store }: RouteDeps): void {
       config: { policy: { ...READ, scope: 'public' }, rateLimit: false },
       schema: {
         operationId: 'health',
-        summary: 'The process runs',
+        summary: 'Check that the process runs',
         tags: ['service'],
         security: [],
         response: { 200: Health },
@@ -30,7 +30,7 @@ export function addHealth(app: App, { store }: RouteDeps): void {
       config: { policy: { ...READ, scope: 'public' }, rateLimit: false },
       schema: {
         operationId: 'readiness',
-        summary: 'The process can serve: the store answers',
+        summary: 'Check that the process can serve requests',
         tags: ['service'],
         security: [],
         response: { 200: Health, ...problems('store-unavailable') },

@@ -20,13 +20,13 @@ import { CHANGE, CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { PageQuery } from '../common.ts';
 
-const KeyParams = Type.Object({ id: Type.String({ description: "The key's id" }) }, strict);
+const KeyParams = Type.Object({ id: Type.String({ description: 'Id of the API key.' }) }, strict);
 
 /** Keys that are valid at once at most. */
 const MAX_KEYS = 1000;
 
 const withSecret = {
-  description: 'With its secret, which is shown this once',
+  description: 'Created. Only this response contains the key.',
   content: { 'application/json': { schema: { $ref: 'ApiKeyWithSecret#' } } },
 } as const;
 
@@ -65,8 +65,8 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       config: { policy: { ...READ, scope: 'admin' } },
       schema: {
         operationId: 'listKeys',
-        summary: 'API keys, the newest first, without their secrets',
-        description: 'Keys that were revoked or have expired are shown for another 90 days.',
+        summary: 'List API keys without their secrets, newest first',
+        description: 'Revoked and expired keys are listed for another 90 days.',
         tags: ['access'],
         querystring: Type.Object(PageQuery, strict),
         response: { 200: { $ref: 'ApiKeyList#' }, ...problems('invalid-cursor') },
@@ -95,8 +95,8 @@ function addRead(app: App, { store }: RouteDeps): void {
       config: { policy: { ...READ, scope: 'admin' } },
       schema: {
         operationId: 'getKey',
-        summary: 'One API key, without its secret',
-        description: 'Also one that was revoked or has expired, for another 90 days.',
+        summary: 'Get an API key without its secret',
+        description: 'Revoked and expired keys remain readable for 90 days.',
         tags: ['access'],
         params: KeyParams,
         response: { 200: { $ref: 'ApiKey#' }, ...problems('not-found') },
@@ -117,13 +117,16 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
       config: { policy: { ...CREATE, scope: 'admin', idempotency: 'secret' } },
       schema: {
         operationId: 'createKey',
-        summary: 'Make an API key',
+        summary: 'Create an API key',
         description:
-          'The key is in this answer and nowhere else: only its digest is stored. Where the answer is lost, revoke the key and make another.',
+          'Only this response contains the key; the server stores a digest. If the response is lost, revoke the key and create another.',
         tags: ['access'],
         body: ApiKeyInput,
         response: {
-          201: { ...withSecret, headers: { Location: { type: 'string', description: 'Path of the key' } } },
+          201: {
+            ...withSecret,
+            headers: { Location: { type: 'string', description: 'Path of the API key.' } },
+          },
           ...problems('limit-reached'),
         },
       },
@@ -169,9 +172,9 @@ function addRotate(app: App, { store, clock }: RouteDeps): void {
       config: { policy: { ...CREATE, scope: 'admin', idempotency: 'secret' } },
       schema: {
         operationId: 'rotateKey',
-        summary: 'Give an API key a new secret',
+        summary: 'Rotate the secret of an API key',
         description:
-          'Name, project, scopes and expiry stay. The old secret is accepted for `overlapSeconds` more; streams and cookies that began with it end then. The body may be left out.',
+          'Name, project, scopes and expiry do not change. The old secret is accepted for another `overlapSeconds`; then its event streams and sessions end. The request body is optional.',
         tags: ['access'],
         params: KeyParams,
         // By its type, so that a request without a body, which has none, is not held to the schema.
@@ -209,7 +212,7 @@ function addRevoke(app: App, { store, clock }: RouteDeps): void {
       schema: {
         operationId: 'revokeKey',
         summary: 'Revoke an API key',
-        description: 'From this answer on it is refused; its open event streams end within 5 seconds.',
+        description: 'The key is refused from this response on. Its open event streams end within 5 seconds.',
         tags: ['access'],
         params: KeyParams,
         response: { 200: { $ref: 'ApiKey#' }, ...problems('not-found') },

@@ -14,7 +14,7 @@ import { problems } from '../../server/responses.ts';
 /** Sets the cookie of a caller who is known. */
 type SignIn = (request: FastifyRequest, reply: FastifyReply, known: Known) => void;
 
-const Next = Type.Optional(Type.String({ maxLength: 2000, description: 'Path to go to afterwards' }));
+const Next = Type.Optional(Type.String({ maxLength: 2000, description: 'Path to redirect to afterwards.' }));
 
 /**
  * GET /login: the page, or by a one-time code the cookie at once. POST /login: a token for the cookie. POST /logout.
@@ -84,13 +84,13 @@ function addLoginPost(
       bodyLimit: 8192,
       schema: {
         operationId: 'signIn',
-        summary: 'Exchange a token for a cookie',
+        summary: 'Sign in: exchange an API key for a session cookie',
         tags: ['service'],
         security: [],
         body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }), next: Next }, strict),
         response: {
-          204: { type: 'null', description: 'The cookie is set' },
-          303: { type: 'null', description: 'The same, for a form' },
+          204: { type: 'null', description: 'Signed in; the cookie is set.' },
+          303: { type: 'null', description: 'Signed in by an HTML form; the cookie is set.' },
           ...problems(),
         },
       },
@@ -118,9 +118,12 @@ function addLogout(app: App, { store, clock }: RouteDeps): void {
       errorHandler: answerPerson,
       schema: {
         operationId: 'signOut',
-        summary: 'End every sign-in that was made with this key or token',
+        summary: 'Sign out every session of the current API key',
         tags: ['service'],
-        response: { 303: { type: 'null', description: 'To the sign-in' }, ...problems() },
+        response: {
+          303: { type: 'null', description: 'Signed out; redirect to the sign-in page.' },
+          ...problems(),
+        },
       },
     },
     async ({ credential }, reply) => {

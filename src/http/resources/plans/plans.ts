@@ -15,8 +15,8 @@ export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
       config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
       schema: {
         operationId: 'planExperiment',
-        summary: 'What a spec would run, without running it',
-        description: 'Refuses what submitting it would refuse. Stores nothing.',
+        summary: 'Plan an experiment without running it',
+        description: 'Refuses every spec that a submission would refuse. Stores nothing.',
         tags: ['experiments'],
         body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
         response: {

@@ -14,7 +14,7 @@ import { accepted, beginCommand, commandOf } from '../clusters/begin-command.ts'
 import { labelProblem } from '../plans/label-problem.ts';
 import { requirePlace } from '../plans/require-cluster.ts';
 
-const Params = Type.Object({ id: Type.String({ description: "The preflight's id" }) }, strict);
+const Params = Type.Object({ id: Type.String({ description: 'Id of the preflight.' }) }, strict);
 
 /** POST /v1/preflight, GET /v1/preflight/:id. */
 export function addPreflight(app: App, deps: RouteDeps): void {
@@ -29,9 +29,9 @@ function addBegin(app: App, deps: RouteDeps): void {
       config: { policy: CREATE },
       schema: {
         operationId: 'preflight',
-        summary: 'Say what of a spec would fail, hang or be ignored, before a GPU is taken',
+        summary: 'Check a spec against a cluster before submitting it',
         description:
-          'A dispatcher asks the ray-worker of the cluster that the spec names, else one on which it fits: poll the path until its state is final, then read `findings`. Nothing is submitted and no GPU is taken.',
+          'A dispatcher queries the ray-worker of the cluster in the spec, or else of a cluster with room. Poll the path until the state is final, then read `findings`. Nothing is submitted and no GPU is allocated.',
         tags: ['experiments'],
         body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
         response: {
@@ -86,8 +86,8 @@ function addRead(app: App, { store }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'getPreflight',
-        summary: 'What a preflight has found',
-        description: 'Kept for a week after its end.',
+        summary: 'Get the findings of a preflight',
+        description: 'The record is retained for a week after its end.',
         tags: ['experiments'],
         params: Params,
         response: { 200: { $ref: 'Command#' }, ...problems('not-found') },

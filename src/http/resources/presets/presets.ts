@@ -7,7 +7,7 @@ import type { App } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
-const PresetParams = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
+const PresetParams = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
 
 /** GET /v1/presets and one of them. */
 export function addPresets(app: App): void {
@@ -17,7 +17,7 @@ export function addPresets(app: App): void {
       config: { policy: READ },
       schema: {
         operationId: 'listPresets',
-        summary: "Sweeps that reproduce the paper's tables",
+        summary: "List presets, sweeps that reproduce the paper's tables",
         tags: ['recipes'],
         response: { 200: { $ref: 'PresetList#' }, ...problems() },
       },
@@ -31,7 +31,7 @@ export function addPresets(app: App): void {
       config: { policy: { ...READ, concurrency: 'digest' } },
       schema: {
         operationId: 'getPreset',
-        summary: "A preset: the spec of every run, and the paper's figures for it",
+        summary: "Get a preset: the spec of each run and the paper's figures",
         tags: ['recipes'],
         params: PresetParams,
         response: { 200: { $ref: 'PresetDetail#' }, ...problems('not-found') },

@@ -20,7 +20,7 @@ import { requireCluster } from '../plans/require-cluster.ts';
 import { createFitCheck } from '../sweeps/never-fits.ts';
 import { presetNamed } from './presets.ts';
 
-const Params = Type.Object({ name: Type.String({ description: "The preset's name" }) }, strict);
+const Params = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
 
 /** POST /v1/presets/:name/submit. */
 export function addPresetSubmit(app: App, { store }: RouteDeps): void {
@@ -30,9 +30,9 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       config: { policy: { ...CREATE, idempotency: 'own' } },
       schema: {
         operationId: 'submitPreset',
-        summary: "Reproduce one of the paper's tables by one sweep",
+        summary: 'Submit a preset: reproduce a table of the paper by a sweep',
         description:
-          'Trainings enter the line at once; each evaluation when its own training has succeeded, with the checkpoint of that training. Where a training does not succeed, its evaluations never run.',
+          'Trainings are queued at once. Each evaluation is queued when its training has succeeded, with the checkpoint of that training. If a training does not succeed, its evaluations never run.',
         tags: ['sweeps'],
         params: Params,
         body: SubmitPreset,

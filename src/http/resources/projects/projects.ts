@@ -9,7 +9,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { CHANGE, CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
-const ProjectParams = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
+const ProjectParams = Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict);
 
 /** Projects at most. */
 const MAX_PROJECTS = 1000;
@@ -29,8 +29,8 @@ function addReads(app: App, { store }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'listProjects',
-        summary: 'Projects, by name',
-        description: 'A key that is bound to a project sees that one.',
+        summary: 'List projects by name',
+        description: 'A key that is bound to a project sees only that project.',
         tags: ['access'],
         response: { 200: { $ref: 'ProjectList#' }, ...problems() },
       },
@@ -44,7 +44,7 @@ function addReads(app: App, { store }: RouteDeps): void {
       config: { policy: { ...READ, concurrency: 'project' } },
       schema: {
         operationId: 'getProject',
-        summary: 'One project',
+        summary: 'Get a project',
         tags: ['access'],
         params: ProjectParams,
         response: { 200: { $ref: 'Project#' }, ...problems('project-not-found') },
@@ -65,15 +65,15 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
       config: { policy: { ...CREATE, scope: 'admin' } },
       schema: {
         operationId: 'createProject',
-        summary: 'Make a project',
+        summary: 'Create a project',
         description:
-          'Its name stays; weight, GPU quota and retention can be changed. There can be 1,000 of them.',
+          'The name cannot be changed later; weight, GPU quota and retention can. The limit is 1,000 projects.',
         tags: ['access'],
         body: ProjectInput,
         response: {
           201: {
-            description: 'Made',
-            headers: { Location: { type: 'string', description: 'Path of the project' } },
+            description: 'Created.',
+            headers: { Location: { type: 'string', description: 'Path of the project.' } },
             content: { 'application/json': { schema: { $ref: 'Project#' } } },
           },
           ...problems('project-exists', 'limit-reached'),
@@ -104,7 +104,7 @@ function addChange(app: App, { store }: RouteDeps): void {
       schema: {
         operationId: 'changeProject',
         summary: 'Change the weight, GPU quota or retention of a project',
-        description: 'What is left out stays. Counts from the next choice of an experiment on.',
+        description: 'Omitted fields do not change. The change applies from the next scheduling round.',
         tags: ['access'],
         params: ProjectParams,
         body: ProjectChange,
@@ -137,12 +137,12 @@ function addRemove(app: App, { store, clock }: RouteDeps): void {
       config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'project' } },
       schema: {
         operationId: 'removeProject',
-        summary: 'Remove a project that has no experiments, sweeps and valid keys',
-        description: 'The project `default` is always there.',
+        summary: 'Remove a project without experiments, sweeps and valid API keys',
+        description: 'The project `default` cannot be removed.',
         tags: ['access'],
         params: ProjectParams,
         response: {
-          204: { type: 'null', description: 'Removed' },
+          204: { type: 'null', description: 'Removed.' },
           ...problems('project-not-found', 'project-busy'),
         },
       },

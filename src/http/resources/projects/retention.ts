@@ -9,7 +9,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
-const Params = Type.Object({ name: Type.String({ description: "The project's name" }) }, strict);
+const Params = Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict);
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -21,8 +21,8 @@ export function addRetention(app: App, { store, clock }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'previewRetention',
-        summary: 'What retention would delete of a project now, and what it keeps for how long',
-        description: 'By the policy of the project as it is now. Deletes nothing.',
+        summary: 'Preview what retention would delete of a project',
+        description: 'Applies the current retention of the project. Deletes nothing.',
         tags: ['access'],
         params: Params,
         response: { 200: { $ref: 'RetentionPreview#' }, ...problems('project-not-found') },

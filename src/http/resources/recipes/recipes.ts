@@ -14,7 +14,7 @@ import type { App } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
-const RecipeParams = Type.Object({ name: Type.String({ description: "The recipe's name" }) }, strict);
+const RecipeParams = Type.Object({ name: Type.String({ description: 'Name of the recipe.' }) }, strict);
 
 /** GET /v1/recipes and one of them. */
 export function addRecipes(app: App): void {
@@ -24,7 +24,7 @@ export function addRecipes(app: App): void {
       config: { policy: READ },
       schema: {
         operationId: 'listRecipes',
-        summary: "The scripts of verl-agent's recipe/hgpo that can be run",
+        summary: 'List the recipes of verl-agent',
         tags: ['recipes'],
         response: { 200: { $ref: 'RecipeList#' }, ...problems() },
       },
@@ -38,7 +38,7 @@ export function addRecipes(app: App): void {
       config: { policy: { ...READ, concurrency: 'digest' } },
       schema: {
         operationId: 'getRecipe',
-        summary: 'A recipe: what its script runs, what is run here, and the fields of its spec',
+        summary: 'Get a recipe: its script, its plan and the fields of its spec',
         tags: ['recipes'],
         params: RecipeParams,
         response: { 200: { $ref: 'Recipe#' }, ...problems('not-found') },

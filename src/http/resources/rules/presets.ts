@@ -13,8 +13,8 @@ export function addRulePresets(app: App): void {
       config: { policy: READ },
       schema: {
         operationId: 'listRulePresets',
-        summary: 'Conditions that have a name',
-        description: 'What a rule may say in `preset`, in words and as the condition that it stands for.',
+        summary: 'List rule presets',
+        description: 'Lists the values of `preset`, each with its condition in words and as a rule.',
         tags: ['verification'],
         response: { 200: { $ref: 'RulePresets#' }, ...problems() },
       },

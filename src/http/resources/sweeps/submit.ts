@@ -45,9 +45,9 @@ function addSubmit(app: App, { store }: RouteDeps): void {
       config: { policy: { ...CREATE, idempotency: 'own' } },
       schema: {
         operationId: 'submitSweep',
-        summary: 'Run one spec with many values',
+        summary: 'Submit a sweep: one spec with many values',
         description:
-          'Every child is checked first; one that is not valid refuses the sweep as a whole. An answer of 202 means that all of it is on disk; the children enter the line one after another.',
+          'Every child is validated first; an invalid child refuses the whole sweep. Status 202 means that the sweep is stored durably. Its children are queued one after another.',
         tags: ['sweeps'],
         body: SweepRequest,
         response: {
@@ -83,7 +83,7 @@ function addPreview(app: App, { store }: RouteDeps): void {
       config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
       schema: {
         operationId: 'previewSweep',
-        summary: 'What a sweep would run, without running it',
+        summary: 'Preview a sweep without running it',
         description: `Checks every child, counts them and shows the first ${SHOWN}. Stores nothing.`,
         tags: ['sweeps'],
         body: SweepRequest,

@@ -24,7 +24,7 @@ import { addSweepSubmit } from './submit.ts';
 /** Children read from the store in one call. */
 const PAGE = 500;
 
-const SweepParams = Type.Object({ id: Type.String({ description: "The sweep's id" }) }, strict);
+const SweepParams = Type.Object({ id: Type.String({ description: 'Id of the sweep.' }) }, strict);
 
 /** Everything under /v1/sweeps. */
 export function addSweeps(app: App, deps: RouteDeps): void {
@@ -71,7 +71,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
         operationId: 'listSweeps',
         summary: 'Sweeps, newest first',
         description:
-          'Each with the states of its children by number. Without the spec and the axes, which GET of one sweep has.',
+          'Each sweep has the number of children in each state. The spec and the axes are only in GET of one sweep.',
         tags: ['sweeps'],
         querystring: Type.Object({ ...PageQuery, ...ProjectQuery }, strict),
         response: { 200: { $ref: 'SweepPage#' }, ...problems('invalid-cursor') },
@@ -99,9 +99,9 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
       config: { policy: { ...READ, concurrency: 'digest' } },
       schema: {
         operationId: 'getSweep',
-        summary: 'One sweep, with a page of its children',
+        summary: 'Get a sweep with a page of its children',
         description:
-          'Children stand by index, whether or not they are experiments yet: `state` is null before, `experiment` is the id that it will have. One that is run again stands in the place of the one that failed.',
+          'Children are listed by index. Before a child exists, `state` is null and `experiment` is its future id. A child that was run again replaces the failed one.',
         tags: ['sweeps'],
         params: SweepParams,
         querystring: Type.Object(PageQuery, strict),
@@ -136,9 +136,9 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
       config: { policy: READ },
       schema: {
         operationId: 'compareSweep',
-        summary: 'One row for each combination of values, aggregated over seeds',
+        summary: 'Compare the combinations of a sweep, aggregated over seeds',
         description:
-          'Of each metric the last values of the children that have succeeded: mean, standard deviation, number and confidence interval. Rows and what was verified are those of the combination together.',
+          'For each metric: mean, standard deviation, count and confidence interval of the last values of succeeded children. Row counts are totals of the combination.',
         tags: ['sweeps'],
         params: SweepParams,
         querystring: Type.Object(
@@ -147,13 +147,13 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
             metrics: Type.Optional(
               namesQuery(
                 16,
-                'Where it is left out val/success_rate, and of a preset those with published figures',
+                'Metrics to compare. Default: val/success_rate; for a preset, the metrics with published figures.',
               ),
             ),
             over: Type.Optional(
               namesQuery(
                 16,
-                'JSON pointers of the axes to aggregate over; those that end in seed where it is left out',
+                'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.',
               ),
             ),
           },
@@ -222,7 +222,7 @@ function addCancel(app: App, deps: RouteDeps): void {
         operationId: 'cancelSweep',
         summary: 'Cancel a sweep with all its children',
         description:
-          'From this answer on no child is made. Children that wait or run are cancelled one after another, also where the answer is lost. The body may be left out.',
+          'No further child starts after this response. Queued and running children are cancelled one after another, even if the response is lost. The request body is optional.',
         tags: ['sweeps'],
         params: SweepParams,
         body: cancelBody,
@@ -282,7 +282,7 @@ function addRerun(app: App, deps: RouteDeps): void {
         operationId: 'rerunFailed',
         summary: 'Run the failed children of a sweep again',
         description:
-          'Each as a new experiment in the place of the failed one. Repeated, it runs what has failed since, and continues where the limit of waiting experiments ended it. Takes no body.',
+          'Each failed child is replaced by a new experiment. A repetition runs children that failed since, and continues if the limit of queued experiments was reached. The request has no body.',
         tags: ['sweeps'],
         params: SweepParams,
         response: {

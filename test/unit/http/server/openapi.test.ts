@@ -117,7 +117,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('states the limits', () => {
-    assert.match(document.info.description, /a body of 256 kB, headers of 16 kB/);
+    assert.match(document.info.description, /256 kB for a body and 16 kB for headers/);
     assert.ok(!document.info.description.includes('undefined'));
   });
 
