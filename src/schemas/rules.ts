@@ -50,6 +50,11 @@ export const ERROR_CODES = [
   'returns-mismatch',
   'score-mismatch',
   'non-finite-input',
+  'zero-with-spread',
+  'rows-lost',
+  'unscorable-rewarded',
+  'block-mixed',
+  'block-partial',
   'not-verifiable',
 ] as const;
 
