@@ -35,11 +35,11 @@ import { createRules } from './rules/rules.ts';
 import type { Store } from './store.ts';
 import { createSweeps } from './sweeps/sweeps.ts';
 
-/** What a store is made of. */
+/** Options of {@link createStore}. */
 export interface StoreOptions {
   /**
-   * The connection for all commands. It stays the caller's, who chose its timeouts (`commandTimeout`,
-   * `maxRetriesPerRequest`) and closes it after the store.
+   * The connection for all commands. The caller sets its timeouts (`commandTimeout`, `maxRetriesPerRequest`) and closes it
+   * after the store.
    */
   redis: Redis;
   archive: Archive;
@@ -49,9 +49,9 @@ export interface StoreOptions {
 }
 
 /**
- * The store on a Redis server. Every method throws EchelonError only: `store-unavailable` where the server does not
- * answer (a write may then have been carried out; repeating it is safe), `store-full`, and what its own comment says.
- * `close` ends the store's own connection for wake-ups and its followers.
+ * The store on a Redis server. Every method throws EchelonError only: `store-unavailable` if the server does not answer (a
+ * write may then have taken effect; repeating it is safe), `store-full`, and the codes in its own comment. `close` ends
+ * the store's own connection for wake-ups and its followers.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createStore({ redis, archive, prefix = 'echelon', limits }: StoreOptions): Store {

@@ -15,9 +15,9 @@ import type { RulesStore } from './rules/contract.ts';
 import type { SweepStore } from './sweeps/contract.ts';
 
 /*
- * What always holds:
- * - a state and its event are written in one step, along TRANSITIONS, and by the holder of the lease where one is held;
- * - attempt numbers of an experiment only rise, by one at a time; further only where a cluster knows higher ones;
+ * Invariants:
+ * - a state and its event are written in one step, along TRANSITIONS, and by the lease holder if there is one;
+ * - attempt numbers of an experiment only rise, by one at a time; by more only if a cluster knows higher ones;
  * - event n of an attempt is recorded once, after n - 1;
  * - lease expiry is judged by the server's clock (Redis TIME) and nothing else.
  */

@@ -14,7 +14,7 @@ export async function startDurableApi() {
   const server = await startRedis({ appendfsync: 'always' });
   const redis = new Redis(server.port, { maxRetriesPerRequest: null });
   const archive = { put: unexpected, get: unexpected, remove: unexpected };
-  const store = createStore({ redis, archive, limits: { waitingOfProject: 10_000_000 } });
+  const store = createStore({ redis, archive, limits: { queuedOfProject: 10_000_000 } });
   const queue = createExperimentsQueue({
     ...{ redis, prefix: '{echelon}', onError: () => {} },
     statesOf: store.queue.states,

@@ -119,7 +119,7 @@ async function benchDepth(
   for (const depth of depths) {
     const own = new Redis(server.port, { maxRetriesPerRequest: null });
     const prefix = `bench-${depth}`;
-    const store = createStore({ redis: own, archive, prefix, limits: { waitingOfProject: 1_000_000 } });
+    const store = createStore({ redis: own, archive, prefix, limits: { queuedOfProject: 1_000_000 } });
     const before = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     const ms = await timed(() => submitMany(store, depth));
     const after = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);

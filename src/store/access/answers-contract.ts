@@ -7,44 +7,44 @@ export interface Idempotency {
   digest: string;
 }
 
-/** An answer that is kept for whoever repeats its request. */
+/** The stored answer to a request, for its repetitions. */
 export interface KeptAnswer {
   status: number;
-  /** Of those headers that a repetition must be told. */
+  /** Headers that a repetition gets too. */
   headers: Record<string, string>;
   body: string;
-  /** It held a secret: only that there was an answer is kept. */
+  /** The answer had a secret, so its body is not stored. */
   withheld?: true;
 }
 
-/** What a request that carries an Idempotency-Key is: the first one, or which repetition. */
+/** Whether a request with an Idempotency-Key is the first one or a repetition. */
 export type AnswerClaim =
   | { outcome: 'claimed'; token: string }
-  /** It was answered before. */
+  /** An earlier request has this answer. */
   | { outcome: 'answered'; answer: KeptAnswer }
-  /** The first one is being carried out. */
+  /** The first request is still running. */
   | { outcome: 'running' }
   /** The key was used with another request. */
   | { outcome: 'conflict' }
-  /** The store is nearly full, and nothing more is kept. */
+  /** The store is nearly full and stores no more answers. */
   | { outcome: 'full' };
 
 /** Answers to requests that carry an Idempotency-Key. */
 export interface AnswerStore {
   /**
-   * Claims the right to answer a request. A step that stores what a request asks for needs no claim: it is told the
-   * {@link Idempotency} and keeps its answer in the same step. Without an end the claim is given up after `leaseMs`.
+   * Claims the right to answer a request. A step that creates a record needs no claim: it receives the
+   * {@link Idempotency} and stores its answer in the same step. A claim expires after `leaseMs`.
    */
   claim(input: Idempotency & { leaseMs: number }): Promise<AnswerClaim>;
-  /** Keeps the answer for `keepMs`; passed over where the claim is lost. */
+  /** Stores the answer for `keepMs`; ignored if the claim is lost. */
   keep(input: {
     name: string;
     token: string;
-    /** Whose oldest answers go when there are too many. */
+    /** The caller whose oldest answers are deleted if there are too many. */
     caller: string;
     answer: KeptAnswer;
     keepMs: number;
   }): Promise<void>;
-  /** Gives the claim up: the next request with the key is the first one again. */
+  /** Releases the claim: the next request with the key is the first one again. */
   drop(input: { name: string; token: string }): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { StoreContext } from '../redis/context.ts';
 import type { createPressure } from '../redis/fitness.ts';
 import type { AnswerClaim, AnswerStore, KeptAnswer } from './answers-contract.ts';
 
-/** Answers that are kept for repeated requests, each under a claim that one process holds. */
+/** See {@link AnswerStore}. */
 export function createAnswers(
   { run, limits }: StoreContext,
   pressure: ReturnType<typeof createPressure>,

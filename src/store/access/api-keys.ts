@@ -4,23 +4,23 @@ import { guarded, runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import type { AccessStore, StoredKey } from './contract.ts';
 
-/** A key that ended is shown for this long. */
-const SHOWN_MS = 90 * 24 * 3600 * 1000;
+/** A revoked or expired key is listed for this long. */
+const LISTED_MS = 90 * 24 * 3600 * 1000;
 
 type ApiKeys = Pick<AccessStore, 'version' | 'keys' | 'createKey' | 'changeKey' | 'keyUsed'>;
 
-/** API keys: one hash, a key (JSON) by id; when they were last used lies beside it, since that changes often. */
+/** API keys: a hash of keys (JSON) by id. The times of last use are in a second hash, because they change often. */
 export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
   const hash = `${keys.root}:api-keys`;
   const used = `${hash}:used`;
   const swap = async (id: string, from: string, to: string, project = ''): Promise<boolean> =>
     (await run('swap-access', ['api-keys', id, from, to, project])) === 1;
 
-  async function forgetEnded(now: number): Promise<void> {
+  async function deleteEnded(now: number): Promise<void> {
     for (const [id, text] of Object.entries(await guarded(redis.hgetall(hash)))) {
       const key = inKnownLayout('key', JSON.parse(text) as StoredKey);
       const ended = key.revokedAt ?? key.expiresAt;
-      if (ended === null || ended > now - SHOWN_MS) continue;
+      if (ended === null || ended > now - LISTED_MS) continue;
       if (await swap(id, text, '')) await guarded(redis.hdel(used, id));
     }
   }
@@ -42,8 +42,8 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
         .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
     },
     async createKey(key) {
-      await forgetEnded(key.createdAt);
-      // The id is random: where it is there already, this is a repetition of the same call.
+      await deleteEnded(key.createdAt);
+      // The id is random: if it exists, this call is a repetition.
       const project = key.project === DEFAULT_PROJECT ? '' : (key.project ?? '');
       const text = JSON.stringify(key);
       return (await swap(key.id, '', text, project)) || (await guarded(redis.hget(hash, key.id))) === text;

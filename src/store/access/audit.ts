@@ -5,19 +5,19 @@ import type { ScriptArgument } from '../redis/scripts.ts';
 import type { AuditInput, AuditStore } from './contract.ts';
 
 /**
- * Entries of the audit log at most: some 40 MB; as many again of what administrators did. Whole nodes of a stream go, so
- * there may be a few more.
+ * MAX entries of the audit log (about 40 MB), and again as many of administrators. Redis deletes whole nodes of a stream,
+ * so there may be a few more.
  */
 export const AUDIT_ENTRIES = 100_000;
-/** How long entries are kept. */
+/** Lifetime of an entry. */
 export const AUDIT_DAYS = 365;
 
-/** The audit log: two streams with one order, to which is only ever added. */
+/** The audit log: two append-only streams with a common order. */
 export function createAudit({ redis, keys, run, limits }: StoreContext): AuditStore {
   const streams = [`${keys.root}:audit`, `${keys.root}:audit:admin`];
   return {
     async record(entry, { administrative = false } = {}) {
-      await run('audit', auditArguments(entry, { administrative, mostOfCaller: limits.auditOfCaller }));
+      await run('audit', auditArguments(entry, { administrative, maxOfCaller: limits.auditOfCaller }));
     },
 
     async page(limit, before) {
@@ -42,12 +42,12 @@ function seqOf({ id }: AuditEntry): number {
   return Number(id.split('-')[1]);
 }
 
-/** An entry as the steps that write one take it; without one, nothing is written. */
+/** An entry as arguments of a script; without an entry the script writes none. */
 export function auditArguments(
   entry: AuditInput | undefined,
-  { mostOfCaller, administrative = false }: { mostOfCaller: number; administrative?: boolean },
+  { maxOfCaller, administrative = false }: { maxOfCaller: number; administrative?: boolean },
 ): ScriptArgument[] {
-  const ring = administrative ? 'admin' : (entry?.caller ?? 'nobody');
-  const kept = AUDIT_DAYS * 24 * 3600 * 1000;
-  return [entry ? JSON.stringify(entry) : '', ring, AUDIT_ENTRIES, mostOfCaller, kept];
+  const ring = administrative ? 'admin' : (entry?.caller ?? 'unauthenticated');
+  const retainMs = AUDIT_DAYS * 24 * 3600 * 1000;
+  return [entry ? JSON.stringify(entry) : '', ring, AUDIT_ENTRIES, maxOfCaller, retainMs];
 }

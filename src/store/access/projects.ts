@@ -6,13 +6,15 @@ import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type { AccessStore, ProjectRemoval, ProjectStore } from './contract.ts';
 
-/** EchelonError `invalid-spec` with `field`: what names a project that was removed since it was looked up. */
+/** EchelonError `invalid-spec` for a project that was removed after it was resolved; `field` names it. */
 export function projectRemoved(field: string): EchelonError {
-  const problems = [{ field, message: 'is not the name of a project; it was removed meanwhile' }];
-  return new EchelonError('invalid-spec', 'Its project is not there any more.', { problems });
+  const problems = [{ field, message: 'names a project that was removed' }];
+  return new EchelonError('invalid-spec', 'The project was removed. Submit to another project.', {
+    problems,
+  });
 }
 
-/** Projects: one hash, a project (JSON) by name. */
+/** See {@link ProjectStore}: a hash of projects (JSON) by name. */
 export function createProjects(
   context: StoreContext,
   apiKeys: Pick<AccessStore, 'version' | 'keys'>,
@@ -75,7 +77,7 @@ export function createProjects(
   };
 }
 
-/** Projects by name, from the hash of their records; the default one is always among them. */
+/** Projects by name from the hash of their records, always with the default one. */
 export function toProjects(records: Record<string, string>): Project[] {
   const found = Object.values(records).map((text) => inKnownLayout('project', JSON.parse(text) as Project));
   if (!found.some(({ name }) => name === DEFAULT_PROJECT)) found.push(theDefault());

@@ -2,7 +2,7 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { AccessStore } from './contract.ts';
 
-/** Sign-outs: one hash, the time of the last one by credential, so there are never more than credentials. */
+/** Sign-outs: a hash with the time of the last sign-out by credential. */
 export function createSignOuts({
   redis,
   keys,

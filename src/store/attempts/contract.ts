@@ -11,7 +11,7 @@ export interface Lease {
 /** Where an attempt's end leads. `queued` puts the experiment back into the queue, at its old position. */
 export type EndDecision =
   | { to: 'succeeded' | 'cancelled'; reason: string }
-  /** `quarantined`: it ended ours again and again. */
+  /** `quarantined`: the attempt repeatedly crashed dispatchers. */
   | { to: 'failed'; reason: string; quarantined?: true }
   /**
    * `attemptsAbove`: the next attempt is numbered above this, because a cluster knows attempts up to there. `waitMs`: the
@@ -19,13 +19,13 @@ export type EndDecision =
    */
   | { to: 'queued'; reason: string; attemptsAbove?: number; waitMs?: number };
 
-/** What the reader of one lease learns at renewal. */
+/** The outcome of a lease's renewal. */
 export interface Renewal {
   lease: Lease;
-  /** `lost`: another holds it, or the attempt is over; stop writing. */
+  /** `lost`: another dispatcher has the lease, or the attempt is over; stop writing. */
   status: 'held' | 'lost';
   state: State;
-  /** Why the attempt must be ended now (its timeout, its deadline), in words; null: it may go on. */
+  /** Why the attempt must end now (its timeout, its deadline), in words; null if it may continue. */
   limitReached: string | null;
 }
 
@@ -35,8 +35,8 @@ export interface TakenOver {
   state: State;
   cluster: string;
   /**
-   * False where the launch was never confirmed. `launching`: the attempt is new, and `attempt - 1` must be fenced
-   * before it is launched. `cancelling`: the attempt is the old one, and has to be stopped (a tombstone).
+   * False if the launch was never confirmed. `launching`: the attempt is new, and `attempt - 1` must be fenced before it is
+   * launched. `cancelling`: the attempt is the old one and has to be stopped (a tombstone).
    */
   confirmed: boolean;
   lastSequence: number;
@@ -44,20 +44,20 @@ export interface TakenOver {
   crashes: Crash[];
 }
 
-/** One attempt's own record. */
+/** The record of an attempt. */
 export interface Attempt {
   attempt: number;
   cluster: string;
   claimedAt: number;
-  /** Set once Launch was answered by the ray-worker. */
+  /** Set when the ray-worker has answered Launch. */
   confirmedAt: number | null;
-  /** Set where it was never confirmed and its dispatcher's lease was taken over: the next attempt stands for it. */
+  /** Set if it was never confirmed and its lease was taken over: the next attempt replaces it. */
   givenUpAt: number | null;
   lastSequence: number;
   ended: Ended | null;
 }
 
-/** What a scheduling round decided of one experiment, and the versions that it decided on. */
+/** The decision of a scheduling round about one experiment, and the versions that it read. */
 export interface AllocationInput {
   experiment: string;
   cluster: string;
@@ -71,12 +71,12 @@ export interface AllocationInput {
   projectVersion?: number;
 }
 
-/** What became of a start. `changed`: the round decided on an older state, or nothing new may start there. */
+/** The outcome of an allocation. `changed`: the round read an older state, or nothing new may start there. */
 export type Allocated = 'allocated' | 'not-queued' | 'changed';
 
 /**
- * What acquiring an attempt led to. `busy`: the dispatcher has a suspect in its hands (see `takeOver`), or makes room for
- * one. `queued`: nothing is allocated to the experiment. `over`: it has ended, or a dispatcher has acquired the attempt.
+ * The outcome of acquiring an attempt. `busy`: the dispatcher has a suspect (see `takeOver`) or prepares for one. `queued`:
+ * nothing is allocated to the experiment. `over`: it has ended, or a dispatcher has acquired the attempt.
  */
 export type Acquired =
   | { outcome: 'acquired'; lease: Lease; cluster: string }
@@ -97,8 +97,8 @@ export interface AttemptStore {
   /** The attempts of an experiment, the first one first. */
   list(id: string): Promise<Attempt[]>;
   /**
-   * Carries out what one round decided, in one step: raises the attempt of each experiment, takes it out of the queue and
-   * allocates GPUs and CPUs to it. What changed since the round read it is judged as it was before this step.
+   * Executes the decisions of a scheduling round in one step: raises the attempt of each experiment, takes it out of the
+   * queue and allocates GPUs and CPUs. All versions are compared as they were before this step.
    */
   allocate(starts: readonly AllocationInput[]): Promise<Allocated[]>;
   /** Experiments whose attempt was allocated `olderThanMs` ago or earlier and not acquired since; the oldest first. */
@@ -130,15 +130,15 @@ export interface AttemptStore {
     /** Default: false. */
     suspects?: boolean;
   }): Promise<TakenOver[]>;
-  /** How many leases there are, and how many of them ran out without anybody taking the attempt over yet. */
+  /** Number of valid leases, and of expired ones that no dispatcher has taken over yet. */
   leases(): Promise<{ held: number; expired: number }>;
   /** Lets leases expire now, so that another dispatcher takes over at once. */
   release(leases: readonly Lease[]): Promise<void>;
   /**
-   * The attempt's end: final state or back into the queue; gives back lease and reservation. To be called only when
-   * the attempt's driver cannot run any more: its exit is recorded, or the attempt is fenced. Returns the recorded
-   * state: `cancelled`, whatever was decided, where a cancel came first; with `attemptsAbove`, where another attempt
-   * may still run, it is then still `cancelling` and nothing was done. Repeated after it was done: `lease-lost`.
+   * Ends the attempt: final state or back into the queue; frees lease and allocation. To be called only when the attempt's
+   * driver cannot run any more: its exit is recorded, or the attempt is fenced. Returns the recorded state, which is
+   * `cancelled` if a cancel came first. With `attemptsAbove` another attempt may still run: the state is then still
+   * `cancelling`, and nothing was changed. A repetition throws `lease-lost`.
    */
   end(lease: Lease, decision: EndDecision): Promise<State>;
 }

@@ -123,7 +123,7 @@ async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number):
       renewals.push({
         lease,
         status: reply[3 * index] === 'held' ? 'held' : 'lost',
-        state: (reply[3 * index + 1] || 'failed') as State, // a record that is gone ended somehow
+        state: (reply[3 * index + 1] || 'failed') as State, // a deleted record had ended
         limitReached: reply[3 * index + 2] || null,
       });
     });
@@ -159,15 +159,15 @@ async function takeOver(
   return taken;
 }
 
-/** A lease as the scripts take it: experiment, attempt, token. */
+/** A lease as arguments of a script: experiment, attempt, token. */
 export function leaseArguments(lease: Lease): string[] {
   return [lease.experiment, String(lease.attempt), lease.token];
 }
 
-/** The refusal of a write whose lease is not the present one. */
+/** EchelonError `lease-lost`: the lease of a write is not the current one. */
 export function leaseLost(lease: Lease): EchelonError {
   return new EchelonError(
     'lease-lost',
-    `Attempt ${lease.attempt} of ${lease.experiment} is over or held by another dispatcher`,
+    `Attempt ${lease.attempt} of ${lease.experiment} is over or leased to another dispatcher`,
   );
 }

@@ -30,10 +30,10 @@ export function createBatchPage(context: StoreContext): Pick<BatchStore, 'page'>
 
 /** Batches of one attempt are numbered below it. */
 const MAX_BATCHES = 2 ** 32;
-/** Fields of a hash that one reading step looks at: of a long run there are many, and others wait. */
+/** Fields that one step reads of a hash, which may be large. */
 const FIELDS_PER_READ = 1_000;
 
-/** A batch's place among all of its experiment. */
+/** A number that orders all batches of an experiment. */
 function numberOf({ attempt, batch }: { attempt: number; batch: number }): number {
   return attempt * MAX_BATCHES + batch;
 }
@@ -42,7 +42,7 @@ function fieldOf(place: number): string {
   return `${Math.floor(place / MAX_BATCHES)}:${place % MAX_BATCHES}`;
 }
 
-/** The places of all batches in the hash, in no order. */
+/** The order numbers of all batches in the hash, unsorted. */
 async function placesIn({ redis }: StoreContext, key: string): Promise<Float64Array> {
   const places = new Set<number>();
   let cursor = '0';

@@ -10,10 +10,10 @@ import type { BatchRecord, BatchStore } from './contract.ts';
 /** Parts of a batch that one reading step holds in memory. */
 const PARTS_PER_READ = 32;
 
-/** The error of a report that says nothing about the batch but that it could not be verified (see batches/lua/report.lua). */
+/** The error code of a report that could not verify its batch (see batches/lua/report.lua). */
 const NOT_VERIFIABLE = 'not-verifiable';
 
-/** Recorded batches, their bytes, the work of verifying them, and their reports. */
+/** See {@link BatchStore}. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
   const { redis, keys, run } = context;
@@ -41,7 +41,7 @@ export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
       try {
         return await readBytes(context, record);
       } catch (error) {
-        return await readKept(context, record, error);
+        return await readRetained(context, record, error);
       }
     },
 
@@ -97,13 +97,13 @@ export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
   };
 }
 
-/** A batch's name in the set of those that wait for a report. */
+/** A batch's name in the set of pending batches. */
 function memberOf({ experiment, attempt, batch }: BatchRecord): string {
   return `${experiment}:${attempt}:${batch}`;
 }
 
-/** Where retention deleted the parts, a batch that is kept has an object of its own. Otherwise throws `error`. */
-async function readKept(
+/** Reads a retained batch, which has an object of its own after retention deleted the parts. Otherwise throws `error`. */
+async function readRetained(
   { redis, keys, archive }: StoreContext,
   { experiment, attempt, batch, digest }: BatchRecord,
   error: unknown,
@@ -116,7 +116,7 @@ async function readKept(
     if (!(cause instanceof EchelonError) || cause.code !== 'not-found') throw cause;
     throw new EchelonError(
       'expired',
-      `The bytes of batch ${batch} of attempt ${attempt} of ${experiment} were deleted by its project's retention`,
+      `The bytes of batch ${batch} of attempt ${attempt} of ${experiment} were deleted by the retention of its project`,
     );
   }
 }

@@ -13,34 +13,34 @@ export interface BatchRecord {
   lastEntry: string;
   /** GPU milliseconds since the attempt's batch before it, or its launch; 0 in records of 0.1.0. */
   gpuMs: number;
-  /** The stored report, where there is one (JSON of the verifier's BatchReport). */
+  /** The stored report (JSON of the verifier's BatchReport), or null. */
   report: unknown;
-  /** Of one that was taken for verification: how many other processes began to verify it and were not heard of again. */
+  /** For a batch taken for verification: number of other processes that began to verify it and never finished. */
   deaths?: number;
 }
 
-/** Who holds batches, and for how long without another word. */
+/** A lease of batches. */
 export interface PendingLease {
   /** Names the process. */
   holder: string;
   leaseMs: number;
 }
 
-/** The work of verifying batches: each is held by one process at a time, by a lease. */
+/** The work of verifying batches: one process at a time has the lease of a batch. */
 export interface PendingStore {
   /**
-   * Takes up to `limit` batches that have no report and that no process holds. Taking counts for nothing, so that its
-   * answer may be lost.
+   * Takes up to `limit` batches that have no report and no valid lease. Taking does not count as a start, because its answer
+   * may be lost.
    */
   takePending(limit: number, lease: PendingLease): Promise<BatchRecord[]>;
   /**
-   * Notes that the verification of a batch that was taken begins: if the lease now runs out, the process died in it
-   * (`deaths`). False if the batch needs no verification any more.
+   * Records that the verification of a batch begins: if the lease now expires, the process died of it (`deaths`). False if
+   * the batch needs no verification any more.
    */
   beginPending(record: BatchRecord, lease: PendingLease): Promise<boolean>;
-  /** Holds batches for another lease. */
+  /** Renews the lease of batches. */
   renewPending(records: readonly BatchRecord[], lease: PendingLease): Promise<void>;
-  /** Lets go of batches: they can be taken after `restMs`, and that the holder began counts against none of them. */
+  /** Releases batches: they can be taken after `restMs`, and the start of their verification no longer counts. */
   returnPending(records: readonly BatchRecord[], options: { holder: string; restMs: number }): Promise<void>;
 }
 
@@ -51,8 +51,8 @@ export interface BatchStore extends PendingStore {
   /** The serialized batch, joined from its parts (stream or archive) and checked against its digest. */
   bytes(record: BatchRecord): Promise<Uint8Array>;
   /**
-   * Stores the report, its event and the counters, once: a second report of the same batch is ignored ('known'), unless
-   * the first one says that the batch is not verifiable and this one does not: then it replaces it, and its event says so.
+   * Stores the report, its event and the counters, once. A second report of the same batch is ignored ('known'). Exception:
+   * it replaces a first report of `not-verifiable`, and its event says so.
    */
   report(
     record: BatchRecord,
@@ -60,7 +60,7 @@ export interface BatchStore extends PendingStore {
     report: unknown,
   ): Promise<'stored' | 'replaced' | 'known'>;
   backlog(): Promise<number>;
-  /** Batches with their reports in order, behind `after`; `more`: there are more behind them. */
+  /** Batches with their reports in order, after `after`; `more`: further ones exist. */
   page(
     id: string,
     page: { after?: { attempt: number; batch: number }; limit: number },

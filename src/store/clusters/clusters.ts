@@ -6,7 +6,7 @@ import { unlessChanged } from '../redis/revisions.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
 import type { Cluster, ClusterStore, Reservation, Seen } from './contract.ts';
 
-/** A ray-worker that has been silent for longer does not answer. Dispatchers ask it every two seconds. */
+/** A ray-worker without a report for longer counts as not answering. Dispatchers ask it every two seconds. */
 const SILENT_MS = 15_000;
 
 /** Clusters, and what is reserved on them. */
@@ -66,7 +66,7 @@ export function createClusters(context: StoreContext): ClusterStore {
   };
 }
 
-/** Those of these names, without reading what belongs to others. */
+/** The clusters of these names, without reading others. */
 async function clustersNamed({ redis, keys }: StoreContext, names: readonly string[]): Promise<Cluster[]> {
   if (names.length === 0) return [];
   const set = names.flatMap((name) => [`labels:${name}`, `backfill:${name}`, `codePaths:${name}`]);
@@ -87,7 +87,7 @@ async function clustersNamed({ redis, keys }: StoreContext, names: readonly stri
   });
 }
 
-/** Fields of a hash that there are. */
+/** The existing fields of a hash. */
 function hashOf(fields: readonly string[], values: readonly (string | null)[]): Record<string, string> {
   return Object.fromEntries(
     fields.flatMap((field, at) => (values[at] == null ? [] : [[field, values[at]] as const])),
@@ -101,9 +101,9 @@ function toMs([seconds, micros]: Time): number {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 }
 
-/** What is kept beside the records of clusters: what was seen of them, which are drained, and what people set. */
+/** Stored beside the records of clusters: reports of their ray-workers, which clusters are drained, settings by users. */
 interface Beside {
-  /** When it was read, in ms since 1970, by the server's clock. */
+  /** Time of the read in ms since 1970, by the server's clock. */
   now: number;
   seen: Record<string, string>;
   draining: string[];
@@ -125,7 +125,7 @@ export function toReservations(items: Record<string, string>): Reservation[] {
   }));
 }
 
-/** What people decide of a cluster, together with what was last seen of it. */
+/** Settings of a cluster by users, with the last report of its ray-worker. */
 function merge(cluster: Cluster, all: Beside): Cluster {
   const text = all.seen[cluster.name];
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen & Pick<Cluster, 'lastSeenAt'>);

@@ -1,28 +1,28 @@
 import type { Command, CommandKind, CommandProblem, PreflightFinding } from '../../schemas/clusters.ts';
 
-/** What a command is made from. */
+/** The input of a new command. */
 export interface CommandInput {
   id: string;
   cluster: string;
   kind: CommandKind;
-  /** Kept with the record, and handed to whoever carries it out. */
+  /** Stored with the record, and given to the dispatcher that executes the command. */
   request: unknown;
-  /** Handed to whoever carries it out, deleted when it is over, and shown to nobody. */
+  /** Given to the dispatcher that executes the command, deleted at its end, and never shown. */
   secret: string | null;
-  /** Whose it is, where it is a project's thing. */
+  /** The project that it belongs to, if any. */
   project?: string;
-  /** The revision that its cluster must have; else nothing is recorded, and `precondition-failed` thrown. */
+  /** The revision that its cluster must have; otherwise `precondition-failed` is thrown and nothing is recorded. */
   ifRevision?: number;
 }
 
-/** The right to carry out a command. */
+/** The right to execute a command. */
 export interface CommandLease {
   id: string;
   cluster: string;
   token: string;
 }
 
-/** A command in our hands. `tries` counts the claims, this one included. */
+/** A claimed command. `tries` counts the claims, this one included. */
 export interface ClaimedCommand {
   lease: CommandLease;
   kind: CommandKind;
@@ -31,26 +31,26 @@ export interface ClaimedCommand {
   tries: number;
 }
 
-/** Commands: one at a time for each cluster, in the order in which they came. */
+/** Commands: one at a time for each cluster, in the order of their creation. */
 export interface CommandStore {
-  /** Its id; for the removal of a cluster that is to be removed already, the id of the command that does so. */
+  /** Its id; for a second removal of a cluster, the id of the open removal. */
   create(input: CommandInput): Promise<string>;
   get(id: string): Promise<Command | undefined>;
-  /** Of a preflight of a spec; undefined where the command belongs to no project, or there is none. */
+  /** The project of a preflight; undefined if the command belongs to no project or does not exist. */
   project(id: string): Promise<string | undefined>;
-  /** Those that are not over, oldest first. */
+  /** Open commands, oldest first. */
   open(): Promise<{ id: string; cluster: string }[]>;
-  /** `busy`: another dispatcher has it, or an earlier one of the cluster is not over. `over`: final, or unknown. */
+  /** `busy`: another dispatcher has it, or an earlier command of the cluster is open. `over`: final, or unknown. */
   claim(input: {
     id: string;
     dispatcher: string;
     leaseMs: number;
   }): Promise<{ outcome: 'claimed'; claimed: ClaimedCommand } | { outcome: 'busy' | 'over' }>;
-  /** False: another holds it, or it is over. `leaseMs` 0 lets it go: another takes it at once. */
+  /** False if the lease is lost. `leaseMs` 0 releases it, so that another dispatcher can take it at once. */
   renew(lease: CommandLease, leaseMs: number): Promise<boolean>;
-  /** Adds a line to its report; false where the lease is lost. */
+  /** Adds a line to its report; false if the lease is lost. */
   report(lease: CommandLease, line: string): Promise<boolean>;
-  /** Its end, once; false where the lease is lost. */
+  /** Ends it, once; false if the lease is lost. */
   end(
     lease: CommandLease,
     end: {

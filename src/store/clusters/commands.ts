@@ -11,13 +11,13 @@ import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type { CommandStore } from './command-contract.ts';
 
-/** A command that is over is kept for a week. */
-const KEPT_SECONDS = 7 * 24 * 3600;
+/** Lifetime of an ended command. */
+const LIFETIME_SECONDS = 7 * 24 * 3600;
 
-/** What is shown of a command. */
+/** The shown fields of a command. */
 const FIELDS = ['cluster', 'kind', 'state', 'problems', 'createdAt', 'endedAt', 'findings'] as const;
 
-/** The records of commands on clusters. */
+/** See {@link CommandStore}. */
 export function createCommands({ redis, keys, run }: StoreContext): CommandStore {
   return {
     async create({ id, cluster, kind, request, secret, project = '', ifRevision = '' }) {
@@ -27,7 +27,7 @@ export function createCommands({ redis, keys, run }: StoreContext): CommandStore
 
     async get(id) {
       const [fields, report] = (await runAll(
-        // Named one by one: the secret stays where it is.
+        // Named one by one, without the secret.
         redis
           .pipeline()
           .hmget(keys.command(id), ...FIELDS)
@@ -71,7 +71,7 @@ export function createCommands({ redis, keys, run }: StoreContext): CommandStore
     },
 
     async end({ id, token }, { state, problems, findings = [] }) {
-      const args = [id, token, state, JSON.stringify(problems), KEPT_SECONDS, JSON.stringify(findings)];
+      const args = [id, token, state, JSON.stringify(problems), LIFETIME_SECONDS, JSON.stringify(findings)];
       return (await run('end-command', args)) === 1;
     },
   };

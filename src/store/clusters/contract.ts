@@ -11,20 +11,20 @@ export interface Cluster {
   generation: string | null;
   /** When its ray-worker last answered, in ms since 1970, by the server's clock. Not to be compared with another clock. */
   lastSeenAt: number | null;
-  /** Whether that was lately when the record was read, by the server's clock. Set by reading alone. */
+  /** Whether `lastSeenAt` was recent at the time of the read, by the server's clock. Set only by reads. */
   answering?: boolean;
   nodes: ClusterNode[];
-  /** As last seen; absent: not yet. */
+  /** As last reported; absent before the first report. */
   rayVersion?: string;
   rayWorkerVersion?: string;
   sharedRoot?: string;
-  /** The Ray that it was added from; absent: it was made known by the ray-worker's address. */
+  /** The Ray cluster that it was added from; absent if it was added by the ray-worker's address. */
   ray?: RayPlace;
-  /** Nothing new starts there. Set by `setDraining` alone. */
+  /** Nothing new starts there. Set only by `setDraining`. */
   draining?: boolean;
-  /** What experiments choose it by. Set by `setCluster` alone. */
+  /** Labels by which specs select it. Set only by `set`. */
   labels?: Readonly<Record<string, string>>;
-  /** Directories from which specs may load code without the scope `custom-code`. Set by `setCluster` alone. */
+  /** Directories from which specs may load code without the scope `custom-code`. Set only by `set`. */
   codePaths?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface RayPlace {
   advertise: string | null;
 }
 
-/** What a ray-worker said of its cluster. */
+/** The report of a ray-worker about its cluster. */
 export type Seen = Pick<Cluster, 'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot'> & {
   generation: string;
 };

@@ -12,12 +12,12 @@ import { guarded } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
 import type { EventStore } from './contract.ts';
 
-/** Parts put into the archive at the same time. */
+/** Batch parts that are written to the archive at the same time. */
 const PUTS_AT_ONCE = 4;
 /** Above it an event's number times 2²⁰ does not fit into a stream id. */
 const LARGEST_SEQUENCE = 2 ** 44 - 1;
 
-/** The append of an attempt's events: in runs of consecutive numbers, bounded in count and bytes. */
+/** See {@link EventStore.append}: in chunks of consecutive numbers, bounded in count and bytes. */
 export function createAppend(context: StoreContext): Pick<EventStore, 'append'> {
   const { run, limits } = context;
   return {
@@ -29,14 +29,14 @@ export function createAppend(context: StoreContext): Pick<EventStore, 'append'> 
         await archiveLongParts(context, lease.experiment, chunk);
         const reply = (await run('append', chunkArguments(lease, chunk, limits))) as [string, string];
         if (reply[0] === 'lost') {
-          await forgetParts(context, lease.experiment, chunk);
+          await removeParts(context, lease.experiment, chunk);
           throw leaseLost(lease);
         }
         last = Number(reply[1]);
         if (reply[0] === 'gap') {
           throw new EchelonError(
             'sequence-gap',
-            `Event ${last + 1} of attempt ${lease.attempt} of ${lease.experiment} comes before ${chunk[0]!.sequence}`,
+            `Event ${last + 1} of attempt ${lease.attempt} of ${lease.experiment} is missing before event ${chunk[0]!.sequence}`,
           );
         }
       }
@@ -48,7 +48,7 @@ export function createAppend(context: StoreContext): Pick<EventStore, 'append'> 
   };
 }
 
-/** Cuts events where the numbers are not consecutive, and where a chunk would grow beyond its bounds. */
+/** Splits events at gaps in their numbers, and before a chunk would exceed its bounds. */
 export function chunksOf(
   events: readonly NumberedEvent[],
   limits: { appendEvents: number; appendBytes: number; inlineBytes: number },
@@ -72,10 +72,10 @@ export function chunksOf(
   return chunks;
 }
 
-/** What a value of a metric counts as, so that a call with many of them does not keep the server for long. */
+/** Counted bytes of a metric's value, so that a call with many of them does not block the server for long. */
 const BYTES_OF_METRIC = 256;
 
-/** Roughly what an event takes of a call: its payload where it is kept in the stream, or the lines of a log. */
+/** Approximate bytes of an event in a call: its payload in the stream, or the lines of a log. */
 function sizeInRedis({ event, data }: NumberedEvent, limits: { inlineBytes: number }): number {
   if (event.type === 'metrics') return Object.keys(event.values).length * BYTES_OF_METRIC;
   if (event.type === 'log') return event.lines.reduce((sum, line) => sum + line.length, 0);
@@ -86,7 +86,7 @@ function sizeInRedis({ event, data }: NumberedEvent, limits: { inlineBytes: numb
 function checkNumbers(events: readonly NumberedEvent[]): void {
   for (const { sequence } of events) {
     if (Number.isSafeInteger(sequence) && sequence >= 1 && sequence <= LARGEST_SEQUENCE) continue;
-    throw new EchelonError('invalid-request', `${sequence} cannot be the number of an event`);
+    throw new EchelonError('invalid-request', `${sequence} is not a valid event number`);
   }
 }
 
@@ -103,8 +103,8 @@ async function archiveLongParts(
   }
 }
 
-/** What was put for an experiment that was deleted meanwhile is nobody's: its place was emptied already. */
-async function forgetParts(
+/** Deletes the parts that were archived for an experiment after its deletion. */
+async function removeParts(
   { redis, keys, archive, limits }: StoreContext,
   experiment: string,
   chunk: readonly NumberedEvent[],
@@ -118,8 +118,8 @@ function isLong(data: Uint8Array | undefined, limits: { inlineBytes: number }): 
 }
 
 /**
- * Arguments of `append.lua`. Of a metric that occurs several times in a chunk only the last value is told: what is
- * applied is always the chunk's end, so where an earlier value would be applied the last one is too.
+ * Arguments of `append.lua`. For each metric only the last value in the chunk is passed as the current one: if the script
+ * applies an earlier event of the chunk, it also applies the last.
  */
 function chunkArguments(
   lease: Lease,
@@ -127,10 +127,10 @@ function chunkArguments(
   limits: { inlineBytes: number; metricNames: number },
 ): ScriptArgument[] {
   const effects: ScriptArgument[][] = [];
-  const told = new Set<string>();
+  const passed = new Set<string>();
   const names = metricNamesOf(chunk);
   for (let at = chunk.length - 1; at >= 0; at--) {
-    effects[at] = effectOf(lease, chunk[at]!, { names, told });
+    effects[at] = effectOf(lease, chunk[at]!, { names, passed });
   }
   const args: ScriptArgument[] = [
     ...leaseArguments(lease),
@@ -152,13 +152,13 @@ function chunkArguments(
 }
 
 /**
- * What an event changes in the record, as `append.lua` takes it. Its numbers come from the cluster, and a script that
- * fails on one of them half-way would leave the stream ahead of the count: so they are made fit here.
+ * The changes of an event to the record, as arguments of `append.lua`. Its numbers come from the cluster and are made
+ * valid here: a script that failed on one of them half-way would leave the stream ahead of the counters.
  */
 function effectOf(
   lease: Lease,
   { event, at }: NumberedEvent,
-  { names, told }: { names: ReadonlyMap<string, number>; told: Set<string> },
+  { names, passed }: { names: ReadonlyMap<string, number>; passed: Set<string> },
 ): ScriptArgument[] {
   switch (event.type) {
     case 'stage':
@@ -169,8 +169,8 @@ function effectOf(
         step === event.step && !event.omitted && Object.keys(event.values).every((name) => names.has(name));
       const effect: ScriptArgument[] = [step, isWhole ? 1 : 0, packValues(event.values, names)];
       for (const [name, value] of Object.entries(event.values)) {
-        if (told.has(name) || !names.has(name)) continue;
-        told.add(name);
+        if (passed.has(name) || !names.has(name)) continue;
+        passed.add(name);
         effect.push(name, JSON.stringify(value));
       }
       return effect;
@@ -194,7 +194,7 @@ function effectOf(
   }
 }
 
-/** Lines that it adds to the log, and their bytes. */
+/** Number of lines that an event adds to the log, and their bytes. */
 function linesOf(event: AttemptEvent): ScriptArgument[] {
   const texts = logTexts(event);
   return [texts.length, texts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)];

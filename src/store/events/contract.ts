@@ -3,7 +3,7 @@ import type { Lease } from '../attempts/contract.ts';
 
 /** Where to begin to read an experiment's log. */
 export interface LogPlace {
-  /** An event that does not come behind what was asked for; null: nothing of the log comes before it. */
+  /** An event at or before the requested place; null if no line of the log comes before it. */
   entry: string | null;
   /** Lines before that event, over all attempts. */
   before: number;
@@ -15,7 +15,7 @@ export interface LogPlace {
 /** The event streams of experiments. */
 export interface EventStore {
   /**
-   * Appends events in order. Those already recorded are passed over; a gap throws `sequence-gap`, a stale lease
+   * Appends events in order. Recorded ones are ignored; a gap throws `sequence-gap`, a stale lease
    * `lease-lost`. Returns the last recorded sequence number. Completed batches become pending verification.
    */
   append(lease: Lease, events: readonly NumberedEvent[]): Promise<number>;
@@ -23,14 +23,14 @@ export interface EventStore {
   read(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]>;
   /** The newest entries, in order. */
   tail(id: string, limit: number): Promise<StreamEntry[]>;
-  /** No event can come any more (see {@link EventStore.follow}), or there is no such experiment. */
+  /** True if no further event can come (see {@link EventStore.follow}), or if there is no such experiment. */
   isOver(id: string): Promise<boolean>;
   /**
-   * Yields entries after `after` as they arise, until `signal` aborts, the store closes, or nothing can come any
-   * more: the experiment is final, each of its batches has its report, its rules and the early stopping of its sweep
-   * have looked at them, and all was sent. Throws `not-found`; rides out a restart of the server once it has begun.
+   * Yields entries after `after` as they arise, until `signal` aborts, the store closes, or no further entry can come: the
+   * experiment is final, each batch has its report, and its rules and the early stopping of its sweep have read all.
+   * Throws `not-found`. A restart of the server does not end it.
    */
   follow(id: string, after: string | undefined, signal: AbortSignal): AsyncIterable<StreamEntry>;
-  /** For a line (from 1), or the place of an event. The cost does not depend on the length of the log. */
+  /** The place of a line (from 1) or of an event. The cost does not depend on the length of the log. */
   logPosition(id: string, of: { line: number } | { entry: string }): Promise<LogPlace>;
 }

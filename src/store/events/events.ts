@@ -9,7 +9,7 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { EventStore } from './contract.ts';
 
-/** Reading an experiment's stream, from any place, and following it as it grows. */
+/** See {@link EventStore}. */
 export function createEvents(context: StoreContext): Pick<EventStore, 'read' | 'tail' | 'isOver' | 'follow'> {
   const { limits } = context;
 
@@ -68,15 +68,15 @@ export function createEvents(context: StoreContext): Pick<EventStore, 'read' | '
 
 interface Page {
   entries: StreamEntry[];
-  /** There may be entries behind these already, though they may be fewer than were asked for. */
+  /** Further entries may exist, even if these are fewer than the limit. */
   more: boolean;
 }
 
 type ReadPage = (id: string, after: string | undefined, limit: number) => Promise<Page>;
 
 /**
- * Yields in order and exactly once: it always reads on from the last id, and before it waits it has found nothing
- * new since the last wake-up it heard of. A lost wake-up costs `followPollMs`, never an entry. Memory: one page.
+ * Yields each entry exactly once and in order: it always reads after the last id, and waits only if nothing new has come
+ * since the last wake-up. A lost wake-up costs `followPollMs`, never an entry. Memory: one page.
  */
 async function* follow(
   { context, page }: { context: StoreContext; page: ReadPage },
@@ -100,10 +100,10 @@ async function* follow(
         last = entry.id;
         yield entry;
       }
-      // Otherwise it has all that was there: what comes now rings.
+      // Otherwise the page had every entry; later entries send a wake-up.
       if (read?.more) continue;
       if (over && read !== undefined) return;
-      // What came between that read and this look is read once more before the end.
+      // Entries between that read and this check are read once more before the end.
       const status = await orNothing(statusOf(context, id));
       over = status === 'over' || status === 'gone';
       if (!over) await bell.rung(read === undefined ? RETRY_MS : limits.followPollMs);
@@ -116,8 +116,8 @@ async function* follow(
 }
 
 /**
- * `over`: final, each recorded batch has its report, and its rules have looked at all of it, so that no event can come
- * any more. `gone`: deleted.
+ * `over`: final, each recorded batch has its report, and its rules have read all entries, so that no further event can
+ * come. `gone`: deleted.
  */
 async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on' | 'gone'> {
   const names = ['id', 'endedAt', 'vBatches', 'vVerified'];
@@ -129,11 +129,11 @@ async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on
   });
   if (fields.id === undefined) return 'gone';
   if (!isOver(fields) || toVerification(fields).status !== 'complete') return 'on';
-  return (await haveRulesToLook(context, id)) ? 'on' : 'over';
+  return (await haveRulesToRead(context, id)) ? 'on' : 'over';
 }
 
-/** A rule, or the early stopping of its sweep, may still fire about the last entries. */
-async function haveRulesToLook({ redis, keys }: StoreContext, id: string): Promise<boolean> {
+/** Whether a rule, or the early stopping of its sweep, may still fire for the last entries. */
+async function haveRulesToRead({ redis, keys }: StoreContext, id: string): Promise<boolean> {
   if ((await guarded(redis.zscore(`${keys.root}:signals`, id))) === null) return false;
   const [resolved, sweep] = await guarded(redis.hmget(keys.experiment(id), 'resolved', 'sweep'));
   const { rules } = JSON.parse(resolved || '{}') as { rules?: unknown[] };
@@ -143,11 +143,11 @@ async function haveRulesToLook({ redis, keys }: StoreContext, id: string): Promi
 
 function checkPlace(after: string | undefined): void {
   if (after !== undefined && parseEntryId(after) === undefined) {
-    throw new EchelonError('invalid-cursor', 'The place is not the id of an event');
+    throw new EchelonError('invalid-cursor', `${after.slice(0, 100)} is not the id of an event`);
   }
 }
 
-/** What `read.lua` answers: where the archived entries are, and entries of the stream, which come after them. */
+/** The answer of `read.lua`: the index of archived segments, and entries of the stream, which come after them. */
 function toPage(reply: unknown): Page & { segments: Segment[] } {
   const [index, rows, numbers, more] = reply as [Buffer, Buffer[][], Buffer[], Buffer];
   const names = toMetricNumbers(numbers);
@@ -155,7 +155,7 @@ function toPage(reply: unknown): Page & { segments: Segment[] } {
   return { segments: readSegments(index.toString()), entries, more: more.length > 0 };
 }
 
-/** Entries that are in the archive; the names of their metrics are in the store, as long as the record is. */
+/** Archived entries. The names of their metrics stay in the store as long as the record. */
 async function toEntries(
   { redis, keys }: StoreContext,
   id: string,

@@ -5,22 +5,22 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { FeedStore } from './feed-contract.ts';
 
-/** What the id of an entry looks like; '0' is the place before the first. */
+/** The id of an entry; '0' is the place before the first. */
 const FEED_ID = /^(0|[1-9]\d{0,14})$/;
 
-/** Reading the feeds, from any place that is kept, and following them as they grow. */
+/** See {@link FeedStore}. */
 export function createFeed(context: StoreContext): FeedStore {
   const { redis, keys, limits } = context;
 
   async function readFeed(project: string | null, after: string, limit: number): Promise<FeedEntry[]> {
-    if (!FEED_ID.test(after)) throw notGivenOut();
+    if (!FEED_ID.test(after)) throw unknownId(after);
     const [outcome, number, ...rows] = (await context.run('read-feed', [nameOf(project), after, limit])) as [
       string,
       string,
       ...string[][],
     ];
-    if (outcome === 'ahead') throw notGivenOut();
-    if (outcome === 'trimmed') throw trimmed(Number(number));
+    if (outcome === 'ahead') throw unknownId(after);
+    if (outcome === 'trimmed') throw trimmed(after, Number(number));
     return rows.map(toFeedEntry);
   }
 
@@ -40,7 +40,7 @@ export function createFeed(context: StoreContext): FeedStore {
           last = entry.id;
           yield entry;
         }
-        // A page with room left has all that was there: what comes now rings.
+        // A page below the limit had every entry; later entries send a wake-up.
         if (entries === undefined || entries.length < limits.pageEntries) {
           await bell.rung(entries === undefined ? RETRY_MS : limits.followPollMs);
         }
@@ -86,23 +86,21 @@ function toFeedEntry(row: string[]): FeedEntry {
   };
 }
 
-function notGivenOut(): EchelonError {
-  return new EchelonError('invalid-cursor', 'This is no id of an entry of this feed.', {
-    problems: [
-      { field: 'after', message: 'send the id of an entry, or leave it out to begin with what comes now' },
-    ],
+function unknownId(after: string): EchelonError {
+  return new EchelonError('invalid-cursor', `This feed has no entry with the id ${after.slice(0, 100)}.`, {
+    problems: [{ field: 'after', message: 'send the id of an entry, or omit it to start with new entries' }],
   });
 }
 
-function trimmed(oldest: number): EchelonError {
+function trimmed(after: string, oldest: number): EchelonError {
   return new EchelonError(
     'history-trimmed',
-    `Entries behind that id are not kept any more; the oldest that is kept has the id ${oldest}.`,
+    `The feed has deleted entries after the id ${after}. Its oldest entry has the id ${oldest}.`,
     {
       problems: [
         {
           field: 'after',
-          message: `read the present state from the lists, then go on after ${oldest - 1}, or without an id`,
+          message: `read the current state from the lists, then continue after ${oldest - 1}, or without an id`,
         },
       ],
     },

@@ -1,7 +1,7 @@
 import type { StoreContext } from '../redis/context.ts';
 import type { EventStore } from './contract.ts';
 
-/** Reading the index that `append.lua` writes (see `redis/lua/lines.lua`). */
+/** Reads the index that `append.lua` writes (see `redis/lua/lines.lua`). */
 export function createLogPlaces({ run }: StoreContext): Pick<EventStore, 'logPosition'> {
   return {
     async logPosition(id, of) {

@@ -2,20 +2,19 @@ import { EchelonError } from '../../core/errors.ts';
 import { projectRemoved } from '../access/projects.ts';
 import type { Pause } from '../queue/contract.ts';
 
-/** What a step that takes new work in answers: `ok`, its id, `1` where it made it; or why it does not. */
+/** The answer of a step that accepts new work: `ok`, id, `1` if this call created it; or why it was refused. */
 export type Admission =
   | ['ok', string, '0' | '1']
   | ['conflict' | 'full' | 'no-project' | 'queue-full']
   | ['closed', string];
 
 /**
- * The id, and whether this call made it. Throws EchelonError `idempotency-conflict`, `store-full`, `invalid-spec` with
- * `projectField` for a project that is gone, and `queue-full` where more than `mostWaiting` of it would wait, `queue-closed` where its queue
- * takes nothing new.
+ * The id, and whether this call created it. Throws EchelonError `idempotency-conflict`, `store-full`, `invalid-spec` with
+ * `projectField` for a removed project, `queue-full` above `maxQueued` experiments of the project, and `queue-closed`.
  */
 export function admitted(
   reply: Admission,
-  { projectField, mostWaiting }: { projectField: string; mostWaiting: number },
+  { projectField, maxQueued }: { projectField: string; maxQueued: number },
 ): { id: string; created: boolean } {
   switch (reply[0]) {
     case 'ok':
@@ -23,7 +22,7 @@ export function admitted(
     case 'conflict':
       throw new EchelonError(
         'idempotency-conflict',
-        'The Idempotency-Key was used with another request; use a new key',
+        'The Idempotency-Key was used with another request. Use a new key.',
       );
     case 'full':
       throw storeFull();
@@ -32,15 +31,15 @@ export function admitted(
     case 'closed':
       throw queueClosed(reply[1]);
     case 'queue-full':
-      throw queueFull(mostWaiting);
+      throw queueFull(maxQueued);
   }
 }
 
-/** EchelonError `queue-full`. Children that sweeps will make count too. */
-export function queueFull(mostWaiting: number): EchelonError {
+/** EchelonError `queue-full`. Future children of sweeps count too. */
+export function queueFull(maxQueued: number): EchelonError {
   return new EchelonError(
     'queue-full',
-    `No more than ${mostWaiting.toLocaleString('en')} experiments of a project may wait, children of its sweeps included; go on when some have started, or cancel some.`,
+    `A project may have at most ${maxQueued.toLocaleString('en')} queued experiments, children of its sweeps included. Retry when some have started, or cancel some.`,
   );
 }
 
@@ -57,6 +56,6 @@ export function queueClosed(note: string): EchelonError {
 export function storeFull(): EchelonError {
   return new EchelonError(
     'store-full',
-    'The store is nearly full; what was accepted goes on, try again later',
+    'The store is nearly full. Accepted experiments continue. Retry later.',
   );
 }

@@ -4,7 +4,7 @@ import type { Artifact } from '../../schemas/records.ts';
 import type { Idempotency } from '../access/answers-contract.ts';
 import type { AuditInput } from '../access/contract.ts';
 
-/** What an experiment is made from. */
+/** The input of a new experiment. */
 export interface SubmitInput {
   id: string;
   project: string;
@@ -20,7 +20,7 @@ export interface SubmitInput {
   idempotency?: Idempotency;
   /** The experiment that it runs again. */
   rerunOf?: string;
-  /** Its entry of the audit log, written in the same step where this call makes the experiment. */
+  /** Its audit entry, written in the same step if this call creates the experiment. */
   audit?: AuditInput;
 }
 
@@ -30,9 +30,9 @@ export interface ExperimentFilter {
   /** One state, or any of several. */
   state?: State | readonly State[];
   sweep?: string;
-  /** What the id begins with. */
+  /** Prefix of the id. */
   idPrefix?: string;
-  /** What the name begins with, to the letter. */
+  /** Prefix of the name, case-sensitive. */
   namePrefix?: string;
   /** Submitted at this time or later. */
   submittedFrom?: number;
@@ -43,41 +43,41 @@ export interface ExperimentFilter {
 /** Records that have a revision. */
 export type RevisedKind = 'experiment' | 'project' | 'cluster';
 
-/** How often people changed a record. */
+/** Revisions: how often users changed a record. */
 export interface RevisionStore {
   /**
-   * The revision of an experiment (by id), a project or a cluster (by name): a number that rises with each decision of a
-   * person about it, and with nothing else. 0 before the first decision, and without such a record. A write that is told
-   * the revision is refused in its own step, with EchelonError `precondition-failed`, if the record has a higher one.
+   * The revision of an experiment (by id), a project or a cluster (by name): a number that only changes by users raise.
+   * 0 before the first change, and without such a record. A write that names a revision is refused in its own step, with
+   * EchelonError `precondition-failed`, if the record has a higher one.
    */
   get(kind: RevisedKind, name: string): Promise<number>;
 }
 
-/** What a cancel led to. */
+/** The outcome of a cancel. */
 export type CancelOutcome = 'cancelled' | 'cancelling' | 'already-final' | 'not-found';
 
 /** Experiments: their records, lists, versions, artifacts and deletion. */
 export interface ExperimentStore {
-  /** Record, place in the line and first event in one step. `created` is false for a repeated idempotency key. */
+  /** Record, queue position and first event in one step. `created` is false for a repeated idempotency key. */
   submit(input: SubmitInput): Promise<{ id: string; created: boolean }>;
   get(id: string): Promise<Experiment | undefined>;
   cancel(id: string, reason: string): Promise<CancelOutcome>;
-  /** Experiments by state: all, or those of a project. */
+  /** Number of experiments by state: all, or those of a project. */
   counts(project?: string): Promise<Record<State, number>>;
   /**
-   * Newest first. At most 2,500 records are looked at in one call, 250 in one step of Redis, with `idPrefix` 20 times as many: a page may hold fewer than
-   * `limit`, or none, and still have a `next`.
+   * Newest first. One call examines at most 2,500 records, one step of Redis 250; with `idPrefix` 20 times as many. A page
+   * may therefore have fewer items than `limit`, or none, and still have a `next`.
    */
   list(
     filter: ExperimentFilter & { limit: number; before?: string },
   ): Promise<{ items: Experiment[]; next: string | null }>;
   /**
-   * Removes one that has ended, with everything that was recorded of it, in one step; its bytes in the archive are
-   * marked for collection. Counts of its sweep stay. `not-ended`: nothing was changed. Throws `precondition-failed`
-   * if it has another `revision`.
+   * Removes an experiment that has ended with all its data, in one step; its bytes in the archive are marked for deletion.
+   * Counts of its sweep do not change. `not-ended`: nothing was changed. Throws `precondition-failed` if it has another
+   * `revision`.
    */
   delete(id: string, revision?: number): Promise<'deleted' | 'not-ended' | 'not-found'>;
-  /** Artifacts in the order of their recording, from number `from` (0) on; `more`: there are more behind them. */
+  /** Artifacts in the order of their recording, from number `from` (0) on; `more`: further ones exist. */
   artifacts(id: string, from: number, limit: number): Promise<{ items: Artifact[]; more: boolean }>;
   /**
    * Fails experiments whose deadline passed before a dispatcher acquired an attempt of them. Checks at most `limit`;

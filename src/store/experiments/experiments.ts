@@ -74,17 +74,17 @@ async function submit(
   input: SubmitInput,
 ): Promise<{ id: string; created: boolean }> {
   const { accepting } = await pressure.recent();
-  const mostWaiting = limits.waitingOfProject;
+  const maxQueued = limits.queuedOfProject;
   const reply = await run('submit', [
     ...childArguments(input.id, input, input.fingerprint),
     input.project,
     input.idempotency?.name ?? '',
     input.idempotency?.digest ?? '',
     accepting ? '1' : '0',
-    mostWaiting,
+    maxQueued,
     RECORD_VERSION,
     input.rerunOf ?? '',
-    ...auditArguments(input.audit, { mostOfCaller: limits.auditOfCaller }),
+    ...auditArguments(input.audit, { maxOfCaller: limits.auditOfCaller }),
   ]);
-  return admitted(reply as Admission, { projectField: '/project', mostWaiting });
+  return admitted(reply as Admission, { projectField: '/project', maxQueued });
 }

@@ -7,10 +7,10 @@ import type { BatchRecord } from '../batches/contract.ts';
 import type { Waiting } from '../queue/contract.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 
-/** A hash as Redis answers it; nulls are kept as absent or empty fields. */
+/** A hash of Redis; null is stored as an absent or empty field. */
 export type Fields = Record<string, string>;
 
-/** The record of an experiment from its hash and that of its metrics; undefined where there is none. */
+/** The record of an experiment from its hash and the hash of its metrics; undefined if there is none. */
 export function toExperiment(stored: Fields, metrics: Fields): Experiment | undefined {
   if (stored.id === undefined || stored.state === undefined) return undefined;
   const fields: Fields & { id: string } = { ...inKnownLayout('experiment', stored), id: stored.id };
@@ -34,7 +34,7 @@ export function toExperiment(stored: Fields, metrics: Fields): Experiment | unde
     defaults: json(fields.defaults) as string[],
     fingerprint: fields.fingerprint || null,
     progress: {
-      // The last stage, such as saving, is over; of a failed attempt it says how far it had come.
+      // A succeeded experiment has no current stage. A failed one shows how far it came.
       stage: fields.state === 'succeeded' ? '' : (fields.stage ?? ''),
       step: count(fields.step),
       steps: count(fields.steps),
@@ -53,7 +53,7 @@ export function toExperiment(stored: Fields, metrics: Fields): Experiment | unde
   };
 }
 
-/** Counters of the verification: `complete` exactly when no more batches can come and each has its report. */
+/** Counters of the verification: `complete` exactly when the experiment has ended and each batch has its report. */
 export function toVerification(fields: Fields): Experiment['verification'] {
   const batches = count(fields.vBatches);
   const batchesVerified = count(fields.vVerified);
@@ -75,7 +75,7 @@ export function toVerification(fields: Fields): Experiment['verification'] {
   };
 }
 
-/** An experiment in the line, from its hash. */
+/** A queued experiment from its hash. */
 export function toWaiting(id: string, fields: Fields): Waiting {
   return {
     experiment: id,
@@ -95,11 +95,11 @@ export function toWaiting(id: string, fields: Fields): Waiting {
   };
 }
 
-/** An estimate as it is noted: its three times, or why there is none. */
+/** A stored estimate: its three times, or why there is none. */
 function toEstimate(text: string | undefined): Pick<Waiting, 'estimate' | 'unknown'> {
-  const noted = text ? (JSON.parse(text) as string | [number, number, number]) : null;
-  if (noted === null || typeof noted === 'string') return { estimate: null, unknown: noted };
-  const [startAt, earliest, latest] = noted;
+  const stored = text ? (JSON.parse(text) as string | [number, number, number]) : null;
+  if (stored === null || typeof stored === 'string') return { estimate: null, unknown: stored };
+  const [startAt, earliest, latest] = stored;
   return { estimate: { startAt, earliest, latest }, unknown: null };
 }
 
@@ -130,7 +130,7 @@ export function toAttempts(fields: Fields): Attempt[] {
   return [...attempts.values()].sort((a, b) => a.attempt - b.attempt);
 }
 
-/** A batch from its row and its report (JSON), where there is one. */
+/** A batch from its row and its report (JSON), if it has one. */
 export function toBatch(
   place: { experiment: string; field: string },
   row: string,
@@ -152,7 +152,7 @@ export function toBatch(
   };
 }
 
-/** The rules of the resolved spec with what is shown of when they fired. */
+/** The rules of the resolved spec and their shown firings. */
 function toRules(fields: Fields): Pick<Experiment, 'rules' | 'marks' | 'stoppedBy'> {
   const lines = fields.fired ? fields.fired.split('\n') : [];
   const fired = lines.map((line) => JSON.parse(line) as RuleEvent);
@@ -175,7 +175,7 @@ function toRules(fields: Fields): Pick<Experiment, 'rules' | 'marks' | 'stoppedB
   };
 }
 
-/** True once the experiment has ended: `endedAt` is set by the step that makes its state final, and only there. */
+/** True once the experiment has ended: only the step that makes its state final sets `endedAt`. */
 export function isOver(fields: Fields): boolean {
   return fields.endedAt !== undefined;
 }

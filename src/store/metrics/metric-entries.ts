@@ -4,8 +4,8 @@ import type { AttemptEvent, ExperimentEvent, MetricValue, StreamEntry } from '..
 const VALUE_BYTES = 10;
 
 /**
- * An entry of a stream as the server has it. Values of metrics stand in bytes beside the event, by the number of the
- * metric: a tenth of what they take as JSON. Undefined: the event has everything.
+ * A stored entry of a stream. Values of metrics may be bytes beside the event, by the number of the metric: a tenth of
+ * their JSON. Undefined if the event is complete.
  */
 export interface StoredEntry {
   id: string;
@@ -17,7 +17,7 @@ export interface StoredEntry {
 /** Names of metrics by their numbers. */
 export type MetricNumbers = ReadonlyMap<number, string>;
 
-/** What HGETALL answers for the numbers of metrics: name and number in turn. */
+/** From the answer of HGETALL: name and number in turn. */
 export function toMetricNumbers(flat: readonly (Buffer | string)[]): MetricNumbers {
   const names = new Map<number, string>();
   for (let at = 0; at + 1 < flat.length; at += 2) names.set(Number(flat[at + 1]), flat[at]!.toString());
@@ -34,7 +34,7 @@ export function toStoredEntries(rows: readonly (readonly Buffer[])[]): StoredEnt
   }));
 }
 
-/** The entry with its event whole. */
+/** The entry with its complete event. */
 export function toStreamEntry({ id, at, event, values }: StoredEntry, names: MetricNumbers): StreamEntry {
   const parsed = JSON.parse(event) as ExperimentEvent;
   return {
@@ -50,7 +50,7 @@ function withValues(event: ExperimentEvent, bytes: Buffer, names: MetricNumbers)
     const number = bytes.readUInt16LE(at);
     values.push([names.get(number) ?? `metric ${number}`, toValue(bytes.readDoubleLE(at + 2))]);
   }
-  // Object.fromEntries makes a property of every name, also of one that JavaScript gives a meaning to.
+  // Object.fromEntries also accepts names such as `__proto__`.
   return { ...(event as Extract<AttemptEvent, { type: 'metrics' }>), values: Object.fromEntries(values) };
 }
 

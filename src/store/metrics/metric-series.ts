@@ -6,29 +6,29 @@ import type { SeriesPoint, SeriesStore } from './contract.ts';
 import { condense, decodeBlock, decodeOpen, type Item } from './series-blocks.ts';
 import { readPyramid } from './series-pyramid.ts';
 
-/** Points of the answer that one reading step is asked for: it bounds how long the server answers nobody else. */
+/** MAX points of one read, which bounds how long it blocks the server. */
 const POINTS_PER_STEP = 4000;
-/** Looks into finer levels for a point that reaches into what a later attempt stands for. */
+/** MAX reads of finer levels to split an aggregate that overlaps a later attempt. */
 const MAX_SPLITS = 12;
-/** Fine enough to come down to points within a few looks. */
+/** Fine enough to reach points within a few reads. */
 const FINER_RESOLUTION = 16;
 const LAST_STEP = 2 ** 32 - 1;
 
-/** Steps of an attempt that stand in the series. */
+/** The steps of the series that come from one attempt. */
 interface Stretch {
   attempt: number;
   from: number;
   to: number;
 }
 
-/** Reads some metrics of a stretch: the newest events, and for each metric a level and its blocks. */
+/** Reads some metrics of a stretch: the newest events, and for each metric a level with its blocks. */
 type ReadBlocks = (
   numbers: readonly string[],
   stretch: Stretch,
   resolution: number,
 ) => Promise<[Buffer, ...[number, ...Buffer[]][]]>;
 
-/** Reading the pyramid that `append.lua` writes (see `redis/lua/series.lua`), in the store or in the archive. */
+/** Reads the pyramid that `append.lua` writes (see `redis/lua/series.lua`), in the store or in the archive. */
 export function createMetricSeries(context: StoreContext): SeriesStore {
   const { redis, keys } = context;
   const archived = createSeriesReader(context.archive);
@@ -63,7 +63,7 @@ export function createMetricSeries(context: StoreContext): SeriesStore {
       const query = { names, from, to, resolution };
       const isThere = (await guarded(redis.exists(seriesOf(id)))) === 1;
       const points = await read(id, query);
-      // It went into the archive while it was read.
+      // The series was archived during the read.
       const isGone = isThere && (await guarded(redis.exists(seriesOf(id)))) === 0;
       return isGone ? await read(id, query) : points;
     },
@@ -136,7 +136,7 @@ async function readItems(
   ]);
 }
 
-/** The items of a stretch, none of which reaches beyond `cut`: a later attempt stands for what comes there. */
+/** The items of a stretch up to the step `cut`; later steps belong to a later attempt. */
 async function within(
   readBlocks: ReadBlocks,
   number: string,
@@ -158,7 +158,7 @@ async function within(
   return inside;
 }
 
-/** From the first step that a later attempt reports on, the values of the earlier ones do not stand. */
+/** The stretches of all attempts: each ends before the first step of a later attempt. */
 export function stretchesOf(attempts: string): Stretch[] {
   const stretches: Stretch[] = [];
   for (const text of attempts.split(' ').filter(Boolean)) {

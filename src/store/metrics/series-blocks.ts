@@ -1,7 +1,7 @@
 import type { SeriesPoint } from './contract.ts';
 import { toValue } from './metric-entries.ts';
 
-/** A point, or consecutive points of one attempt as one; smallest, largest and mean of the finite ones. */
+/** A point, or consecutive points of one attempt as one; minimum, maximum and mean of the finite ones. */
 export interface Item {
   from: number;
   to: number;
@@ -17,7 +17,7 @@ export interface Item {
 
 const AGGREGATE_BYTES = 64;
 
-/** What a block of points, or of aggregates, holds; its layout stands in `redis/lua/series.lua`. */
+/** The items of a block of points or aggregates; `redis/lua/series.lua` has the layout. */
 export function decodeBlock(block: Buffer, isPoints: boolean): Item[] {
   if (!isPoints) {
     return Array.from({ length: block.length / AGGREGATE_BYTES }, (_, index) =>
@@ -85,7 +85,7 @@ function decodeAggregate(block: Buffer, at: number): Item {
   };
 }
 
-/** Two that follow each other, as one. */
+/** Merges two consecutive items. */
 function join(a: Item, b: Item): Item {
   const [n, more] = [finiteOf(a), finiteOf(b)];
   const share = n + more === 0 ? 0 : more / (n + more);
@@ -106,8 +106,8 @@ function join(a: Item, b: Item): Item {
 const finiteOf = ({ count, nan, infinite }: Item): number => count - nan - infinite;
 
 /**
- * At most `resolution` points for these: themselves, or else those that begin in the same of `resolution` equal
- * stretches of steps as one. Points of two attempts are never joined unless they lie in one stretch.
+ * At most `resolution` points: the items themselves if they are few enough, otherwise one point for each of `resolution`
+ * equal ranges of steps. Points of two attempts are merged only within one range.
  */
 export function condense(
   items: readonly { attempt: number; item: Item }[],

@@ -1,11 +1,11 @@
 /*
- * The same reading as `metrics/lua/read-series.lua`, of a pyramid that is in memory: that of a finished experiment, whose
- * series is in the archive. Layout and names of fields stand in `redis/lua/series.lua`.
+ * The same algorithm as `metrics/lua/read-series.lua` for a pyramid in memory: the archived series of a finished
+ * experiment. `redis/lua/series.lua` has the layout and the names of fields.
  */
 const AGGREGATE_BYTES = 64;
 const [LEAF, BLOCK, FAN] = [32, 16, 4];
 
-/** What is read of a metric in one attempt. */
+/** A read of one metric in one attempt. */
 export interface PyramidQuery {
   attempt: number;
   /** Number of the metric. */
@@ -15,7 +15,7 @@ export interface PyramidQuery {
   resolution: number;
 }
 
-/** The finest level that keeps the answer small, and its blocks; then those of lower levels that it does not cover. */
+/** The finest level that keeps the answer small, its blocks, and the blocks of lower levels that it does not cover. */
 export function readPyramid(
   fields: ReadonlyMap<string, Buffer>,
   { attempt, metric, from, to, resolution }: PyramidQuery,
@@ -31,8 +31,8 @@ export function readPyramid(
     const low = search(blocks, (n) => lastStep(level, blockAt(level, n)) >= from);
     const high = search(blocks, (n) => firstStep(level, blockAt(level, n)) > to);
     const items = (high - low) * (level === 0 ? head.readUInt32LE(0) / blocks : BLOCK);
-    const most = (level === 0 ? LEAF : FAN) * resolution + 2 * BLOCK;
-    if (items > most && count(level + 1) !== undefined) continue;
+    const max = (level === 0 ? LEAF : FAN) * resolution + 2 * BLOCK;
+    if (items > max && count(level + 1) !== undefined) continue;
     const answer: [number, ...Buffer[]] = [level];
     for (let n = low; n < high; n++) answer.push(blockAt(level, n));
     for (let below = level - 1; below >= 1; below--) {
@@ -53,7 +53,7 @@ function lastStep(level: number, block: Buffer): number {
   return block.readUInt32LE(1) + block.readUInt32LE(5) * ((block.length - 9) / 8 - 1);
 }
 
-/** The least n of [0, count) for which `isAt` holds; count where there is none. It turns true once. */
+/** The smallest n of [0, count) for which `isAt` holds; count if there is none. `isAt` changes once, from false to true. */
 function search(count: number, isAt: (n: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

@@ -1,13 +1,13 @@
 import type { MetricValue, NumberedEvent } from '../../core/events.ts';
 
-/** Longer names of metrics are left out of the progress and the series; they are in the events. */
+/** MAX length of a metric's name in the progress and the series; the events have longer ones too. */
 const METRIC_NAME_LENGTH = 200;
-/** Names that one call tells of; far more than an experiment has series. */
+/** MAX metric names in one call; far more than an experiment has series. */
 const MAX_NAMES = 4000;
-/** Bytes of a value in a row: the place of its name, and the value. */
+/** Bytes of a value in a row: the index of its name, and the value. */
 const VALUE_BYTES = 10;
 
-/** The names of metrics that occur in these events, each with its place; the first {@link MAX_NAMES}. */
+/** The metric names of these events, each with its index; the first {@link MAX_NAMES}. */
 export function metricNamesOf(events: readonly NumberedEvent[]): Map<string, number> {
   const names = new Map<string, number>();
   for (const { event } of events) {
@@ -20,7 +20,7 @@ export function metricNamesOf(events: readonly NumberedEvent[]): Map<string, num
   return names;
 }
 
-/** The values of one event as `append.lua` takes them; those without a place in `names` are left out. */
+/** The values of one event as arguments of `append.lua`, without those whose names are not in `names`. */
 export function packValues(
   values: Readonly<Record<string, MetricValue>>,
   names: ReadonlyMap<string, number>,

@@ -5,31 +5,31 @@ import type { Keys } from './keys.ts';
 import type { RunScript } from './scripts.ts';
 import type { WakeHub } from './wake-hub.ts';
 
-/** Bounds of the store; every one has a default in {@link DEFAULT_LIMITS}. */
+/** Limits of the store; {@link DEFAULT_LIMITS} has the defaults. */
 export interface StoreLimits {
-  /** A batch part up to this size is kept in its stream entry, a longer one in the archive. */
+  /** A batch part up to this size is stored in its stream entry, a longer one in the archive. */
   inlineBytes: number;
-  /** Names of metrics in an experiment's progress; more are only in its events. */
+  /** MAX metric names in an experiment's progress; further ones are only in its events. */
   metricNames: number;
-  /** Events in one atomic append, and bytes of their payload. */
+  /** MAX events in one append, and MAX bytes of their payload. */
   appendEvents: number;
   appendBytes: number;
-  /** Entries that one reading step holds in memory. */
+  /** MAX entries of one read. */
   pageEntries: number;
-  /** New work is accepted while used memory is at most this share of `maxmemory`. */
+  /** The store accepts new work while used memory is at most this share of `maxmemory`. */
   acceptShare: number;
-  /** Experiments of one project that may wait at once: one that floods the line leaves the others their room. */
-  waitingOfProject: number;
-  /** Entries of the audit log that are kept of one caller who is no administrator. */
+  /** MAX queued experiments of one project, so that one project cannot fill the store. */
+  queuedOfProject: number;
+  /** MAX audit entries of one caller without administrator rights. */
   auditOfCaller: number;
-  /** Answers to requests with an Idempotency-Key that are kept of one caller, and their bytes. */
+  /** MAX stored answers to requests with an Idempotency-Key of one caller, and MAX bytes of these. */
   answersOfCaller: number;
   answerBytesOfCaller: number;
-  /** Of the stream of an experiment that runs so much stays in Redis, and what it reports between two looks at it. */
+  /** Bytes of a running experiment's stream that stay in Redis when older entries move to the archive. */
   liveBytes: number;
-  /** A follower looks again after this time, should a wake-up have been lost. */
+  /** A follower polls after this time, in case a wake-up was lost. */
   followPollMs: number;
-  /** How old the store's view of used memory may be when it accepts an experiment. */
+  /** MAX age of the measured memory when an experiment is accepted. */
   pressureMaxAgeMs: number;
 }
 
@@ -41,7 +41,7 @@ export const DEFAULT_LIMITS: StoreLimits = {
   appendBytes: 1024 * 1024,
   pageEntries: 128,
   acceptShare: 0.7,
-  waitingOfProject: 20_000,
+  queuedOfProject: 20_000,
   auditOfCaller: 10_000,
   answersOfCaller: 2000,
   answerBytesOfCaller: 8 * 1024 * 1024,
@@ -50,13 +50,13 @@ export const DEFAULT_LIMITS: StoreLimits = {
   pressureMaxAgeMs: 250,
 };
 
-/** What the parts of the store share. */
+/** The dependencies of all parts of the store. */
 export interface StoreContext {
   redis: Redis;
   keys: Keys;
   run: RunScript;
   archive: Archive;
-  /** Streams that are in the archive already. */
+  /** Reads archived streams. */
   archived: ArchiveReader;
   hub: WakeHub;
   limits: StoreLimits;

@@ -3,22 +3,22 @@ import type { Store } from '../store.ts';
 import type { StoreContext } from './context.ts';
 import { guarded, toStoreError } from './errors.ts';
 
-/** What a server must be set to; the key is the name in redis.conf. */
+/** Required settings of the server, by their names in redis.conf. */
 const SETTINGS = [
-  { name: 'appendonly', value: 'yes', why: 'else a restart forgets what was accepted' },
-  { name: 'appendfsync', value: 'always', why: 'else a power failure forgets what was accepted' },
+  { name: 'appendonly', value: 'yes', why: 'otherwise a restart loses accepted experiments' },
+  { name: 'appendfsync', value: 'always', why: 'otherwise a power failure loses accepted experiments' },
   {
     name: 'aof-load-truncated',
     value: 'no',
-    why: 'else half of a write that a crash cut short is carried out again after a later restart',
+    why: 'otherwise a later restart runs half of an interrupted write again',
   },
-  { name: 'maxmemory-policy', value: 'noeviction', why: 'else a full memory drops records' },
+  { name: 'maxmemory-policy', value: 'noeviction', why: 'otherwise a full memory deletes records' },
 ] as const;
 
-/** The store's scripts use stream ids `<attempt>-*` and the flag `allow-oom`, which 7.0 brought. */
+/** The scripts use stream ids `<attempt>-*` and the flag `allow-oom`, which Redis has since 7.0. */
 const MIN_VERSION = [7, 0] as const;
 
-/** Whether the server keeps what it is given. */
+/** Checks of the server's settings, and the id of the archive. */
 export function createFitness(
   context: StoreContext,
 ): Pick<Store, 'checkFitness' | 'archiveId' | 'claimArchiveId'> {
@@ -29,7 +29,7 @@ export function createFitness(
       const reply = await guarded(redis.config('GET', name));
       return (reply as string[])[1];
     } catch (error) {
-      // A server that forbids CONFIG answers with an error; one that is away is another matter.
+      // A server that forbids CONFIG answers with an error; other errors are thrown.
       const text = String((toStoreError(error).cause as Error | undefined)?.message ?? '');
       if (/unknown command|NOPERM|unknown subcommand/i.test(text)) return undefined;
       throw error;
@@ -62,7 +62,7 @@ export function createFitness(
         const line = `put the line "${name} ${value}" into redis.conf, ${why}`;
         faults.push(
           found === undefined
-            ? `it does not let us read ${name} (CONFIG is forbidden); ${line}, and allow CONFIG GET`
+            ? `${name} cannot be read (CONFIG is forbidden); ${line}, and allow CONFIG GET`
             : `${name} is "${found}"; ${line}`,
         );
       }
@@ -75,7 +75,7 @@ export function createFitness(
   };
 }
 
-/** Memory in use: `now` asks the server, `recent` may be a moment old (see `pressureMaxAgeMs`). */
+/** Used memory: `now` asks the server, `recent` may be `pressureMaxAgeMs` old. */
 export function createPressure(context: Pick<StoreContext, 'redis' | 'limits'>): {
   now: Store['pressure'];
   recent: Store['pressure'];

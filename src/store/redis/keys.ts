@@ -2,11 +2,11 @@ import type { State } from '../../core/states.ts';
 import type { RetentionStage } from '../../schemas/retention.ts';
 
 /**
- * Names of all keys; the scripts build the same names from `root`. They share a hash tag, although Redis Cluster is not
- * supported: a name in stored data does not change.
+ * Names of all keys; the scripts build the same names from `root`. They have a common hash tag, although Redis Cluster is
+ * not supported: names in stored data never change.
  */
 export interface Keys {
-  /** `{prefix}`: what every key begins with. */
+  /** `{prefix}`: prefix of every key. */
   root: string;
   /** String: id of the archive that belongs to this Redis. */
   archiveId: string;
@@ -16,7 +16,7 @@ export interface Keys {
   events(id: string): string;
   /** Hash: last value (JSON) of each metric. */
   metrics(id: string): string;
-  /** Hash: number of each metric, as it stands in the stream and the series. */
+  /** Hash: number of each metric in the stream and the series. */
   metricNumbers(id: string): string;
   /** Hash: `<attempt>:cluster|claimedAt|confirmedAt|givenUpAt|last|ended`. */
   attempts(id: string): string;
@@ -38,11 +38,11 @@ export interface Keys {
   due(stage: RetentionStage, project: string): string;
   /** Sorted set: archived experiments of which clusters may still keep event logs, by their end (ms). */
   forgetting: string;
-  /** Set: experiments that are gone, but not yet what the archive has of them. */
+  /** Set: deleted experiments whose objects in the archive still exist. */
   garbage: string;
   /** Hash: cluster (JSON) by name. */
   clusters: string;
-  /** Hash: what its ray-worker last said (JSON) by cluster. */
+  /** Hash: last report of its ray-worker (JSON) by cluster. */
   seen: string;
   /** Set: clusters on which nothing new starts. */
   draining: string;
@@ -50,13 +50,13 @@ export interface Keys {
   command(id: string): string;
   /** List: lines of its report. */
   commandReport(id: string): string;
-  /** Sorted set: commands that are not over, in the order in which they came. */
+  /** Sorted set: open commands in the order of their creation. */
   openCommands: string;
-  /** Hash: reservation (JSON) by experiment. */
+  /** Hash: allocation (JSON) by experiment. */
   reserved(cluster: string): string;
-  /** Hash: by cluster, and by `project:<name>`, how often something was reserved; by `freed:<cluster>`, given back. */
+  /** Hash: number of allocations by cluster and by `project:<name>`; number of releases by `freed:<cluster>`. */
   versions: string;
-  /** Sorted set by arrival: every experiment, or those of a project, of a state, or of both. */
+  /** Sorted set by arrival: all experiments, or those of a project, of a state, or of both. */
   index(filter: { project?: string; state?: State }): string;
   /** Channel: the name of a project whose feed has a new entry. */
   feedChanged: string;
@@ -64,7 +64,7 @@ export interface Keys {
   feeds: string;
   /** Channel: topics of wake-ups. */
   wake: string;
-  /** Channel: something was added to the stream of an experiment. */
+  /** Channel: the stream of an experiment has a new entry. */
   changed(id: string): string;
 }
 

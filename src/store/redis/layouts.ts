@@ -10,8 +10,8 @@ const LAYOUTS = { experiment: 2, sweep: 1, cluster: 1, project: 1, key: 1 } as c
 export type RecordKind = keyof typeof LAYOUTS;
 
 /**
- * The stored record itself, if this program knows its layout; a record without a version has layout 1. Throws
- * EchelonError `record-too-new` for a layout that only a later version of Echelon knows: that is better than a guess.
+ * The stored record, if this program knows its layout. A record without a version has layout 1. Throws EchelonError
+ * `record-too-new` for a layout that only a later version of Echelon knows.
  */
 export function inKnownLayout<T extends object>(kind: RecordKind, row: T): T {
   const version = Number((row as { version?: unknown }).version ?? 1);
@@ -19,6 +19,6 @@ export function inKnownLayout<T extends object>(kind: RecordKind, row: T): T {
   if (version >= 1 && version <= newest) return row;
   throw new EchelonError(
     'record-too-new',
-    `A stored ${kind} has layout ${version}; this version of Echelon reads layouts up to ${newest}. Upgrade this process`,
+    `A stored ${kind} has layout ${version}; this version of Echelon reads layouts up to ${newest}. Upgrade this process.`,
   );
 }

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import type { Redis } from 'ioredis';
 import { guarded } from './errors.ts';
 
-/** The atomic steps of the store, by the folder of `store` whose `lua/` has their files. */
+/** The scripts by folder of `store`; the files are in its `lua/`. */
 const SCRIPTS = {
   access: ['audit', 'claim-answer', 'end-answer', 'remove-project', 'sign-out', 'swap-access'],
   archive: [
@@ -39,7 +39,7 @@ const SCRIPTS = {
   sweeps: ['cancel-sweep', 'create-sweep', 'expand-sweep', 'record-average', 'release-sweep', 'rerun-sweep'],
 } as const;
 
-/** The name of an atomic step: that of its file. */
+/** The name of a script, as of its file. */
 export type ScriptName = (typeof SCRIPTS)[keyof typeof SCRIPTS][number];
 
 /** The folder of each script. */
@@ -49,19 +49,19 @@ const FOLDERS = new Map<ScriptName, string>(
 /** Every {@link ScriptName}. */
 export const SCRIPT_NAMES: readonly ScriptName[] = [...FOLDERS.keys()];
 
-/** What a script takes after the root of the keys. */
+/** An argument of a script after the root of the keys. */
 export type ScriptArgument = string | number | Uint8Array;
 
-/** Runs an atomic step by its name; errors are ours already. */
+/** Runs a script by its name; rejects with EchelonError only. */
 export interface RunScript {
   (name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown>;
-  /** The same, for an answer whose strings are bytes: they come as Buffers. */
+  /** The same; strings of the answer are Buffers. */
   bytes(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown>;
 }
 
 const STORE = new URL('../', import.meta.url);
 
-/** Text of a script, each line `-- include <name>` replaced by `redis/lua/<name>.lua` where it comes first. */
+/** Text of a script. Each first line `-- include <name>` is replaced by `redis/lua/<name>.lua`. */
 export function scriptText(name: ScriptName): string {
   const included = new Set<string>();
   const textOf = (file: string): string =>
@@ -73,7 +73,7 @@ export function scriptText(name: ScriptName): string {
   return textOf(`${FOLDERS.get(name)}/lua/${name}.lua`);
 }
 
-/** Makes the scripts known to a client (sent once per connection, run by their digest afterwards). */
+/** Defines the scripts on a client, which sends each once and then runs it by digest. */
 export function loadScripts(redis: Redis, root: string): RunScript {
   const commandOf = (name: ScriptName) => `echelon:${name}`;
   for (const name of SCRIPT_NAMES) {
@@ -94,14 +94,14 @@ export function loadScripts(redis: Redis, root: string): RunScript {
   });
 }
 
-/** The same bytes as ioredis wants them, without a copy. */
+/** The same bytes as a Buffer, without a copy. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /**
- * What is sent in one turn of the event loop goes out in one write: fewer system calls, and the server brings several
- * commands to disk with one fsync. `stream` is undefined before the first connection.
+ * Sends all commands of one turn of the event loop in one write: fewer system calls, and one fsync of the server for
+ * several commands. `stream` is undefined before the first connection.
  */
 function writeTogether(stream: Writable | undefined): void {
   if (stream === undefined || stream.writableCorked > 0) return;

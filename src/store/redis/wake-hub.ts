@@ -1,27 +1,26 @@
 import type { Redis } from 'ioredis';
 
 /**
- * `line`: the line or the capacity changed. `cancel`: an experiment became cancelling. `batch`: a batch is pending.
- * `command`: a command waits. `sweep`: a sweep has children to expand or to cancel. `lease`: leases were let go.
+ * `queue`: the queue or the capacity changed. `cancel`: an experiment became cancelling. `batch`: a batch is pending.
+ * `command`: a command is open. `sweep`: a sweep has children to create or to cancel. `lease`: leases were released.
  */
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
 
 /** Every topic of this version. */
 export const WAKE_TOPICS = ['queue', 'lease', 'cancel', 'batch', 'command', 'sweep'] as const;
 
-/** Called with a message of the channel; with undefined where messages may have been missed. */
+/** Called with a message of the channel, or with undefined if messages may have been missed. */
 export type WakeListener = (message: string | undefined) => void;
 
 /**
- * Listens to channels over one connection for the whole process, however many listeners there are. A message is a
- * hint: after a connection came (again) to be, every listener is called with undefined, since it may have missed
- * some.
+ * Listens to channels over one connection for all listeners of the process. A message is a hint: after each connect, every
+ * listener is called with undefined, because it may have missed messages.
  */
 export interface WakeHub {
-  /** `ready` resolves when the server has taken the subscription; it waits for as long as there is no server. */
+  /** `ready` resolves when the server has accepted the subscription, however long that takes. */
   listen(channel: string, listener: WakeListener): { ready: Promise<void>; stop(): void };
   readonly closed: boolean;
-  /** Ends the connection; every listener is called once more, to find the hub closed. */
+  /** Ends the connection and calls every listener once more, so that it finds the hub closed. */
   close(): void;
 }
 
@@ -30,7 +29,7 @@ interface Channel {
   ready: Promise<void>;
 }
 
-/** A hub that connects, as `redis` does, when the first listener comes. */
+/** A hub that connects with the options of `redis` at the first listener. */
 export function createWakeHub(redis: Redis): WakeHub {
   const channels = new Map<string, Channel>();
   let subscriber: Redis | undefined;
@@ -40,8 +39,8 @@ export function createWakeHub(redis: Redis): WakeHub {
     subscriber ??= connect(redis, channels);
     const channel: Channel = { listeners: new Set(), ready: Promise.resolve() };
     channel.ready = subscriber.subscribe(name).then(
-      () => tell(channel, undefined),
-      () => {}, // only the end of the hub gives up a subscription
+      () => notify(channel, undefined),
+      () => {}, // a subscription fails only when the hub is closed
     );
     channels.set(name, channel);
     return channel;
@@ -68,33 +67,33 @@ export function createWakeHub(redis: Redis): WakeHub {
     close() {
       closed = true;
       subscriber?.disconnect();
-      for (const channel of channels.values()) tell(channel, undefined);
+      for (const channel of channels.values()) notify(channel, undefined);
       channels.clear();
     },
   };
 }
 
-function tell(channel: Channel | undefined, message: string | undefined): void {
+function notify(channel: Channel | undefined, message: string | undefined): void {
   for (const listener of [...(channel?.listeners ?? [])]) listener(message);
 }
 
 function connect(redis: Redis, channels: ReadonlyMap<string, Channel>): Redis {
   const connection = redis.duplicate({
     lazyConnect: false,
-    commandTimeout: undefined, // it waits for the server, for as long as that takes
+    commandTimeout: undefined, // wait for the server without a limit
     maxRetriesPerRequest: null,
     enableOfflineQueue: true,
     retryStrategy: (times: number) => Math.min(times * 50, 1000),
   });
   connection.on('error', () => {}); // it reconnects, and the caller's own connection reports
-  connection.on('message', (name: string, message: string) => tell(channels.get(name), message));
+  connection.on('message', (name: string, message: string) => notify(channels.get(name), message));
   connection.on('ready', () => {
     const all = [...channels];
     if (all.length === 0) return;
-    // ioredis subscribes again by itself, but does not say when that is done: our own call comes right behind.
+    // ioredis subscribes again by itself, but does not report when that is done. This call follows it directly.
     connection.subscribe(...all.map(([name]) => name)).then(
       () => {
-        for (const [, channel] of all) tell(channel, undefined);
+        for (const [, channel] of all) notify(channel, undefined);
       },
       () => {}, // the connection was lost again, and the next `ready` repeats this
     );

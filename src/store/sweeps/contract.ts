@@ -4,7 +4,7 @@ import type { Sweep, SweepAxis } from '../../schemas/sweep.ts';
 import type { Idempotency } from '../access/answers-contract.ts';
 import type { CancelOutcome, SubmitInput } from '../experiments/contract.ts';
 
-/** What a sweep is made from. `entries`: the values of each child, one number for each axis. */
+/** The input of a new sweep. `entries`: the values of each child, one number for each axis. */
 export interface SweepInput {
   id: string;
   project: string;
@@ -15,25 +15,25 @@ export interface SweepInput {
   axes: readonly SweepAxis[];
   earlyStopping?: Sweep['earlyStopping'];
   entries: readonly (readonly number[])[];
-  /** Of each child; equal ones are stored once. */
+  /** The fingerprint of each child; equal ones are stored once. */
   fingerprints: readonly (string | null)[];
   idempotency?: Idempotency;
-  /** Index of the child that must succeed first, by index; those that wait stand behind all others. */
+  /** By the index of a child: the index of the child that must succeed first. Dependent children come after all others. */
   after?: Readonly<Record<number, number>>;
 }
 
-/** A sweep with what its children are made from. */
+/** A sweep with the input of its children. */
 export interface SweepRecord extends Sweep {
   spec: unknown;
   axes: SweepAxis[];
-  /** Children that wait for no other, from index 0 on; how many of them are experiments. */
+  /** Number of independent children, from index 0 on, and how many of these are experiments. */
   free: number;
   freeMade: number;
-  /** Ends of children while others waited. */
+  /** Number of ends of children while others depended on them. */
   ends: string;
 }
 
-/** A child: `state` null where it is not yet an experiment. */
+/** A child of a sweep; `state` is null until it is an experiment. */
 export interface SweepChild {
   index: number;
   run: number;
@@ -45,11 +45,11 @@ export interface SweepChild {
   after: number | null;
   /** Why it never runs. */
   skipped: string | null;
-  /** What was found of its batches; null where it is not yet an experiment. */
+  /** Verification of its batches; null until it is an experiment. */
   verification: VerificationCounts | null;
 }
 
-/** What an experiment of a sweep is made from; its id, sweep and project are the store's to say. */
+/** The input of a child's experiment without id, sweep and project, which the store sets. */
 export type SweepChildInput = Pick<
   SubmitInput,
   'name' | 'priority' | 'cluster' | 'gpus' | 'cpus' | 'submitted' | 'resolved' | 'defaults'
@@ -64,7 +64,7 @@ export interface SweptExperiment {
   priority: number;
 }
 
-/** What a comparison reads of an experiment. */
+/** The figures of an experiment in a comparison. */
 export interface Figures {
   state: State;
   startedAt: number | null;
@@ -75,20 +75,20 @@ export interface Figures {
   rounding: number;
   wrong: number;
   unverifiable: number;
-  /** Last values, of the metrics asked for that are finite numbers. */
+  /** Last values of the requested metrics that are finite numbers. */
   metrics: Record<string, number>;
 }
 
 /*
- * What always holds: a sweep's counts are the states of its expanded children (the last run of each), since every
- * step that moves a child counts it in the same step.
+ * Invariant: a sweep's counts are the states of its expanded children (the last run of each), because every step that
+ * changes a child's state counts it in the same step.
  */
 
 /** Sweeps: records whose children are expanded, cancelled and run again in steps that any process may repeat. */
 export interface SweepStore {
   /**
    * The record and the values of every child in one step. `created` is false for a repeated idempotency key. Throws
-   * EchelonError `invalid-spec` where its project was removed meanwhile.
+   * EchelonError `invalid-spec` if its project was removed.
    */
   create(input: SweepInput): Promise<{ id: string; created: boolean }>;
   get(id: string): Promise<SweepRecord | undefined>;
@@ -100,32 +100,32 @@ export interface SweepStore {
   }): Promise<{ items: Sweep[]; next: string | null }>;
   /** Children from `from` on, by index. */
   children(sweep: SweepRecord, from: number, limit: number): Promise<SweepChild[]>;
-  /** Sweeps with children to expand or to cancel, oldest first. */
+  /** Sweeps with children to create or to cancel, oldest first. */
   withWork(limit: number): Promise<string[]>;
   /**
-   * Makes the next children experiments. `more` false: all are, or the sweep was cancelled, or the store takes no new
-   * work now (it still stands among those with work then).
+   * Creates the experiments of the next children. `more` is false if all exist, if the sweep was cancelled, or if the store
+   * accepts no new work now (the sweep then still has work).
    */
   expand(id: string, make: MakeChild): Promise<{ made: SweptExperiment[]; more: boolean }>;
   /**
-   * Settles children that wait for another child: those whose child has succeeded become experiments, those whose child
-   * has ended otherwise are given up.
+   * Settles dependent children: a child becomes an experiment if the child that it depends on has succeeded, and is skipped
+   * if that one has ended otherwise.
    */
   release(id: string, make: MakeChild): Promise<SweptExperiment[]>;
-  /** From then on nothing of it is made; its children are cancelled by {@link SweepStore.cancelSweepChildren}. */
+  /** From then on no child is created; {@link SweepStore.cancelChildren} cancels the existing ones. */
   cancel(id: string, reason: string): Promise<CancelOutcome>;
   /** Cancels children of a cancelled sweep from `from` on. `next`: the next call's `from`; null after the last one. */
   cancelChildren(id: string, from: number): Promise<{ cancelled: string[]; next: number | null }>;
   /**
-   * Runs the failed ones among these children again, all or none of each 100. Throws EchelonError `already-final` where
-   * the sweep is cancelled, `store-full`, `queue-full` where too many experiments of its project would wait.
+   * Runs the failed ones of these children again, all or none of each 100. Throws EchelonError `already-final` if the sweep
+   * is cancelled, `store-full`, `queue-full`, `queue-closed`.
    */
   rerunChildren(
     sweep: SweepRecord,
     children: readonly SweepChild[],
     make: MakeChild,
   ): Promise<SweptExperiment[]>;
-  /** In the order of `ids`; undefined for one that is no experiment. */
+  /** In the order of `ids`; undefined if there is no such experiment. */
   figures(ids: readonly string[], metrics: readonly string[]): Promise<(Figures | undefined)[]>;
   /**
    * Records a child's running average at a step of its sweep's early stopping, and returns those of the other children

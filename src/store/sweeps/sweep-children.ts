@@ -4,7 +4,7 @@ import type { ScriptArgument } from '../redis/scripts.ts';
 import type { SweepChild, SweepChildInput, SweepRecord } from './contract.ts';
 import { readEntry } from './sweep-records.ts';
 
-/** Children made in one atomic step: some ten milliseconds of the server. */
+/** Children that one step creates: about ten milliseconds of the server. */
 export const MADE_AT_ONCE = 100;
 
 /** The key of a sweep's record. */
@@ -12,7 +12,7 @@ export function keyOf({ keys }: StoreContext, id: string): string {
   return `${keys.root}:sweep:${id}`;
 }
 
-/** Children of a sweep in order of their index, as they were stored; their `state` is not read. */
+/** Stored children of a sweep by index, without their `state`. */
 export async function readChildren(
   context: StoreContext,
   { id, free, count }: Pick<SweepRecord, 'id' | 'free' | 'count'>,
@@ -26,7 +26,7 @@ export async function readChildren(
     .lrange(`${key}:children`, from, from + limit - 1)
     .hmget(`${key}:runs`, ...indices)
     .hget(key, 'fingerprints');
-  // Most sweeps have none that wait.
+  // Most sweeps have no dependent children.
   if (free < count) commands.hmget(`${key}:after`, ...indices).hmget(`${key}:settled`, ...indices);
   const [texts, runs, json, after = [], settled = []] = (await runAll(commands)) as [
     string[],
@@ -47,7 +47,7 @@ export async function readChildren(
   });
 }
 
-/** A child as an atomic step takes it (see redis/lua/create.lua). */
+/** A child as arguments of a script (see redis/lua/create.lua). */
 export function childArguments(
   id: string,
   input: SweepChildInput,

@@ -5,7 +5,7 @@ import { type Fields, toVerification } from '../experiments/record.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import type { Figures, SweepChild, SweepRecord } from './contract.ts';
 
-/** The fields of a sweep's hash that a list shows; the spec and the axes may be long. */
+/** The fields of a sweep's hash that a list shows. Spec and axes may be long, so they are not among them. */
 export const SWEEP_FIELDS = [
   'version',
   'id',
@@ -26,7 +26,7 @@ export const SWEEP_FIELDS = [
   ...STATES.map((state) => `n:${state}`),
 ] as const;
 
-/** A sweep from its hash; undefined where there is none. */
+/** A sweep from its hash; undefined if there is none. */
 export function toSweep(stored: Fields): Sweep | undefined {
   if (stored.id === undefined) return undefined;
   const fields: Fields & { id: string } = { ...inKnownLayout('sweep', stored), id: stored.id };
@@ -65,7 +65,7 @@ export function toSweepRecord(fields: Fields): SweepRecord | undefined {
   };
 }
 
-/** A child's values as they are stored: place of its fingerprint among the sweep's, then a number for each axis. */
+/** A child's values as they are stored: index of its fingerprint in the sweep, then a number for each axis. */
 export function writeEntry(entry: readonly number[], fingerprint: number): string {
   return JSON.stringify([fingerprint, ...entry]);
 }
@@ -109,7 +109,7 @@ export const FINDING_FIELDS = [
   'vDropped',
 ] as const;
 
-/** A child with its state and what was found of its batches, from {@link FINDING_FIELDS}; as it is where it has none. */
+/** A child with state and verification counts from {@link FINDING_FIELDS}; unchanged if it is no experiment yet. */
 export function withFindings(child: SweepChild, values: readonly (string | null)[]): SweepChild {
   const fields: Fields = {};
   FINDING_FIELDS.forEach((name, at) => {

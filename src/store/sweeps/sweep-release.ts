@@ -10,11 +10,11 @@ import { childArguments, MADE_AT_ONCE, readChildren } from './sweep-children.ts'
 
 interface Ready {
   child: SweepChild;
-  /** The child that it waits for, as it ended. */
+  /** The ended child that it depends on. */
   before: { run: number; experiment: string };
 }
 
-/** See `SweepStore.releaseSweep`. Where another moved on meanwhile, or the store is full, the next call goes on. */
+/** See `SweepStore.release`. If another process was faster, or the store is full, the next call continues. */
 export async function release(
   { context, pressure }: { context: StoreContext; pressure: ReturnType<typeof createPressure> },
   record: SweepRecord,
@@ -42,7 +42,7 @@ export async function release(
   return all;
 }
 
-/** Children that wait for one that has ended, or was deleted. */
+/** Children that depend on a child that has ended or was deleted. */
 async function readyChildren(context: StoreContext, record: SweepRecord): Promise<Ready[]> {
   const { redis, keys } = context;
   const { id, free, expanded, count } = record;
@@ -64,7 +64,7 @@ async function readyChildren(context: StoreContext, record: SweepRecord): Promis
   const commands = redis.pipeline();
   for (const { experiment } of before) commands.hget(keys.experiment(experiment), 'state');
   const states = (await runAll(commands)) as (State | null)[];
-  // One that was an experiment and is none any more was deleted: nothing waits for it in vain.
+  // A child without a record was deleted, so its dependents can be settled too.
   const wasMade = expanded >= free;
   const ended = new Map(
     before.flatMap((one, at) => {

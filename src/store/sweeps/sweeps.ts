@@ -30,11 +30,11 @@ import {
 } from './sweep-records.ts';
 import { release } from './sweep-release.ts';
 
-/** Children cancelled, and records read, in one pipeline. */
+/** Children that one pipeline cancels. */
 const PIPELINED = 250;
 
-/** Running averages are of use while other children reach the step; each child that does renews them. */
-const AVERAGES_KEPT_SECONDS = 90 * 86_400;
+/** Running averages are needed while other children reach the step; each of these renews the lifetime. */
+const AVERAGES_LIFETIME_SECONDS = 90 * 86_400;
 
 interface Deps {
   context: StoreContext;
@@ -57,7 +57,7 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
     list: (filter) => list(context, filter),
 
     async recordAverage({ sweep, index, step, average }) {
-      const args = [sweep, step, index, average, AVERAGES_KEPT_SECONDS];
+      const args = [sweep, step, index, average, AVERAGES_LIFETIME_SECONDS];
       const all = (await run('record-average', args)) as string[];
       return all.flatMap((child, at) =>
         at % 2 === 0 && child !== String(index) ? [Number(all[at + 1])] : [],
@@ -116,7 +116,7 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
   const { accepting } = await pressure.recent();
   const fingerprints = [...new Set(input.fingerprints)];
   const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
-  const mostWaiting = context.limits.waitingOfProject;
+  const maxQueued = context.limits.queuedOfProject;
   const after = Object.entries(input.after ?? {});
   const reply = await context.run('create-sweep', [
     input.id,
@@ -132,13 +132,13 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
     accepting ? '1' : '0',
     SWEEP_VERSION,
     input.earlyStopping ? JSON.stringify(input.earlyStopping) : '',
-    mostWaiting,
+    maxQueued,
     after.length,
     ...after.flat(),
     ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
   ]);
   const projectField = input.method === 'preset' ? '/project' : '/spec/project';
-  return admitted(reply as Admission, { projectField, mostWaiting });
+  return admitted(reply as Admission, { projectField, maxQueued });
 }
 
 async function list(context: StoreContext, { project, limit, before }: Parameters<SweepStore['list']>[0]) {
@@ -146,7 +146,10 @@ async function list(context: StoreContext, { project, limit, before }: Parameter
   const { redis, keys } = context;
   const index = project === undefined ? `${keys.root}:sweeps` : `${keys.root}:sweeps:${project}`;
   if (before !== undefined && !/^[1-9]\d{0,15}$/.test(before)) {
-    throw new EchelonError('invalid-cursor', 'The cursor is not one that this list gave out');
+    throw new EchelonError(
+      'invalid-cursor',
+      `Cursor ${before} is not from this list. Repeat the request without a cursor.`,
+    );
   }
   const from = before === undefined ? '+inf' : `(${before}`;
   const found = await guarded(
@@ -186,7 +189,7 @@ async function expand({ context, pressure }: Deps, record: SweepRecord, make: Ma
     made.push({ experiment: child.experiment, priority: input.priority });
   }
   const outcome = (await context.run('expand-sweep', args)) as 'ok' | 'moved' | 'full';
-  // Moved on by another: what comes next is seen by the next call.
+  // Another process has created these children. The next call reads the next ones.
   if (outcome === 'moved') return { made: [], more: true };
   if (outcome === 'full') return nothing;
   return { made, more: freeMade + made.length < free };
@@ -201,7 +204,7 @@ async function cancelChildren(
   const fields = ['expanded', 'state', 'free', 'count'];
   const [expanded, state, free, count] = await guarded(redis.hmget(keyOf(context, id), ...fields));
   if (state !== 'cancelled') return { cancelled: [], next: null };
-  // Which of those that waited are experiments is not asked: the others are passed over.
+  // Dependent children that are no experiments are ignored by the cancel.
   const last = Number(free === null ? expanded : count);
   const sweep = { id, free: last, count: last };
   const children = await readChildren(context, sweep, { from, limit: Math.min(PIPELINED, last - from) });
@@ -218,12 +221,12 @@ async function rerun(
   { context, pressure }: Deps,
   { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
 ): Promise<SweptExperiment[]> {
-  const mostWaiting = context.limits.waitingOfProject;
+  const maxQueued = context.limits.queuedOfProject;
   const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MAX_RUNS);
   const all: SweptExperiment[] = [];
   for (let at = 0; at < failed.length; at += MADE_AT_ONCE) {
     const { accepting } = await pressure.recent();
-    const args: ScriptArgument[] = [record.id, accepting ? '1' : '0', RECORD_VERSION, mostWaiting];
+    const args: ScriptArgument[] = [record.id, accepting ? '1' : '0', RECORD_VERSION, maxQueued];
     const priorities = new Map<string, number>();
     for (const child of failed.slice(at, at + MADE_AT_ONCE)) {
       const input = make(record, child.entry);
@@ -238,11 +241,11 @@ async function rerun(
     }
     const [outcome, ...made] = (await context.run('rerun-sweep', args)) as [string, ...string[]];
     if (outcome === 'cancelled') {
-      throw new EchelonError('already-final', 'The sweep was cancelled; nothing of it runs again.');
+      throw new EchelonError('already-final', 'The sweep was cancelled, so its children cannot run again.');
     }
     if (outcome === 'full') throw storeFull();
     if (outcome === 'closed') throw queueClosed(made[0]!);
-    if (outcome === 'queue-full') throw queueFull(mostWaiting);
+    if (outcome === 'queue-full') throw queueFull(maxQueued);
     all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
   }
   return all;

@@ -41,7 +41,7 @@ async function serve(
   },
 ) {
   const { promise: end, resolve } = Promise.withResolvers<{ end: StreamEnd; error?: unknown }>();
-  let mostWaiting = 0;
+  let maxQueued = 0;
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     void sendEvents({
@@ -53,7 +53,7 @@ async function serve(
       ...options,
       async *frames(signal) {
         for await (const one of entries(signal)) {
-          mostWaiting = Math.max(mostWaiting, response.writableLength);
+          maxQueued = Math.max(maxQueued, response.writableLength);
           yield { bytes: Buffer.from(formatEntry(one)) };
         }
       },
@@ -66,7 +66,7 @@ async function serve(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, port, end, mostWaiting: () => mostWaiting };
+  return { url: `http://127.0.0.1:${port}/`, port, end, maxQueued: () => maxQueued };
 }
 
 /** Waits until the signal aborts. */
@@ -95,7 +95,7 @@ describe('sendEvents', () => {
   test('cuts a client that does not read, having taken a bounded number of entries for it', async (t) => {
     let taken = 0;
     const text = 'x'.repeat(16 * 1024);
-    const { port, end, mostWaiting } = await serve(t, {
+    const { port, end, maxQueued } = await serve(t, {
       stallMs: 100,
       async *entries() {
         for (;;) yield entry(++taken, text);
@@ -104,7 +104,7 @@ describe('sendEvents', () => {
     await askAndTakeNothing(t, port);
     assert.deepEqual(await end, { end: 'stalled' });
     // Fails where the next entry is written before the last one was taken: the bound and one entry.
-    assert.ok(mostWaiting() <= 64 * 1024 + 2 * text.length, `${mostWaiting()} bytes waited`);
+    assert.ok(maxQueued() <= 64 * 1024 + 2 * text.length, `${maxQueued()} bytes waited`);
     // What the two kernels' buffers hold, and the stream's own: without a bound the loop above never ends.
     assert.ok(taken * text.length < 64 * 1024 * 1024, `${taken} entries`);
   });

@@ -5,7 +5,7 @@ import { admitted } from '../../../../src/store/experiments/admission.ts';
 import { claimed, coded, storeFor, submitInput } from '../../../support/store.ts';
 import { chainInput, expandAll, sweepInput, sweepRequest } from '../../../support/sweep.ts';
 
-const told = { projectField: '/project', mostWaiting: 20_000 };
+const told = { projectField: '/project', maxQueued: 20_000 };
 
 test('each answer of a step is its id or its error', () => {
   assert.deepEqual(admitted(['ok', 'exp-a', '1'], told), { id: 'exp-a', created: true });
@@ -19,7 +19,7 @@ test('each answer of a step is its id or its error', () => {
 });
 
 test('a project that floods the line is refused at its number, and leaves the others their room', async (t) => {
-  const { store } = await storeFor(t, { limits: { waitingOfProject: 3 } });
+  const { store } = await storeFor(t, { limits: { queuedOfProject: 3 } });
   const submit = (project: string, key?: string) =>
     store.experiments.submit(
       submitInput({ project, ...(key && { idempotency: { name: key, digest: 'd' } }) }),
@@ -36,7 +36,7 @@ test('a project that floods the line is refused at its number, and leaves the ot
 });
 
 test('children of sweeps count, those that are not made yet too', async (t) => {
-  const { store } = await storeFor(t, { limits: { waitingOfProject: 5 } });
+  const { store } = await storeFor(t, { limits: { queuedOfProject: 5 } });
   const sweep = (count: number, project: string) =>
     store.sweeps.create(sweepInput(sweepRequest(count), { project }));
   await store.experiments.submit(submitInput({ project: 'flood' }));
@@ -49,7 +49,7 @@ test('children of sweeps count, those that are not made yet too', async (t) => {
 });
 
 test('children of sweeps count however many sweeps of others wait to be made', async (t) => {
-  const { store } = await storeFor(t, { limits: { waitingOfProject: 5 } });
+  const { store } = await storeFor(t, { limits: { queuedOfProject: 5 } });
   const sweep = (count: number, project: string) =>
     store.sweeps.create(sweepInput(sweepRequest(count), { project }));
   await Promise.all(Array.from({ length: 105 }, (_, at) => sweep(1, `other-${at % 30}`)));
@@ -59,7 +59,7 @@ test('children of sweeps count however many sweeps of others wait to be made', a
 });
 
 test('children that are not made yet count however many sweeps they are of, for a submission too', async (t) => {
-  const { store } = await storeFor(t, { limits: { waitingOfProject: 130 } });
+  const { store } = await storeFor(t, { limits: { queuedOfProject: 130 } });
   const sweep = () => store.sweeps.create(sweepInput(sweepRequest(1), { project: 'flood' }));
   for (let at = 0; at < 130; at += 1) await sweep();
   // Fails where only some of the sweeps are looked at.
@@ -70,7 +70,7 @@ test('children that are not made yet count however many sweeps they are of, for 
 });
 
 test('the count follows what sweeps make, give up, run again and cancel', async (t) => {
-  const { store, redis } = await storeFor(t, { limits: { waitingOfProject: 4 } });
+  const { store, redis } = await storeFor(t, { limits: { queuedOfProject: 4 } });
   const toCome = async () => Number((await redis.hget('{echelon}:to-come', 'swept')) ?? 0);
   const { id } = await store.sweeps.create(chainInput([undefined, 0, undefined, 2]));
   assert.equal(await toCome(), 4);

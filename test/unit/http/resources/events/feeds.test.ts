@@ -114,7 +114,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
     const gone = await call('GET', `/v1/projects/default/events?after=${end - 4}`);
     assert.equal(gone.statusCode, 410);
     assert.equal(gone.json().code, 'history-trimmed');
-    assert.match(gone.json().problems[0].message, new RegExp(`go on after ${end - 3}`));
+    assert.match(gone.json().problems[0].message, new RegExp(`continue after ${end - 3}`));
     for (const place of [String(end + 1), 'x', '-1', '1-0', '9'.repeat(30)]) {
       const headers = { 'last-event-id': place };
       const refused = await call('GET', '/v1/projects/default/events', { headers });

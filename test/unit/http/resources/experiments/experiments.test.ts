@@ -107,7 +107,7 @@ describe('POST /v1/experiments', () => {
 });
 
 test('POST /v1/experiments says when too many of a project wait', async (t) => {
-  const { store: small } = await storeFor(t, { limits: { waitingOfProject: 1 } });
+  const { store: small } = await storeFor(t, { limits: { queuedOfProject: 1 } });
   const { call: ask } = await appFor(t, { store: small });
   assert.equal((await ask('POST', '/v1/experiments', { body: REPLAY })).statusCode, 202);
   const refused = await ask('POST', '/v1/experiments', { body: REPLAY });
