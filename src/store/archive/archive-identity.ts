@@ -3,34 +3,34 @@ import { EchelonError } from '../../core/errors.ts';
 import type { Store } from '../store.ts';
 import type { Archive } from './archive.ts';
 
-/** The name of an archive, kept in it, by which processes know that they use the same one. */
+/** The id of an archive, stored in it, by which processes know that they use the same one. */
 export interface ArchiveIdentity {
-  /** Null: it has none yet, or nothing is mounted there. Throws `store-unavailable` if it does not answer. */
+  /** Null if it has none yet, or if nothing is mounted there. Throws `store-unavailable` if it does not answer. */
   readId(): Promise<string | null>;
-  /** Gives it this id if it has none; returns the one that it has then. */
+  /** Sets this id if it has none; returns its id. */
   claimId(id: string): Promise<string>;
 }
 
-/** What an archive is called in messages, and whether it may be replaced by another one while a process runs. */
+/** The location of an archive for messages, and whether it may change while a process runs. */
 export interface ArchivePlace {
   /** The directory, or the bucket. */
   where: string;
-  /** A directory may lose its mount; a bucket stays what it is. */
+  /** A directory may lose its mount; a bucket does not change. */
   mayVanish: boolean;
 }
 
-/** An archive that answers only as long as it is the one that it was bound to. */
+/** An archive that answers only while it is the bound one. */
 export interface GuardedArchive extends Archive {
   /**
-   * Makes sure that this archive is the one that belongs to the store, and binds to it; the first process of all makes
-   * them known to each other. Throws EchelonError `archive-mismatch` if it is another one, or none.
+   * Checks that this archive belongs to the store, and binds to it. The first process connects the two. Throws EchelonError
+   * `archive-mismatch` for another archive, or none.
    */
   bind(store: Pick<Store, 'archiveId' | 'claimArchiveId'>): Promise<void>;
 }
 
 /**
- * An archive that says of nothing that it is missing, and takes nothing, while something else stands in its place (an empty
- * mount point, a directory that is not shared): it is `store-unavailable` then, and what needs it is tried again.
+ * An archive that throws `store-unavailable` while something else is at its location (an empty mount point, a directory
+ * that is not shared). It then reports no object as missing and accepts none, so that callers retry.
  */
 export function guardArchive(
   archive: Archive & ArchiveIdentity,
@@ -47,7 +47,7 @@ export function guardArchive(
   return {
     async put(owner, digest, bytes) {
       await archive.put(owner, digest, bytes);
-      // Behind it: what was put beside the archive is no answer.
+      // Checked after the write: bytes at another location must not count as stored.
       await check();
     },
     async get(owner, digest) {

@@ -6,10 +6,11 @@ export function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Throws unless both may name something: neither can leave its place in a directory or a bucket. */
+/** Throws unless both are valid names, so that neither can leave its directory or prefix. */
 export function checkPlace(owner: string, digest: string): void {
   checkOwner(owner);
-  if (!/^[0-9a-f]{64}$/.test(digest)) throw new EchelonError('not-found', 'A digest is 64 hex digits');
+  if (!/^[0-9a-f]{64}$/.test(digest))
+    throw new EchelonError('not-found', 'A digest has 64 hexadecimal digits');
 }
 
 /** The part of {@link checkPlace} that concerns the owner. */
@@ -19,19 +20,19 @@ export function checkOwner(owner: string): void {
   }
 }
 
-/** Throws unless the bytes have that digest: what is put under a name is what the name says. */
+/** Throws unless the bytes have that digest. */
 export function checkBytes(digest: string, bytes: Uint8Array): void {
   if (digestOf(bytes) === digest) return;
   throw new EchelonError('internal', `The bytes for ${digest} do not have that digest`);
 }
 
-/** Bytes that were read, unless they are not those that were put. */
+/** The bytes if they have that digest; otherwise throws `not-found`. */
 export function intact(digest: string, bytes: Uint8Array): Uint8Array {
   if (digestOf(bytes) === digest) return bytes;
-  throw new EchelonError('not-found', `What the archive has for ${digest} is damaged`);
+  throw new EchelonError('not-found', `The object ${digest} in the archive is damaged`);
 }
 
-/** What an archive throws where the place behind it fails. */
+/** EchelonError `store-unavailable` for a failure of the directory or bucket. */
 export function archiveUnavailable(error: unknown): EchelonError {
   const message = error instanceof Error ? error.message : String(error);
   return new EchelonError('store-unavailable', `The archive cannot be used: ${message}`, { cause: error });

@@ -1,8 +1,8 @@
 import type { Archive } from './archive.ts';
 import { compareIds, type RawEntry, type Segment, unpackEntries, unpackParts } from './archive-segments.ts';
 
-/** Compressed bytes of segments whose entries are kept at hand; unpacked they take several times as much. */
-const KEPT_BYTES = 8 * 1024 * 1024;
+/** MAX compressed bytes of cached segments; unpacked they take several times as much. */
+const CACHE_BYTES = 8 * 1024 * 1024;
 
 /** Reads streams whose entries are in the archive. Memory: a few unpacked segments, for all callers together. */
 export interface ArchiveReader {
@@ -19,7 +19,7 @@ export interface ArchiveReader {
     segments: readonly Segment[],
     place: { before: string | undefined; limit: number },
   ): Promise<RawEntry[]>;
-  /** The entries from one id to another, both included, with the bytes that stood in them; one segment at a time. */
+  /** The entries from one id to another, both included, with their bytes; one segment at a time. */
   between(owner: string, segments: readonly Segment[], from: string, to: string): AsyncIterable<RawEntry>;
 }
 
@@ -34,7 +34,7 @@ export function createArchiveReader(archive: Archive): ArchiveReader {
     kept.delete(digest);
   }
 
-  /** Those who ask for one segment at the same time share one reading; the one that was asked for last stays longest. */
+  /** Concurrent callers share the read of a segment. The least recently used segment leaves the cache first. */
   function entriesOf(owner: string, { entries: { digest, bytes } }: Segment): Promise<RawEntry[]> {
     const known = kept.get(digest);
     if (known) {
@@ -49,7 +49,7 @@ export function createArchiveReader(archive: Archive): ArchiveReader {
       if (kept.get(digest)?.entries === entries) forget(digest);
     });
     for (const oldest of kept.keys()) {
-      if (keptBytes <= KEPT_BYTES || oldest === digest) break;
+      if (keptBytes <= CACHE_BYTES || oldest === digest) break;
       forget(oldest);
     }
     return entries;
@@ -94,7 +94,7 @@ export function createArchiveReader(archive: Archive): ArchiveReader {
   };
 }
 
-/** Puts the bytes back to where they stood. */
+/** Puts the bytes back into their entries. */
 function withBytes(entries: readonly RawEntry[], parts: readonly Buffer[]): RawEntry[] {
   let next = 0;
   return entries.map((entry) => {
@@ -104,7 +104,7 @@ function withBytes(entries: readonly RawEntry[], parts: readonly Buffer[]): RawE
   });
 }
 
-/** How many entries come before the first one that is not `isBefore`; entries are in order. */
+/** Number of entries before the first one for which `isBefore` is false; entries are in order. */
 function countWhile(entries: readonly RawEntry[], isBefore: (id: string) => boolean): number {
   let low = 0;
   let high = entries.length;

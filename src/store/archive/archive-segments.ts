@@ -4,9 +4,9 @@ import { EchelonError } from '../../core/errors.ts';
 import { digestOf } from './archive-keys.ts';
 
 /*
- * A segment is a run of consecutive entries of a finished stream, in two objects of the archive: the entries, and the
- * bytes of batch parts that stood in them, so that these can be deleted earlier. Both are compressed, after one line
- * that names the format. Numbers are 32 bits, little-endian:
+ * A segment has consecutive entries of a stream in two objects of the archive: the entries, and the bytes of their batch
+ * parts, which can be deleted earlier. Both are compressed, after one line that names the format. Numbers are 32 bits,
+ * little-endian:
  *   entries   for each: how many fields, then the id and each field as length and bytes
  *   parts     for each: length and bytes; the n-th belongs to the n-th entry whose payload is empty
  */
@@ -14,10 +14,10 @@ const ENTRIES = Buffer.from('echelon-events/1\n');
 const PARTS = Buffer.from('echelon-parts/1\n');
 /** A segment is closed once it holds so much, uncompressed. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
-/** What is decompressed at most: one entry may exceed the bound above by far, never this. */
+/** MAX decompressed bytes: one entry may exceed SEGMENT_BYTES by far, but never this. */
 const LARGEST_OBJECT = 256 * 1024 * 1024;
 
-/** A stream's entry as Redis has it: type, time and event by name, and for a batch part its bytes or their digest. */
+/** A stored entry of a stream: type, time and event by name, and for a batch part its bytes or their digest. */
 export interface RawEntry {
   id: string;
   fields: readonly Buffer[];
@@ -29,7 +29,7 @@ export interface ArchivedObject {
   bytes: number;
 }
 
-/** What the record keeps of a segment: ids of its first and last entry, how many there are, and where they are. */
+/** A segment in the index of a stream: ids of its first and last entry, their number, and their objects. */
 export interface Segment {
   first: string;
   last: string;
@@ -39,7 +39,7 @@ export interface Segment {
   parts: ArchivedObject | null;
 }
 
-/** The index of a stream, as the record keeps it: short, since it is read with each page. */
+/** The index of a stream as stored in the record: short, because it is read with each page. */
 export function writeSegments(segments: readonly Segment[]): string {
   return JSON.stringify(
     segments.map(({ first, last, count, entries, parts }) => [
@@ -68,7 +68,7 @@ export function readSegments(text: string | null | undefined): Segment[] {
   );
 }
 
-/** The order of ids, as Redis has it: negative where `a` comes first. */
+/** The order of ids as in Redis: negative if `a` comes first. */
 export function compareIds(a: string, b: string): number {
   const [highA, lowA] = a.split('-').map(BigInt);
   const [highB, lowB] = b.split('-').map(BigInt);
@@ -76,17 +76,17 @@ export function compareIds(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Where in the fields the event stands; for a batch part, how its payload's kind is told, and the payload. */
+/** Index of the event in the fields; for a batch part also of the payload's kind and the payload. */
 const EVENT = 5;
 const KIND = 6;
 const PAYLOAD = 7;
 
-/** True where the entry carries bytes of a batch itself. */
+/** Whether the entry has the bytes of a batch part. */
 export function hasBytes({ fields }: RawEntry): boolean {
   return fields[KIND]?.toString() === 'b';
 }
 
-/** Bytes of a batch part that the archive has under a name of their own; 0 where the entry refers to none. */
+/** Bytes of a batch part that has an archived object of its own; 0 if the entry refers to none. */
 export function longBytes({ fields }: RawEntry): number {
   if (fields[KIND]?.toString() !== 'k') return 0;
   const { bytes } = JSON.parse(fields[EVENT]!.toString()) as { bytes?: number };
@@ -98,7 +98,7 @@ export function sizeOf({ id, fields }: RawEntry): number {
   return fields.reduce((sum, field) => sum + 4 + field.length, 8 + id.length);
 }
 
-/** Packs entries; the same entries always give the same objects. */
+/** Packs entries; equal entries give equal objects. */
 export async function packSegment(
   raw: readonly RawEntry[],
 ): Promise<{ segment: Segment; objects: { digest: string; bytes: Uint8Array }[] }> {

@@ -13,12 +13,12 @@ import {
 import type { ArchiveOutcome, ArchiveStore } from './contract.ts';
 import { archiveSeries } from './series-archive.ts';
 
-/** Entries of a stream that one reading step holds in memory. */
+/** MAX entries of one read. */
 const ENTRIES_PER_READ = 64;
-/** A stream that is added to while it is read is read again so often; then it is another time's work. */
+/** MAX reads of a stream that changes meanwhile; the next round tries again. */
 const TRIES = 3;
 
-/** Moves streams into the archive: of finished experiments whole, of those that run their oldest entries. */
+/** See {@link ArchiveStore}. */
 export function createArchiveStreams(context: StoreContext): ArchiveStore {
   return {
     backlog: () => guarded(context.redis.zcard(context.keys.archiving)),
@@ -28,11 +28,11 @@ export function createArchiveStreams(context: StoreContext): ArchiveStore {
     },
 
     async archiveStream(id) {
-      // First: what dies behind it finds the stream still to be archived, and does both.
+      // Before the stream: after a crash the stream is still listed, so both are done again.
       await archiveSeries(context, id);
       for (let tries = 0; tries < TRIES; tries++) {
         const outcome = await archiveOnce(context, id);
-        // Deleted in the meantime: what was just put there is nobody's.
+        // The experiment was deleted meanwhile, so its new objects are removed.
         if (outcome === 'gone') await context.archive.remove(id);
         if (outcome !== 'changed') return outcome;
       }
@@ -53,7 +53,7 @@ export function createArchiveStreams(context: StoreContext): ArchiveStore {
   };
 }
 
-/** Those of the experiments whose streams are long. */
+/** The experiments with long streams. */
 async function longOf({ redis, keys, limits }: StoreContext, ids: readonly string[]): Promise<string[]> {
   const asking = redis.pipeline();
   for (const id of ids) asking.memory('USAGE', keys.events(id));
@@ -61,7 +61,7 @@ async function longOf({ redis, keys, limits }: StoreContext, ids: readonly strin
   return ids.filter((_id, at) => Number(sizes[at] ?? 0) > limits.liveBytes);
 }
 
-/** As {@link archiveOnce}: first the bytes, then in one step the index and what is left of the stream. */
+/** As {@link archiveOnce}: first the bytes, then index and shortened stream in one step. */
 async function rollOnce(context: StoreContext, id: string): Promise<boolean> {
   const { redis, keys, run, limits } = context;
   const before = (await guarded(redis.hget(keys.experiment(id), 'segments'))) ?? '';
@@ -78,14 +78,14 @@ async function rollOnce(context: StoreContext, id: string): Promise<boolean> {
   const segment = await putSegment(context, id, entries);
   const index = writeSegments([...readSegments(before), segment]);
   const outcome = await run('roll-stream', [id, segment.last, index, before, long]);
-  // Deleted in the meantime: what was just put there is nobody's.
+  // The experiment was deleted meanwhile, so its new objects are removed.
   if (outcome === 'gone') await context.archive.remove(id);
   return outcome === 'rolled';
 }
 
 /**
- * First the bytes, then in one step the index and the emptied stream: what dies in between leaves the stream as it was,
- * and objects that the next time makes again under the same names.
+ * First the bytes, then index and emptied stream in one step. A crash in between leaves the stream unchanged; the next call
+ * writes the same objects again.
  */
 async function archiveOnce(context: StoreContext, id: string): Promise<ArchiveOutcome | 'changed'> {
   const { redis, keys, run } = context;
@@ -113,8 +113,8 @@ async function archiveOnce(context: StoreContext, id: string): Promise<ArchiveOu
 }
 
 /**
- * Puts the stream's entries into the archive, segment by segment, and adds up the bytes that are there already. Memory:
- * one segment and one reading step.
+ * Archives the stream's entries segment by segment, and sums the bytes of parts that are archived already. Memory: one
+ * segment and one read.
  */
 async function* packStream(
   context: StoreContext,

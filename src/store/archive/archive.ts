@@ -1,12 +1,12 @@
 /**
- * Keeps bytes outside Redis: by their SHA-256, for one owner (an experiment). Owners share nothing, so that whatever an
- * owner has can be deleted when it goes. Throws EchelonError `store-unavailable` where it does not answer.
+ * Stores bytes outside Redis by owner (an experiment) and SHA-256. Owners share no objects, so that all objects of an owner
+ * can be deleted. Throws EchelonError `store-unavailable` if it does not answer.
  */
 export interface Archive {
-  /** May be repeated; what is there already is not written again. */
+  /** May be repeated; an existing object is not written again. */
   put(owner: string, digest: string, bytes: Uint8Array): Promise<void>;
-  /** Throws EchelonError `not-found`, also where what is there does not have the digest. */
+  /** Throws EchelonError `not-found`, also if the object does not have the digest. */
   get(owner: string, digest: string): Promise<Uint8Array>;
-  /** Deletes everything of the owner but `except`. May be repeated. */
+  /** Deletes all objects of the owner except `except`. May be repeated. */
   remove(owner: string, except?: ReadonlySet<string>): Promise<void>;
 }

@@ -3,22 +3,22 @@ import type { RetentionStage } from '../../schemas/retention.ts';
 /** What became of a stream that was to be archived. */
 export type ArchiveOutcome = 'archived' | 'waiting' | 'gone';
 
-/** What is due of a project at a stage. */
+/** What retention will delete of a project at a stage. */
 export interface DueFigures {
   experiments: number;
-  /** What the archive has of it; of the ones that ended first only, where `complete` is false. */
+  /** Their bytes in the archive; without `complete`, only of those that ended first. */
   bytes: number;
   complete: boolean;
   /** The ones that ended first. */
   first: string[];
-  /** Batches of those counted in `bytes` that are kept whatever retention says. */
+  /** Batches of those counted in `bytes` that rules retain. */
   kept: number;
 }
 
 /** An experiment of which clusters may still keep event logs. */
 export interface Forgetting {
   id: string;
-  /** null: it was deleted, and every cluster is to be asked. */
+  /** null if it was deleted, so that every cluster has to be asked. */
   record: {
     project: string;
     /** ms. */
@@ -36,62 +36,62 @@ export interface ArchiveStore {
    */
   take(options: { limit: number; leaseMs: number; afterMs: number }): Promise<string[]>;
   /**
-   * Moves a finished experiment's stream into the archive; ids and bytes stay the same. `waiting`: it has not ended, or
-   * a batch has no report yet. May be repeated, also at the same time by another: the entries stay readable throughout.
+   * Moves a finished experiment's stream into the archive with the same ids and bytes. `waiting`: it has not ended, or a
+   * batch has no report yet. May be repeated, also by another process at the same time; entries are always readable.
    */
   archiveStream(id: string): Promise<ArchiveOutcome>;
-  /** Experiments that run and whose streams take more of Redis than `liveBytes`. */
+  /** Running experiments whose streams exceed `liveBytes`. */
   longStreams(): Promise<string[]>;
   /**
-   * Moves the oldest entries of a stream that goes on into the archive, while it takes more than `liveBytes`; ids and
-   * bytes stay the same, and all of it stays readable. Returns how many segments were moved. May be repeated, also at
-   * the same time by another.
+   * Moves the oldest entries of a live stream into the archive, with the same ids and bytes, until it is below `liveBytes`.
+   * All entries are always readable. Returns the number of moved segments. May be repeated, also by another process at
+   * the same time.
    */
   rollStream(id: string): Promise<number>;
   /** Finished experiments whose streams are not archived yet. */
   backlog(): Promise<number>;
 }
 
-/** Deletes what retention does not keep. */
+/** Retention: deletes expired data. */
 export interface RetentionStore {
   /**
    * Takes up to `limit` experiments that ended at least `afterMs` ago and of which clusters may still keep event logs;
    * they come back after `leaseMs`.
    */
   takeForgetting(options: { limit: number; leaseMs: number; afterMs: number }): Promise<Forgetting[]>;
-  /** They come back after `laterMs`, of those that `takeForgetting` gave out with `afterMs`. */
+  /** Returns experiments of `takeForgetting` (called with `afterMs`) to the list, due after `laterMs`. */
   forgetLater(ids: readonly string[], options: { laterMs: number; afterMs: number }): Promise<void>;
-  /** How many of a project ended before `endedBefore` and are still to be forgotten; of some 10,000 at most. */
+  /** Number of a project's listed experiments that ended before `endedBefore`, among about 10,000 at most. */
   forgettingFigures(
     project: string,
     endedBefore: number,
   ): Promise<{ experiments: number; complete: boolean }>;
-  /** No cluster keeps anything of these. */
+  /** Records that no cluster has event logs of these any more. */
   forgotten(ids: readonly string[]): Promise<void>;
 
-  /** True while this dispatcher is the one that applies retention; to be asked again before `leaseMs` are over. 0 lets go. */
+  /** Takes or renews the lease of retention for this dispatcher; false if another has it. `leaseMs` 0 releases it. */
   hold(dispatcher: string, leaseMs: number): Promise<boolean>;
-  /** Experiments of a project that ended before `endedBefore` and lose `stage` next, those that ended first. */
+  /** Experiments of a project that ended before `endedBefore` and have `stage` deleted next, in the order of their ends. */
   due(
     stage: RetentionStage,
     project: string,
     options: { endedBefore: number; limit: number },
   ): Promise<string[]>;
-  /** What retention would delete of a project at a stage, those included that are to lose something else first. */
+  /** What retention would delete of a project at a stage, including experiments that are at an earlier stage. */
   dueFigures(stage: RetentionStage, project: string, endedBefore: number): Promise<DueFigures>;
   /**
-   * Deletes `stage` of a finished experiment. Batches that are kept stay, with their reports, and so does the record
-   * that has any. Whoever dies on the way leaves it due; a repetition finishes. `waiting`: it is not archived.
+   * Deletes `stage` of a finished experiment. Batches that rules retain are not deleted, nor are their reports and the
+   * record that has any. After a crash it is still due, and a repetition finishes. `waiting`: it is not archived.
    */
   expire(stage: RetentionStage, id: string): Promise<'expired' | 'waiting' | 'gone'>;
   /**
-   * Deletes sweeps of a project that ended before `endedBefore` and none of whose children is there any more. `cursor` is
-   * null for the first call; null at the end.
+   * Deletes sweeps of a project that ended before `endedBefore` and whose children are all deleted. `cursor` is null for the
+   * first call; `next` is null at the end.
    */
   expireSweeps(
     project: string,
     options: { endedBefore: number; limit: number; cursor: string | null },
   ): Promise<{ deleted: number; next: string | null }>;
-  /** Deletes what the archive has of up to `limit` experiments that are gone; returns how many. */
+  /** Deletes the archived objects of up to `limit` deleted experiments; returns their number. */
   collectGarbage(limit: number): Promise<number>;
 }

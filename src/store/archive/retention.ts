@@ -8,19 +8,19 @@ import { digestOf } from './archive-keys.ts';
 import { readSegments } from './archive-segments.ts';
 import type { DueFigures, RetentionStore } from './contract.ts';
 
-/** Experiments whose bytes one preview adds up. */
+/** MAX experiments whose bytes one preview sums. */
 const MAX_SUMMED = 10_000;
-/** Experiments that a preview names. */
+/** MAX experiments that a preview names. */
 const NAMED = 10;
-/** Batches that become kept while others are deleted are looked at again so often; then it is another time's work. */
+/** MAX tries if rules retain further batches meanwhile; the next round tries again. */
 const TRIES = 3;
 
-/** What the keys of a sweep end with, behind the name of its record. */
+/** Suffixes of the keys of a sweep. */
 const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after'] as const;
 
 type Batches = Pick<BatchStore, 'bytes'>;
 
-/** What retention deletes: found by the end of experiments, project by project, one stage after the other. */
+/** See {@link RetentionStore}. */
 export function createRetention(context: StoreContext, batches: Batches): RetentionStore {
   const { redis, keys, run, archive } = context;
   return {
@@ -39,7 +39,7 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
 
     async forgetLater(ids, { laterMs, afterMs }) {
       if (ids.length === 0) return;
-      // What is taken comes back when the score is `afterMs` old.
+      // An experiment is due again when its score is `afterMs` old.
       const score = Date.now() + laterMs - afterMs;
       await run('put-due', ['forgetting', 'XX', ...ids.flatMap((id) => [score, id])]);
     },
@@ -132,8 +132,8 @@ async function dueFigures(
 }
 
 /**
- * First the batches that are kept get objects of their own, then the record says that the rest is gone, then it goes,
- * and only then the experiment is not due any more.
+ * In this order: retained batches get objects of their own, the record marks the rest as deleted, the rest is deleted, and
+ * the experiment is no longer due.
  */
 async function expire(
   context: StoreContext,
@@ -146,7 +146,7 @@ async function expire(
     stage === 'records' ? await expireRecord(context, id) : await mark(context, batches, { stage, id });
   if (outcome === 'waiting') return outcome;
   if (outcome === 'gone') {
-    // Whoever deleted it took it from among those that are due.
+    // The delete also removed it from the list of due experiments.
     await archive.remove(id);
     return outcome;
   }
@@ -181,7 +181,7 @@ async function mark(
   return 'waiting';
 }
 
-/** Puts a batch into the archive under its own digest, where it is still there at all. */
+/** Archives a batch under its own digest, if it still exists. */
 async function keepWhole(
   { redis, keys, archive }: StoreContext,
   { bytes }: Batches,
@@ -193,12 +193,12 @@ async function keepWhole(
     const stored = await bytes(toBatch({ experiment: id, field }, row, null));
     await archive.put(id, digestOf(stored), stored);
   } catch (error) {
-    // One that cannot be read now will not be readable later: it must not keep all others from going.
+    // A batch that is unreadable now stays unreadable: it must not block the deletion of all others.
     if (!(error instanceof EchelonError) || error.code === 'store-unavailable') throw error;
   }
 }
 
-/** Digests of what stays: the entries of the stream and the series, where they have not gone, and batches that are kept. */
+/** Digests of objects that are still needed: entries of the stream, the series, and retained batches. */
 async function stillNeeded({ redis, keys }: StoreContext, id: string): Promise<Set<string>> {
   const [index, series, kept, rows] = (await runAll(
     redis

@@ -11,16 +11,16 @@ import { digestOf } from './archive-keys.ts';
  * each field of the hash, and for the newest events under an empty name: length and name, length and bytes.
  */
 const FORMAT = Buffer.from('echelon-series/1\n');
-/** A longer series stays in the store for as long as its experiment's stream is kept. */
+/** A longer series stays in the store as long as its experiment's stream. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const FIELDS_PER_READ = 500;
-/** Unpacked series that are kept at hand, in bytes. */
+/** MAX bytes of cached unpacked series. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 /** A series in memory: the fields of its hash; under '' the newest events. */
 export type SeriesFields = ReadonlyMap<string, Buffer>;
 
-/** Puts the series of a finished experiment into the archive and takes it out of the store. May be repeated. */
+/** Moves the series of a finished experiment into the archive. May be repeated. */
 export async function archiveSeries(context: StoreContext, id: string): Promise<void> {
   const { redis, keys, archive } = context;
   const [key, open] = [`${keys.experiment(id)}:series`, `${keys.experiment(id)}:series:open`];
@@ -48,7 +48,7 @@ export async function packSeries(fields: SeriesFields): Promise<Buffer> {
   return Buffer.concat([FORMAT, await promisify(zstdCompress)(Buffer.concat(pieces))]);
 }
 
-/** What {@link packSeries} packed. */
+/** The inverse of {@link packSeries}. */
 export async function unpackSeries(object: Uint8Array): Promise<SeriesFields> {
   const packed = Buffer.from(object.buffer, object.byteOffset, object.byteLength);
   if (!packed.subarray(0, FORMAT.length).equals(FORMAT)) {
@@ -75,7 +75,7 @@ function framed(bytes: Buffer): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-/** Reads archived series; the ones asked for last are kept, and those who ask at the same time share one reading. */
+/** Reads archived series with a cache of recently used ones. Concurrent callers share a read. */
 export function createSeriesReader(
   archive: Archive,
 ): (owner: string, digest: string) => Promise<SeriesFields> {

@@ -158,7 +158,7 @@ async function* entriesOf(
         if (entry.id !== after) yield entry;
       }
       if (compareIds(end, lastEntry) >= 0) return;
-      // The rest of a stream that goes on.
+      // The rest is in the live stream.
       from = `(${end}`;
       continue;
     }

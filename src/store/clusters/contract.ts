@@ -69,25 +69,25 @@ export interface Reservation {
   project: string;
 }
 
-/** Clusters, and what is reserved on them. */
+/** Clusters and their allocations. */
 export interface ClusterStore {
   put(cluster: Cluster): Promise<void>;
-  /** Records what a cluster's ray-worker said just now; passed over where the cluster is gone or has moved since. */
+  /** Records the report of a cluster's ray-worker; ignored if the cluster was removed or has another address. */
   see(name: string, seen: Seen): Promise<void>;
-  /** By name: those of these names that there are; all where none are given. */
+  /** Existing clusters of these names, by name. Default: all. */
   list(names?: readonly string[]): Promise<Cluster[]>;
-  /** Stops or allows new starts: a claim that was decided before is refused. False: there is no such cluster. */
+  /** Stops or allows new starts; an allocation that was decided before is refused. False: no such cluster. */
   setDraining(name: string, draining: boolean): Promise<boolean>;
-  /** `busy`: something is reserved there, and nothing was changed. */
+  /** `busy`: it has allocations, and nothing was changed. */
   remove(name: string): Promise<'removed' | 'absent' | 'busy'>;
   /**
-   * Reservations on a cluster and their version, which rises with each new one (not where one is given back); a claim
-   * against an older version is refused.
+   * Allocations on a cluster and their version, which each new one raises (a release does not). An allocation that names an
+   * older version is refused.
    */
   allocations(cluster: string): Promise<{ version: number; items: Reservation[] }>;
   /**
-   * Sets what people decide of a cluster; null forgets it. False: there is no such cluster. Throws
-   * `precondition-failed` where it has another `revision`.
+   * Changes settings of a cluster; null deletes one. False: no such cluster. Throws `precondition-failed` if it has another
+   * `revision`.
    */
   set(
     name: string,

@@ -4,9 +4,9 @@ import { parseEntryId } from '../../core/ids.ts';
 import { compareIds, type RawEntry, readSegments, type Segment } from '../archive/archive-segments.ts';
 import { type Fields, isOver, toVerification } from '../experiments/record.ts';
 import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metric-entries.ts';
-import { createBell, orNothing, RETRY_MS } from '../redis/bell.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
+import { createWaker, orNothing, RETRY_MS } from '../redis/waker.ts';
 import type { EventStore } from './contract.ts';
 
 /** See {@link EventStore}. */
@@ -86,14 +86,14 @@ async function* follow(
   if ((await statusOf(context, id)) === 'gone') {
     throw new EchelonError('not-found', `There is no experiment ${id}`);
   }
-  const bell = createBell();
-  const subscription = hub.listen(keys.changed(id), () => bell.ring());
-  signal.addEventListener('abort', bell.ring);
+  const waker = createWaker();
+  const subscription = hub.listen(keys.changed(id), () => waker.wake());
+  signal.addEventListener('abort', waker.wake);
   try {
     let last = after;
     let over = false;
     while (!signal.aborted && !hub.closed) {
-      bell.quiet();
+      waker.reset();
       const read = await orNothing(page(id, last, limits.pageEntries));
       for (const entry of read?.entries ?? []) {
         if (signal.aborted) return;
@@ -106,12 +106,12 @@ async function* follow(
       // Entries between that read and this check are read once more before the end.
       const status = await orNothing(statusOf(context, id));
       over = status === 'over' || status === 'gone';
-      if (!over) await bell.rung(read === undefined ? RETRY_MS : limits.followPollMs);
+      if (!over) await waker.wait(read === undefined ? RETRY_MS : limits.followPollMs);
     }
   } finally {
-    signal.removeEventListener('abort', bell.ring);
+    signal.removeEventListener('abort', waker.wake);
     subscription.stop();
-    bell.stop();
+    waker.stop();
   }
 }
 

@@ -1,8 +1,8 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { FeedEntry, FeedEvent } from '../../core/events.ts';
-import { createBell, orNothing, RETRY_MS } from '../redis/bell.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
+import { createWaker, orNothing, RETRY_MS } from '../redis/waker.ts';
 import type { FeedStore } from './feed-contract.ts';
 
 /** The id of an entry; '0' is the place before the first. */
@@ -25,15 +25,15 @@ export function createFeed(context: StoreContext): FeedStore {
   }
 
   async function* followFeed(project: string | null, after: string, signal: AbortSignal) {
-    const bell = createBell();
+    const waker = createWaker();
     const subscription = context.hub.listen(keys.feedChanged, (of) => {
-      if (of === undefined || project === null || of === project) bell.ring();
+      if (of === undefined || project === null || of === project) waker.wake();
     });
-    signal.addEventListener('abort', bell.ring);
+    signal.addEventListener('abort', waker.wake);
     try {
       let last = after;
       while (!signal.aborted && !context.hub.closed) {
-        bell.quiet();
+        waker.reset();
         const entries = await orNothing(readFeed(project, last, limits.pageEntries));
         for (const entry of entries ?? []) {
           if (signal.aborted) return;
@@ -42,13 +42,13 @@ export function createFeed(context: StoreContext): FeedStore {
         }
         // A page below the limit had every entry; later entries send a wake-up.
         if (entries === undefined || entries.length < limits.pageEntries) {
-          await bell.rung(entries === undefined ? RETRY_MS : limits.followPollMs);
+          await waker.wait(entries === undefined ? RETRY_MS : limits.followPollMs);
         }
       }
     } finally {
-      signal.removeEventListener('abort', bell.ring);
+      signal.removeEventListener('abort', waker.wake);
       subscription.stop();
-      bell.stop();
+      waker.stop();
     }
   }
 

@@ -6,13 +6,13 @@ import type { Keys } from '../redis/keys.ts';
 import type { ExperimentFilter, ExperimentStore } from './contract.ts';
 
 /**
- * Records that one step looks at, and steps of one call: what a filter that fits nothing costs at most. Redis does
- * nothing else during a step; between two of them whoever waits has his turn.
+ * MAX records that one step examines, and MAX steps of one call: the cost of a filter without a match. Redis serves other
+ * clients between two steps.
  */
-const LOOKED_AT = 250;
+const RECORDS_PER_STEP = 250;
 const STEPS = 10;
-/** As many as that many records cost where the id alone settles nearly all of them. */
-const IDS_LOOKED_AT = 5000;
+/** The same effort if the id alone excludes nearly all records. */
+const IDS_PER_STEP = 5000;
 
 /** Reads whole records, in the order of `ids`. */
 export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
@@ -30,7 +30,7 @@ export function createList(context: StoreContext, getAll: GetAll): Pick<Experime
         project,
         filter.idPrefix ?? '',
       ];
-      const effort = filter.idPrefix === undefined ? LOOKED_AT : IDS_LOOKED_AT;
+      const effort = filter.idPrefix === undefined ? RECORDS_PER_STEP : IDS_PER_STEP;
       const ids: string[] = [];
       let below = before === undefined ? '+inf' : readCursor(before);
       for (let step = 0; step < STEPS && below !== '' && ids.length < limit; step++) {
@@ -81,7 +81,7 @@ function nameOf(keys: Keys, key: string): string {
   return key.slice(keys.root.length + 1);
 }
 
-/** A cursor is the arrival number of the last item, in a form that invites nobody to compute with it. */
+/** A cursor has the arrival number of the last item, encoded so that clients treat it as opaque. */
 function writeCursor(arrival: string): string {
   return Buffer.from(`after ${arrival}`).toString('base64url');
 }
@@ -92,7 +92,7 @@ function readCursor(cursor: string): string {
   if (arrival === undefined || writeCursor(arrival) !== cursor) {
     throw new EchelonError(
       'invalid-cursor',
-      'The cursor is not one that this list gave out; leave it out to start over',
+      'The cursor is not from this list. Repeat the request without a cursor to start from the beginning.',
     );
   }
   return arrival;

@@ -1,13 +1,13 @@
 import type { Project } from '../../schemas/project.ts';
 import type { Cluster, Reservation } from '../clusters/contract.ts';
 
-/** What can be paused: the whole line, the queue of a project, or a cluster. */
+/** What can be paused: all queues, the queue of a project, or a cluster. */
 export type PauseTarget =
   | { kind: 'all' }
   | { kind: 'project'; name: string }
   | { kind: 'cluster'; name: string };
 
-/** A queue: the whole line, or that of a project. */
+/** What can be closed: all queues, or the queue of a project. */
 export type QueueTarget = Exclude<PauseTarget, { kind: 'cluster' }>;
 
 /** Who paused it, when (ms since 1970) and why. */
@@ -22,7 +22,7 @@ export interface Pauses {
   all: Pause | null;
   projects: ReadonlyMap<string, Pause>;
   clusters: ReadonlyMap<string, Pause>;
-  /** Queues that take nothing new. */
+  /** Queues that accept no new experiments. */
   closed: { all: Pause | null; projects: ReadonlyMap<string, Pause> };
 }
 
@@ -33,50 +33,50 @@ export interface StartEstimate {
   latest: number;
 }
 
-/** What a choice found of an experiment that waits. */
+/** The findings of a scheduling round about a queued experiment. */
 export interface WaitNote {
   reason: string;
-  /** Its place in the order of the choice, from 1; absent: not known. */
+  /** Its queue position in the round, from 1; absent if unknown. */
   rank?: number;
-  /** Null: `unknown` says why there is none. */
+  /** Null if there is none; `unknown` says why. */
   estimate?: StartEstimate | null;
   unknown?: string;
 }
 
-/** Lengths that were measured: how many, and their mean and standard deviation in ms. */
+/** Measured durations: their number, mean and standard deviation in ms. */
 export interface Measured {
   count: number;
   meanMs: number;
   deviationMs: number;
 }
 
-/** How fast an experiment goes. */
+/** The speed of an experiment. */
 export interface Pace {
   attempt: number;
   startedAt: number | null;
   steps: number;
-  /** The step of this attempt that runs, and when it began (by the cluster's clock); null: none has begun. */
+  /** The current step of this attempt and its start (by the cluster's clock); null before the first. */
   step: { number: number; at: number } | null;
-  /** Lengths of its steps, over all attempts; null: none is known. */
+  /** Durations of its steps, over all attempts; null if none is known. */
   perStep: Measured | null;
-  /** Steps that a checkpoint keeps; 0: there is none. */
+  /** Steps in the last checkpoint; 0 without one. */
   kept: number;
-  /** The timeout of each attempt, and when that of the present one is over (ms since 1970); null: there is none. */
+  /** The timeout of each attempt, and when the current attempt reaches it (ms since 1970); null without one. */
   timeoutMs: number | null;
   timeoutAt: number | null;
-  /** Its sweep's children that have succeeded: from start to end; null: none has, or it is of no sweep. */
+  /** Durations of the succeeded children of its sweep; null if none has succeeded, or without a sweep. */
   sweep: Measured | null;
 }
 
-/** The line as the choice reads it. */
+/** The first queued experiments of each project. */
 export interface QueueWindow {
-  /** In the order of the line: by priority, then by arrival. */
+  /** In the order of the queue: by priority, then by arrival. */
   waiting: Waiting[];
-  /** Projects of which more wait than were read. */
+  /** Projects with further queued experiments. */
   truncated: ReadonlySet<string>;
 }
 
-/** An experiment in the line, in the order of the line. */
+/** A queued experiment. */
 export interface Waiting {
   experiment: string;
   name: string;
@@ -86,22 +86,22 @@ export interface Waiting {
   gpus: number;
   cpus: number;
   submittedAt: number;
-  /** Why it waits, in words, as the last choice said; null before the first. */
+  /** Its wait reason in words, from the last scheduling round; null before the first. */
   reason: string | null;
-  /** ms since 1970 before which it does not start, because its last attempt was lost; null where that has passed. */
+  /** ms since 1970 before which it does not start, because its last attempt was lost; null if that time has passed. */
   notBefore?: number | null;
-  /** Labels that its cluster must have, all of them; absent: any. */
+  /** Labels that its cluster must have, all of them; absent if it may have any. */
   labels?: Readonly<Record<string, string>>;
-  /** Id of its sweep, where it is of one. */
+  /** Id of its sweep, if it has one. */
   sweep?: string | null;
-  /** Its place in the order of the last choice, from 1; null: it was not looked at. */
+  /** Its queue position in the last scheduling round, from 1; null if the round did not include it. */
   rank?: number | null;
-  /** When it is expected to start; null: `unknown` says why that is not known. */
+  /** Its estimated start; null if there is none; `unknown` says why. */
   estimate?: StartEstimate | null;
   unknown?: string | null;
 }
 
-/** What an experiment's job on the board stands for. */
+/** The state of an experiment with a job on the board. */
 export type QueueState = 'queued' | 'allocated';
 
 /** A page of the queue. */
@@ -114,51 +114,51 @@ export interface QueuePage {
   next: string | null;
 }
 
-/** What a cluster holds, and the version that a claim on it has to name. */
+/** The allocations of a cluster, and the version that a further allocation has to name. */
 export interface Holding {
   version: number;
   items: Reservation[];
 }
 
-/** All that the next start is chosen from. */
+/** The input of a scheduling round. */
 export interface QueueSnapshot {
   clusters: Cluster[];
   /** By cluster. */
   reservations: ReadonlyMap<string, Holding>;
   projects: Project[];
   pauses: Pauses;
-  /** Versions of what projects hold; a claim against an older one is refused. */
+  /** Versions of the projects' allocations; an allocation that names an older one is refused. */
   projectVersions: ReadonlyMap<string, number>;
   window: QueueWindow;
 }
 
-/** The queue: who waits, in which order, what is paused, and what was found of those that wait. */
+/** The queue: queued experiments and their order, pauses, wait reasons and estimates. */
 export interface QueueStore {
   /** The first `perProject` of each project. */
   window(perProject: number): Promise<QueueWindow>;
-  /** One that waits, with what was noted of it; undefined where it does not. */
+  /** A queued experiment; undefined if it is not queued. */
   get(id: string): Promise<Waiting | undefined>;
   note(notes: ReadonlyMap<string, WaitNote>): Promise<void>;
   /**
-   * `not-waiting`: it has its place on a cluster already, or has ended; nothing was changed. Throws
-   * `precondition-failed` where it has another `revision`.
+   * `not-waiting`: it has an allocation, or has ended; nothing was changed. Throws `precondition-failed` if it has another
+   * `revision`.
    */
   setPriority(
     id: string,
     priority: number,
     revision?: number,
   ): Promise<'changed' | 'not-waiting' | 'not-found'>;
-  /** Null resumes it. A claim that was decided before a pause is refused after it. False: there is no such cluster. */
+  /** Null resumes it. An allocation that was decided before a pause is refused after it. False: no such cluster. */
   setPaused(target: PauseTarget, pause: Pause | null): Promise<boolean>;
   /**
-   * While a queue is closed, submissions, sweeps and re-runs are refused with `queue-closed`; what was accepted goes on,
-   * children of its sweeps included. Null resumes it.
+   * While a queue is closed, submissions, sweeps and re-runs are refused with `queue-closed`. Accepted experiments and
+   * sweeps continue. Null resumes it.
    */
   setClosed(target: QueueTarget, by: Pause | null): Promise<void>;
   pauses(): Promise<Pauses>;
-  /** Versions of what projects hold, to be read before the reservations; a claim against an older one is refused. */
+  /** Versions of the projects' allocations, to be read before the allocations; see {@link QueueSnapshot}. */
   projectVersions(): Promise<ReadonlyMap<string, number>>;
-  /** How fast these go; those without a record are left out. */
+  /** The speeds of these experiments; one without a record is omitted. */
   paces(ids: readonly string[]): Promise<Map<string, Pace>>;
   /**
    * A page of the queue, or of one project's part of it. Pages follow one another by priority and arrival, so an
@@ -166,15 +166,15 @@ export interface QueueStore {
    */
   page(input: { limit: number; project?: string; after?: string }): Promise<QueuePage>;
   first(limit: number): Promise<Waiting[]>;
-  /** Number in the line, and this experiment's rank from 1 (null where it does not wait). */
+  /** Length of the queue, and this experiment's rank from 1 (null if it is not queued). */
   position(id: string): Promise<{ rank: number | null; length: number }>;
-  /** Experiments that wait, in the order of the line: `limit` from place `from` (0 where it is left out) on. */
+  /** Queued experiments in order: `limit` from position `from` on. Default: 0. */
   ids(limit: number, from?: number): Promise<string[]>;
-  /** Those of them that have a job on the board: queued, or allocated and not acquired by a dispatcher. */
+  /** Those that have a job on the board: queued, or allocated and not acquired by a dispatcher. */
   states(ids: readonly string[]): Promise<Map<string, QueueState>>;
   /**
-   * Everything as it is at one moment, with the first `perProject` of each project's line. A very long window is read
-   * after the rest; the versions are then older than it, never newer than the reservations.
+   * The input of a scheduling round at one moment, with the first `perProject` of each project's queue. A very long window
+   * is read after the rest; the versions are then older than it, never newer than the allocations.
    */
   snapshot(perProject: number): Promise<QueueSnapshot>;
 }

@@ -3,7 +3,7 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { QueueState, QueueStore, Waiting } from './contract.ts';
 
-/** What of a record the line tells. */
+/** The fields of a record that describe a queued experiment. */
 export const WAITING_FIELDS = [
   'state',
   'name',
@@ -21,7 +21,7 @@ export const WAITING_FIELDS = [
   'waitEstimate',
 ];
 
-/** What the line tells of these experiments, in their order; those that do not wait are left out. */
+/** These experiments in their order, without those that are not queued. */
 export async function readWaiting({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Waiting[]> {
   if (ids.length === 0) return [];
   const commands = redis.pipeline();
@@ -32,7 +32,7 @@ export async function readWaiting({ redis, keys }: StoreContext, ids: readonly s
   return ids.flatMap((id, at) => waitingOf(id, rows[at] ?? [], nowMs));
 }
 
-/** One of the line from its {@link WAITING_FIELDS}; none where it does not wait. */
+/** A queued experiment from its {@link WAITING_FIELDS}; none if it is not queued. */
 export function waitingOf(id: string, row: readonly (string | null)[], nowMs: number): Waiting[] {
   const fields: Fields = {};
   WAITING_FIELDS.forEach((name, column) => {
@@ -41,11 +41,11 @@ export function waitingOf(id: string, row: readonly (string | null)[], nowMs: nu
   });
   if (fields.state !== 'queued') return [];
   const item = toWaiting(id, fields);
-  // By the server's clock, so that whoever chooses needs none for it.
+  // Compared by the server's clock, so that the scheduler needs none.
   return [item.notBefore != null && item.notBefore <= nowMs ? { ...item, notBefore: null } : item];
 }
 
-/** The line of waiting experiments, and how many there are in each state. */
+/** See {@link QueueStore}: experiments by their position in the queue. */
 export function createPositions(
   context: StoreContext,
 ): Pick<QueueStore, 'first' | 'position' | 'ids' | 'states'> {
@@ -87,9 +87,9 @@ export function createPositions(
           .hget(keys.experiment(id), 'waitRank'),
       );
       if (rank === null) return { rank: null, length: Number(length) };
-      // Projects take turns: then the place is the one that the last choice found.
-      const place = Number(projects) > 1 && noted ? Number(noted) : Number(rank) + 1;
-      return { rank: Math.min(place, Number(length)), length: Number(length) };
+      // With several projects, the position is that of the last scheduling round.
+      const position = Number(projects) > 1 && noted ? Number(noted) : Number(rank) + 1;
+      return { rank: Math.min(position, Number(length)), length: Number(length) };
     },
   };
 }

@@ -103,7 +103,7 @@ function fieldOf(target: PauseTarget): string {
   return target.kind === 'all' ? 'all' : `${target.kind}:${target.name}`;
 }
 
-/** Of the versions of reservations, by what holds them, those of projects. */
+/** The versions of projects among all versions of allocations. */
 export function toProjectVersions(versions: Record<string, string>): Map<string, number> {
   return new Map(
     Object.entries(versions).flatMap(([name, version]) =>
@@ -180,7 +180,7 @@ function toPace(
   };
 }
 
-/** From what include/pace.lua writes: number, mean, sum of squared deviations. */
+/** From the summary of redis/lua/pace.lua: number, mean, sum of squared deviations. */
 function toMeasured([count, mean, squares]: string[]): Measured | null {
   const n = Number(count ?? 0);
   if (!(n > 0)) return null;

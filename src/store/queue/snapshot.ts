@@ -5,7 +5,7 @@ import type { Holding, QueueSnapshot, QueueStore, QueueWindow } from './contract
 import { WAITING_FIELDS, waitingOf } from './positions.ts';
 import { toPauses, toProjectVersions } from './queue.ts';
 
-/** So much of the line is read in the one step; more of it would hold up the server. */
+/** MAX queued experiments of one step, so that it does not block the server for long. */
 const ROWS_IN_ONE_STEP = 1_024;
 
 type Reply = [
@@ -70,7 +70,7 @@ function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): QueueWin
   return { waiting, truncated: new Set(truncated) };
 }
 
-/** A hash as a script answers it: name and value in turn. */
+/** A hash from the answer of a script: name and value in turn. */
 function pairs(list: readonly string[]): Record<string, string> {
   const hash: Record<string, string> = {};
   for (let at = 0; at < list.length; at += 2) hash[list[at]!] = list[at + 1]!;

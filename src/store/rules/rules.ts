@@ -9,8 +9,8 @@ import type { RulesStore } from './contract.ts';
 type SignalTexts = [string, string, string, string, string, State | '', string, string];
 
 /*
- * {root}:signals           sorted set: experiments of which rules have something to look at, by when it may be taken
- * {root}:signals:waits     sorted set: experiments that wait for a checkpoint, by when the wait ends
+ * {root}:signals           sorted set: experiments with new events for their rules, by the time they may be taken
+ * {root}:signals:waits     sorted set: experiments that wait for a checkpoint, by the end of the wait
  * {root}:x:<id>:rules      hash: cursor, memory (JSON), `fired:<rule>:<attempt>` → when
  * {root}:x:<id>:kept       set: `<attempt>:<batch>` that retention does not delete
  * {root}:sweep:<id>:average:<step>   hash: running average by child

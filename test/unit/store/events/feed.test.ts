@@ -86,7 +86,7 @@ describe('the feeds', () => {
     for (const place of ['0', '16']) {
       await assert.rejects(store.feed.read('delta', place, 100), (error: unknown) => {
         assert.ok(coded('history-trimmed')(error));
-        assert.match((error as Error).message, /oldest that is kept has the id 18/);
+        assert.match((error as Error).message, /oldest entry has the id 18/);
         return true;
       });
     }

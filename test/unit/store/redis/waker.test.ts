@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EchelonError } from '../../../../src/core/errors.ts';
-import { createBell, orNothing } from '../../../../src/store/redis/bell.ts';
+import { createWaker, orNothing } from '../../../../src/store/redis/waker.ts';
 
 test('a ring that came before anybody waited is not lost, and one comes by itself', async () => {
-  const bell = createBell();
-  bell.ring();
-  await bell.rung(60_000);
-  bell.quiet();
-  const waiting = bell.rung(60_000);
-  bell.ring();
+  const waker = createWaker();
+  waker.wake();
+  await waker.wait(60_000);
+  waker.reset();
+  const waiting = waker.wait(60_000);
+  waker.wake();
   await waiting;
-  bell.quiet();
-  await bell.rung(1);
-  bell.stop();
+  waker.reset();
+  await waker.wait(1);
+  waker.stop();
 });
 
 test('orNothing passes over a server that does not answer, and nothing else', async () => {
