@@ -91,66 +91,64 @@ const REST_MS = 750;
 const RETRY = { firstMs: 100, longestMs: 3_000 };
 
 /** See {@link Dispatcher}. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { store, queue, id, leaseMs = LEASE_MS } = deps;
   let stopping = false;
-  const { rayWorkers, held, scheduling, refresh, verification, commands } = createParts(deps);
+  const parts = createParts(deps);
+  const { rayWorkers, leased, scheduling, refresh, verification, commands } = parts;
   const rounds = createRounds(deps, { rayWorkerOf: rayWorkers.of, stopped: () => stopping });
   const receive = createReceive({
-    ...{ store, held, dispatcher: id, leaseMs, retry: deps.retry ?? RETRY, stopping: () => stopping },
+    ...{ store, leased, dispatcher: id, leaseMs, retry: deps.retry ?? RETRY, stopping: () => stopping },
   });
   const loops = [
     ...(commands ? [commands.loop] : []),
-    ...[refresh, scheduling, held.renewal, held.takeover, verification],
+    ...[refresh, scheduling, leased.renewal, leased.takeover, verification],
     ...Object.values(rounds),
   ];
-  const pokes = {
-    queue: [scheduling.poke],
-    lease: [held.takeover.poke],
-    cancel: [held.renewal.poke],
-    batch: [verification.poke],
-    command: [() => commands?.loop.poke()],
-    sweep: [rounds.sweeps.poke],
-  } satisfies Record<WakeTopic, (() => void)[]>;
+  const wakes = wakesOf(parts, rounds);
   let server: QueueServer | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
 
   return {
     async start() {
-      unsubscribe = await store.onWake((topic) => {
-        // A newer version may send topics that this version does not know.
-        for (const poke of pokes[topic] ?? []) poke();
-      });
+      // A newer version may send topics that this version does not know.
+      unsubscribe = await store.onWake((topic) => wakes[topic]?.());
       for (const loop of loops) loop.start();
       server = queue.serve(receive, { concurrency: JOBS_AT_ONCE, lockMs: leaseMs });
     },
     async stop({ handOver }) {
       // First stop new work. A lease that is being acquired still begins an attempt, which is handed over as well.
-      held.close();
+      leased.close();
       stopping = true;
       const served = server?.close(JOBS_MS);
-      await settledWithin(
-        NEW_MS,
-        Promise.all([scheduling.stop(), held.takeover.stop(), commands?.loop.stop()]),
-      );
-      await held.letGo(handOver);
-      const rest = [
-        ...Object.values(rounds).map((round) => round.stop()),
-        refresh.stop(),
-        verification.stop(),
-        served,
-        commands?.stop(NEW_MS),
-      ];
-      await settledWithin(REST_MS, Promise.all(rest));
+      const sources = [scheduling, leased.takeover, ...(commands ? [commands.loop] : [])];
+      await settledWithin(NEW_MS, Promise.all(sources.map((loop) => loop.stop())));
+      await leased.leaveAll(handOver);
+      const rest = [...Object.values(rounds), refresh, verification].map((loop) => loop.stop());
+      await settledWithin(REST_MS, Promise.all([...rest, served, commands?.stop(NEW_MS)]));
       await unsubscribe?.();
       rayWorkers.close();
     },
     stats: () => ({
-      attempts: held.runs.size,
+      attempts: leased.runs.size,
       verifying: verification.active(),
       commands: commands?.active() ?? 0,
     }),
+  };
+}
+
+/** The loop that each wake-up pokes. */
+function wakesOf(
+  { scheduling, leased, verification, commands }: ReturnType<typeof createParts>,
+  { sweeps }: ReturnType<typeof createRounds>,
+): Record<WakeTopic, () => void> {
+  return {
+    queue: scheduling.poke,
+    lease: leased.takeover.poke,
+    cancel: leased.renewal.poke,
+    batch: verification.poke,
+    command: () => commands?.loop.poke(),
+    sweep: sweeps.poke,
   };
 }
 
@@ -160,7 +158,7 @@ function createParts(deps: DispatcherDeps) {
   const now = nowOf(deps);
   const rayWorkers = createRayWorkers({ store, ...(deps.connect && { connect: deps.connect }) });
   const { hooks = {}, retry = RETRY, again } = deps;
-  const held = createLeasedAttempts({
+  const leased = createLeasedAttempts({
     ...{ store, dispatcher: id, leaseMs, log },
     attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again },
     onEnd(experiment, outcome) {
@@ -193,7 +191,7 @@ function createParts(deps: DispatcherDeps) {
       }),
       everyMs: deps.reconcileMs ?? RECONCILE_MS,
     });
-  return { rayWorkers, held, scheduling, refresh, verification, commands };
+  return { rayWorkers, leased, scheduling, refresh, verification, commands };
 }
 
 /** The periodic work that does not depend on the attempts of this dispatcher. */

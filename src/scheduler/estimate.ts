@@ -24,7 +24,7 @@ import { silent } from './wait-reasons.ts';
  */
 
 /** When an experiment is expected to start; `at` null: `why` says what is not known. */
-export type Estimate = { at: Span; why: null } | { at: null; why: string };
+export type EstimatedStart = { at: Span; why: null } | { at: null; why: string };
 
 /** Nodes and experiments that one replay examines: this bounds its time for every queue and every set of clusters. */
 const MAX_STEPS = 1_000_000;
@@ -61,12 +61,12 @@ interface Replay {
   held: Map<string, Amount>;
   /** No start on this node, on this cluster or within the quota of this project is earlier. */
   bounds: Map<FreeNode | RoundCluster | string, Span>;
-  found: Map<string, Estimate>;
+  found: Map<string, EstimatedStart>;
   steps: number;
 }
 
 /** Estimates for all experiments that `schedule`, made from the same input, considered and did not start. */
-export function estimate(input: ScheduleInput, schedule: Schedule): Map<string, Estimate> {
+export function estimateStarts(input: ScheduleInput, schedule: Schedule): Map<string, EstimatedStart> {
   const replay = beginReplay(input);
   const starts = new Map(schedule.start.map((start) => [start.experiment, start]));
   const groups = createGroups(replay);
@@ -263,6 +263,6 @@ function whyUnknown(item: Waiting, { taking }: Places): string {
     : `the run time of ${inTheWay.experiment}, which is in the way, is not known yet`;
 }
 
-function unknown(why: string): Estimate {
+function unknown(why: string): EstimatedStart {
   return { at: null, why };
 }

@@ -14,7 +14,7 @@ export interface Span {
 }
 
 /** A cluster as the scheduler receives it. */
-export interface ClusterView {
+export interface SchedulerCluster {
   name: string;
   backfill: boolean;
   /** Whether its ray-worker answered recently. If not, nothing starts there. */
@@ -121,7 +121,7 @@ export function toRoundClusters({
   reservations,
   ends,
 }: {
-  clusters: readonly ClusterView[];
+  clusters: readonly SchedulerCluster[];
   reservations: ReadonlyMap<string, readonly Reservation[]>;
   ends: ReadonlyMap<string, Span>;
 }): RoundCluster[] {

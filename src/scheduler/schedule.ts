@@ -4,12 +4,12 @@ import { type Backfill, createBackfill } from './backfill.ts';
 import {
   type Amount,
   bestNode,
-  type ClusterView,
   couldFitOn,
   EPSILON,
   type FreeNode,
   fits,
   type RoundCluster,
+  type SchedulerCluster,
   type Span,
   take,
   toRoundClusters,
@@ -29,7 +29,7 @@ import { closed, frees, freest, needInWords, nowhere, silent, tooLarge } from '.
 export interface ScheduleInput {
   /** In the order of the queue: by priority, then by arrival. */
   waiting: readonly Waiting[];
-  clusters: readonly ClusterView[];
+  clusters: readonly SchedulerCluster[];
   /** Present allocations, by cluster name. */
   reservations: ReadonlyMap<string, readonly Reservation[]>;
   /** Weights and quotas. A project that is not listed has weight 1 and no quota. */

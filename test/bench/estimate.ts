@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { estimate } from '../../src/scheduler/estimate.ts';
+import { estimateStarts } from '../../src/scheduler/estimate.ts';
 import { scheduleRound } from '../../src/scheduler/schedule.ts';
 import { cluster, exactly, node, waits } from '../support/queue.ts';
 import { machine, spreadOf } from './rounds.ts';
@@ -28,7 +28,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const start = performance.now();
     const schedule = scheduleRound(input);
     const chosen = performance.now();
-    const found = estimate(input, schedule);
+    const found = estimateStarts(input, schedule);
     const over = performance.now();
     const known = [...found.values()].filter(({ at }) => at !== null);
     if (known.length !== input.waiting.length) throw new Error(`only ${known.length} are estimated`);

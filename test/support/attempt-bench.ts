@@ -1,7 +1,7 @@
 import type { Ended, NumberedEvent } from '../../src/core/events.ts';
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 import type { State } from '../../src/core/states.ts';
-import type { AttemptDeps, Entry } from '../../src/dispatch/attempt/context.ts';
+import type { AttemptDeps, AttemptEntry } from '../../src/dispatch/attempt/context.ts';
 import { lostAttempt } from '../../src/dispatch/attempt/decide.ts';
 import { createLaunches } from '../../src/dispatch/attempt/launches.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt/run-attempt.ts';
@@ -26,7 +26,7 @@ export const SUCCEEDED: Ended = { ...lostAttempt(''), cause: 'succeeded' };
 export const STOPPED: Ended = { ...lostAttempt(''), cause: 'stopped' };
 
 /** The store and the ray-worker as one attempt meets them; `calls` is what it did, in order. */
-export function attemptBench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: number } = {}) {
+export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { attempt?: number } = {}) {
   const lease: Lease = { experiment: 'exp-a', attempt: entry.attempt ?? 1, token: 't' };
   const calls: string[] = [];
   const state = {
@@ -114,7 +114,7 @@ export function attemptBench(entry: Partial<Omit<Entry, 'lease'>> & { attempt?: 
     hooks: {},
     retry: { firstMs: 1, longestMs: 2 },
   };
-  const whole: Entry = {
+  const whole: AttemptEntry = {
     lease,
     cluster: 'c',
     state: 'launching',

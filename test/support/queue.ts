@@ -1,4 +1,4 @@
-import type { ClusterView, Span } from '../../src/scheduler/nodes.ts';
+import type { SchedulerCluster, Span } from '../../src/scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../src/scheduler/quotas.ts';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../src/scheduler/schedule.ts';
 import { plus } from '../../src/scheduler/spans.ts';
@@ -11,7 +11,11 @@ export function node(id: string, gpus: number, cpus: number, used: Partial<Clust
 }
 
 /** A cluster that answers. */
-export function cluster(name: string, nodes: ClusterNode[], more: Partial<ClusterView> = {}): ClusterView {
+export function cluster(
+  name: string,
+  nodes: ClusterNode[],
+  more: Partial<SchedulerCluster> = {},
+): SchedulerCluster {
   return { name, backfill: false, answering: true, nodes, ...more };
 }
 
@@ -106,7 +110,7 @@ export function play({
   until = Number.POSITIVE_INFINITY,
   check,
 }: {
-  clusters: ClusterView[];
+  clusters: SchedulerCluster[];
   arrivals: Arrival[];
   projects?: ReadonlyMap<string, ProjectPolicy>;
   known: (experiment: string) => boolean;

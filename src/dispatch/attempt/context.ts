@@ -35,7 +35,7 @@ export interface AttemptDeps {
 }
 
 /** The state in which a dispatcher begins with an attempt: it was just claimed, or taken over. */
-export interface Entry {
+export interface AttemptEntry {
   lease: Lease;
   cluster: string;
   state: State;
@@ -49,7 +49,7 @@ export interface Entry {
 }
 
 /** The state that the steps of one attempt's lifecycle share. */
-export interface AttemptContext extends Entry {
+export interface AttemptContext extends AttemptEntry {
   readonly deps: AttemptDeps;
   readonly rayWorker: () => Promise<RayWorkerClient>;
   /** Aborts when another dispatcher has the lease: nothing may be written or called any more. */
@@ -68,7 +68,7 @@ export interface AttemptContext extends Entry {
 }
 
 /** The context of an attempt whose lease this dispatcher has just got. */
-export function createContext(deps: AttemptDeps, entry: Entry): AttemptContext {
+export function createContext(deps: AttemptDeps, entry: AttemptEntry): AttemptContext {
   const [leaseLost, handedOver] = [new AbortController(), new AbortController()];
   const quarantine = quarantineOf(entry.crashes);
   const context: AttemptContext = {

@@ -2,9 +2,9 @@ import { settledWithin } from '../../core/settled-within.ts';
 import type { StorePart } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
-import type { AttemptDeps, Entry } from './context.ts';
+import type { AttemptDeps, AttemptEntry } from './context.ts';
 import { type AttemptRun, runAttempt } from './run-attempt.ts';
-import type { Outcome } from './steps/conclude.ts';
+import type { AttemptOutcome } from './steps/conclude.ts';
 
 /*
  * Invariant: an attempt is in `runs` exactly while this dispatcher believes that it has the lease, and each such lease
@@ -20,33 +20,34 @@ const RENEWAL_MS = 500;
 /** The attempts whose leases this dispatcher has, and the loops that renew leases and take expired ones over. */
 export interface LeasedAttempts {
   runs: ReadonlyMap<string, AttemptRun>;
-  begin(entry: Entry): void;
+  begin(entry: AttemptEntry): void;
   renewal: Loop;
   takeover: Loop;
   /** From now on no attempt is taken over, and one that begins is handed over at once. */
   close(): void;
   /** Leaves all attempts. With `handOver` after the event or launch under way, and with their leases released. */
-  letGo(handOver: boolean): Promise<void>;
+  leaveAll(handOver: boolean): Promise<void>;
 }
 
-/** See {@link LeasedAttempts}. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
-export function createLeasedAttempts(deps: {
+/** The services and settings of the leased attempts. */
+interface LeasedAttemptsDeps {
   store: AttemptDeps['store'] & StorePart<'attempts.takeOver' | 'attempts.renew' | 'attempts.release'>;
   /** The other services of the lifecycle. */
   attempt: Omit<AttemptDeps, 'store' | 'log'>;
   dispatcher: string;
   leaseMs: number;
   /** Called when an attempt is over; with `queued` its experiment is back in the queue. */
-  onEnd(experiment: string, outcome: NonNullable<Outcome>): void;
+  onEnd(experiment: string, outcome: NonNullable<AttemptOutcome>): void;
   log: Log;
-}): LeasedAttempts {
-  const { store, log, dispatcher, leaseMs, onEnd } = deps;
+}
+
+/** See {@link LeasedAttempts}. */
+export function createLeasedAttempts(deps: LeasedAttemptsDeps): LeasedAttempts {
+  const { store, log, leaseMs, onEnd } = deps;
   const runs = new Map<string, AttemptRun>();
-  const startedAt = performance.now();
   let closed = false;
 
-  function begin(entry: Entry): void {
+  function begin(entry: AttemptEntry): void {
     const { experiment } = entry.lease;
     // This dispatcher may have lost the lease and taken it over again: the run with the old token is void.
     runs.get(experiment)?.drop();
@@ -54,49 +55,15 @@ export function createLeasedAttempts(deps: {
     runs.set(experiment, run);
     if (closed) run.handOver();
     void run.done.then((outcome) => {
-      if (closed && outcome === null) return; // letGo() releases its lease
+      if (closed && outcome === null) return; // leaveAll() releases its lease
       if (runs.get(experiment) === run) runs.delete(experiment);
       if (outcome !== null) onEnd(experiment, outcome);
     });
   }
 
-  async function takeOver(): Promise<void> {
-    for (let more = true; more && !closed; ) {
-      // A process that dies soon after each start would charge attempts that have nothing to do with it.
-      const suspects = performance.now() - startedAt > leaseMs;
-      const taken = await store.attempts.takeOver({
-        dispatcher,
-        leaseMs,
-        limit: TAKEOVERS_AT_ONCE,
-        suspects,
-      });
-      for (const attempt of taken) {
-        const { lease, state, confirmed, lastSequence } = attempt;
-        const { experiment, attempt: number } = lease;
-        log.info({ experiment, attempt: number, state, confirmed, lastSequence }, 'took over an attempt');
-        begin({ ...attempt, takenOver: true });
-      }
-      more = taken.length === TAKEOVERS_AT_ONCE;
-    }
-  }
-
-  async function renew(): Promise<void> {
-    if (runs.size === 0) return;
-    const leases = [...runs.values()].map((run) => run.lease);
-    for (const { lease, status, state, limitReached } of await store.attempts.renew(leases, leaseMs)) {
-      const run = runs.get(lease.experiment);
-      if (run?.lease.token !== lease.token) continue; // another run has begun in the meantime
-      if (status === 'lost') run.drop();
-      else {
-        run.renewed(leaseMs);
-        if (state === 'cancelling') run.cancel();
-        else if (limitReached !== null) run.limit(limitReached);
-      }
-    }
-  }
-
+  const takeOver = createTakeover(deps, { begin, isClosed: () => closed });
   const everyMs = leaseMs / 3;
-  const renewal = createLoop({ name: 'lease renewal', everyMs, log, run: renew });
+  const renewal = createLoop({ name: 'lease renewal', everyMs, log, run: () => renew(runs, deps) });
   return {
     runs,
     begin,
@@ -105,7 +72,7 @@ export function createLeasedAttempts(deps: {
     close() {
       closed = true;
     },
-    async letGo(handOver) {
+    async leaveAll(handOver) {
       if (handOver) {
         const leaving = [...runs.values()];
         for (const run of leaving) run.handOver();
@@ -117,8 +84,50 @@ export function createLeasedAttempts(deps: {
       await settledWithin(RENEWAL_MS, renewal.stop());
       if (!handOver || leases.length === 0) return;
       await store.attempts.release(leases).catch((error) => {
-        log.warn({ err: error }, 'the leases could not be let go; they run out by themselves');
+        log.warn({ err: error }, 'cannot release the leases; they expire by themselves');
       });
     },
   };
+}
+
+/** Takes every expired lease over, as long as the attempts are not closed. */
+function createTakeover(
+  { store, log, dispatcher, leaseMs }: LeasedAttemptsDeps,
+  { begin, isClosed }: { begin: LeasedAttempts['begin']; isClosed: () => boolean },
+): () => Promise<void> {
+  const startedAt = performance.now();
+  return async () => {
+    for (let more = true; more && !isClosed(); ) {
+      // A process that dies soon after each start would charge attempts that have nothing to do with it.
+      const suspects = performance.now() - startedAt > leaseMs;
+      const limit = TAKEOVERS_AT_ONCE;
+      const taken = await store.attempts.takeOver({ dispatcher, leaseMs, limit, suspects });
+      for (const attempt of taken) {
+        const { lease, state, confirmed, lastSequence } = attempt;
+        const { experiment, attempt: number } = lease;
+        log.info({ experiment, attempt: number, state, confirmed, lastSequence }, 'took over an attempt');
+        begin({ ...attempt, takenOver: true });
+      }
+      more = taken.length === TAKEOVERS_AT_ONCE;
+    }
+  };
+}
+
+/** Renews all leases, and tells each run what the store knows of its attempt. */
+async function renew(
+  runs: LeasedAttempts['runs'],
+  { store, leaseMs }: Pick<LeasedAttemptsDeps, 'store' | 'leaseMs'>,
+): Promise<void> {
+  if (runs.size === 0) return;
+  const leases = [...runs.values()].map((run) => run.lease);
+  for (const { lease, status, state, limitReached } of await store.attempts.renew(leases, leaseMs)) {
+    const run = runs.get(lease.experiment);
+    if (run?.lease.token !== lease.token) continue; // another run has begun in the meantime
+    if (status === 'lost') run.drop();
+    else {
+      run.renewed(leaseMs);
+      if (state === 'cancelling') run.cancel();
+      else if (limitReached !== null) run.limit(limitReached);
+    }
+  }
 }

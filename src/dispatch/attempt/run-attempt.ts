@@ -2,15 +2,15 @@ import type { Lease } from '../../store/attempts/contract.ts';
 import {
   type AttemptContext,
   type AttemptDeps,
+  type AttemptEntry,
   cancelAttempt,
   createContext,
-  type Entry,
   settle,
   stopForLimit,
 } from './context.ts';
 import { decide } from './decide.ts';
 import { type Ending, NEXT } from './step.ts';
-import { conclude, leave, type Outcome, requeue } from './steps/conclude.ts';
+import { type AttemptOutcome, conclude, leave, requeue } from './steps/conclude.ts';
 import { fence } from './steps/fence.ts';
 import { awaitEnd, follow } from './steps/follow.ts';
 import { launch } from './steps/launch.ts';
@@ -39,11 +39,11 @@ export interface AttemptRun {
   /** Resolves when the launch is confirmed, or the lifecycle ends before that. */
   readonly placed: Promise<void>;
   /** Never rejects. */
-  readonly done: Promise<Outcome>;
+  readonly done: Promise<AttemptOutcome>;
 }
 
 /** Begins the lifecycle of an attempt whose lease this dispatcher has just got. */
-export function runAttempt(deps: AttemptDeps, entry: Entry): AttemptRun {
+export function runAttempt(deps: AttemptDeps, entry: AttemptEntry): AttemptRun {
   const context = createContext(deps, entry);
   const placed = Promise.withResolvers<void>();
   const begunAt = performance.now();
@@ -65,7 +65,7 @@ export function runAttempt(deps: AttemptDeps, entry: Entry): AttemptRun {
 }
 
 /** Runs the steps, and decides what their result means for the experiment. */
-async function lifecycle(context: AttemptContext, markPlaced: () => void): Promise<Outcome> {
+async function lifecycle(context: AttemptContext, markPlaced: () => void): Promise<AttemptOutcome> {
   const { deps, lease, quarantine } = context;
   const { experiment, attempt } = lease;
   if (quarantine) deps.log.error({ experiment, attempt, reason: quarantine.reason }, 'in quarantine');

@@ -31,20 +31,13 @@ export interface RetentionDeps extends Omit<ForgetDeps, 'store' | 'stopped'> {
   archiveAfterMs: number;
 }
 
-/**
- * Every dispatcher moves the streams of finished experiments into the archive, and has ray-workers forget experiments.
- * One dispatcher at a time archives the oldest events of running experiments, and deletes expired data. Each task is a
- * loop of its own with bounded steps: no task waits for another, and a failure for one experiment stops no other.
- */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
-export function createRetentionLoops(deps: RetentionDeps): Loop {
-  const { store, log, now, dispatcher, everyMs } = deps;
-  let stopping = false;
-  const stopped = () => stopping;
-  const held = async () => !stopping && (await store.retention.hold(dispatcher, LEASE_MS));
-
+/** Expires data by the retention policies of the projects, as long as `held` confirms the lease of retention. */
+function createExpiry(
+  { store, log, now }: RetentionDeps,
+  { stopped, held }: { stopped: () => boolean; held: () => Promise<boolean> },
+): () => Promise<void> {
   async function expire(project: string, stage: RetentionStage, endedBefore: number): Promise<void> {
-    for (let more = true; more && !stopping && (await held()); ) {
+    for (let more = true; more && (await held()); ) {
       const ids = await store.retention.due(stage, project, { endedBefore, limit: AT_ONCE });
       const remove = async (id: string) => (await store.retention.expire(stage, id)) !== 'waiting';
       const done = await forEachExperiment({ log, stopped }, ids, 'deleting expired data', remove);
@@ -55,38 +48,43 @@ export function createRetentionLoops(deps: RetentionDeps): Loop {
   }
 
   async function expireSweeps(project: string, endedBefore: number): Promise<void> {
+    const limit = SWEEPS_AT_ONCE;
     let cursor: string | null = null;
     do {
-      if (stopping || !(await held())) return;
-      const step = await store.retention.expireSweeps(project, {
-        endedBefore,
-        limit: SWEEPS_AT_ONCE,
-        cursor,
-      });
+      if (!(await held())) return;
+      const step = await store.retention.expireSweeps(project, { endedBefore, limit, cursor });
       if (step.deleted > 0) log.info({ project, what: 'sweeps', sweeps: step.deleted }, 'retention deleted');
       cursor = step.next;
     } while (cursor !== null);
   }
 
-  async function applyPolicies(): Promise<void> {
+  return async () => {
+    if (!(await held())) return;
     for (const { name, retention } of await store.projects.list()) {
       const cutoffs = cutoffsOf(policyOf(retention), now());
       for (const stage of RETENTION_STAGES) {
         const endedBefore = cutoffs[stage];
-        if (endedBefore !== null && !stopping) await expire(name, stage, endedBefore);
+        if (endedBefore !== null && !stopped()) await expire(name, stage, endedBefore);
       }
       if (cutoffs.records !== null) await expireSweeps(name, cutoffs.records);
     }
-  }
-
-  async function expireAll(): Promise<void> {
-    if (!(await held())) return;
-    await applyPolicies();
     // Last: a file that the archive cannot remove must not prevent records from being deleted.
-    while (!stopping && (await store.retention.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
-  }
+    while (!stopped() && (await store.retention.collectGarbage(AT_ONCE)) === AT_ONCE && (await held()));
+  };
+}
 
+/**
+ * Every dispatcher moves the streams of finished experiments into the archive, and has ray-workers forget experiments.
+ * One dispatcher at a time archives the oldest events of running experiments, and deletes expired data. Each task is a
+ * loop of its own with bounded steps: no task waits for another, and a failure for one experiment stops no other.
+ */
+export function createRetentionLoops(deps: RetentionDeps): Loop {
+  const { store, log, dispatcher, everyMs } = deps;
+  let stopping = false;
+  const stopped = () => stopping;
+  const held = async () => !stopping && (await store.retention.hold(dispatcher, LEASE_MS));
   const round = { store, log, stopped };
+  const loopOf = (name: string, run: () => Promise<void>) => createLoop({ name, everyMs, log, run });
   const loops = [
     // Taken for a short time, so that an experiment that waits for a report or its rules is taken again soon.
     loopOf('archiving', () => archiveEnded(round, { leaseMs: 4 * everyMs, afterMs: deps.archiveAfterMs })),
@@ -94,11 +92,8 @@ export function createRetentionLoops(deps: RetentionDeps): Loop {
       if (await held()) await rollLong(round);
     }),
     loopOf('forgetting', () => forgetExperiments({ ...deps, stopped })),
-    loopOf('expiring', expireAll),
+    loopOf('expiring', createExpiry(deps, { stopped, held })),
   ];
-  function loopOf(name: string, run: () => Promise<void>): Loop {
-    return createLoop({ name, everyMs, log, run });
-  }
   return {
     start() {
       for (const loop of loops) loop.start();
@@ -111,10 +106,7 @@ export function createRetentionLoops(deps: RetentionDeps): Loop {
       const ended = Promise.all(loops.map((loop) => loop.stop()));
       // Before the loops have ended: another dispatcher can continue although a call of this one hangs.
       await store.retention.hold(dispatcher, 0).catch((error) => {
-        log.warn(
-          { err: error },
-          'the retention lease could not be released; another dispatcher continues when it has expired',
-        );
+        log.warn({ err: error }, 'cannot release the retention lease; it expires by itself');
       });
       await ended;
     },

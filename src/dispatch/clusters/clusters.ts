@@ -1,5 +1,5 @@
 import type { RayWorkerDescription } from '../../rpc/ray-worker.ts';
-import type { ClusterView } from '../../scheduler/nodes.ts';
+import type { SchedulerCluster } from '../../scheduler/nodes.ts';
 import type { Cluster, ClusterNode, Seen } from '../../store/clusters/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
@@ -32,7 +32,7 @@ export function toSeen(address: string, description: RayWorkerDescription): Seen
 }
 
 /** A stored cluster as the scheduler receives it. */
-export function toClusterView(cluster: Cluster): ClusterView {
+export function toSchedulerCluster(cluster: Cluster): SchedulerCluster {
   const { name, backfill, nodes, answering = false, draining = false, labels = {} } = cluster;
   return { name, backfill, nodes, answering, draining, labels };
 }

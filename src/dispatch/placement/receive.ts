@@ -17,7 +17,7 @@ const ACQUIRE_MS = 10_000;
 /** The services and settings of a receiver. */
 interface ReceiveDeps {
   store: StorePart<'attempts.acquire'>;
-  held: Pick<LeasedAttempts, 'begin' | 'runs'>;
+  leased: Pick<LeasedAttempts, 'begin' | 'runs'>;
   dispatcher: string;
   leaseMs: number;
   retry: RetryWaits;
@@ -37,14 +37,14 @@ const SERVED = { busy: 'soon', queued: 'queued', over: 'complete' } as const;
 
 /** Handles a received job: acquires the lease of the allocated attempt and begins it. */
 export function createReceive(deps: ReceiveDeps): (experiment: string) => Promise<Served> {
-  const { held, stopping } = deps;
+  const { leased, stopping } = deps;
   return async (experiment) => {
     if (stopping()) return 'soon';
     const acquired = await acquire(experiment, deps);
     if (acquired.outcome !== 'acquired') return SERVED[acquired.outcome];
     const { lease, cluster } = acquired;
-    held.begin({ ...FRESH, lease, cluster });
-    await settledWithin(LAUNCH_MS, held.runs.get(experiment)!.placed);
+    leased.begin({ ...FRESH, lease, cluster });
+    await settledWithin(LAUNCH_MS, leased.runs.get(experiment)!.placed);
     return 'complete';
   };
 }

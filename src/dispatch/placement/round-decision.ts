@@ -5,7 +5,7 @@ import { expectedEnd, expectedLength } from '../../scheduler/spans.ts';
 import type { Reservation } from '../../store/clusters/contract.ts';
 import type { Pause, Pauses, Waiting } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
-import { toClusterView } from '../clusters/clusters.ts';
+import { toSchedulerCluster } from '../clusters/clusters.ts';
 
 /*
  * Invariant: the versions of a decision are not newer than the allocations that were read. If an allocation has changed
@@ -59,10 +59,10 @@ export function createRoundDecider({
     const at = now();
     const common = {
       clusters: clusters.map((cluster) => ({
-        ...toClusterView(cluster),
-        paused: inWords(pauses.clusters.get(cluster.name)),
+        ...toSchedulerCluster(cluster),
+        paused: pauseInWords(pauses.clusters.get(cluster.name)),
       })),
-      ...{ reservations, now: at, paused: inWords(pauses.all) },
+      ...{ reservations, now: at, paused: pauseInWords(pauses.all) },
       projects: toPolicies(projects, pauses),
     };
     const quotas = projects.filter(({ gpuQuota }) => gpuQuota !== null);
@@ -99,12 +99,15 @@ function toPolicies(
     projects.map(({ name, weight, gpuQuota }) => [name, { weight, gpuQuota }]),
   );
   for (const [name, pause] of pauses.projects)
-    policies.set(name, { ...(policies.get(name) ?? { weight: 1, gpuQuota: null }), paused: inWords(pause) });
+    policies.set(name, {
+      ...(policies.get(name) ?? { weight: 1, gpuQuota: null }),
+      paused: pauseInWords(pause),
+    });
   return policies;
 }
 
 /** For example " by ann: upgrade"; null: not paused. */
-export function inWords(pause: Pause | null | undefined): string | null {
+export function pauseInWords(pause: Pause | null | undefined): string | null {
   if (pause == null) return null;
   return ` by ${pause.by}${pause.reason === null ? '' : `: ${pause.reason}`}`;
 }

@@ -1,4 +1,4 @@
-import { type Estimate, estimate } from '../../scheduler/estimate.ts';
+import { type EstimatedStart, estimateStarts } from '../../scheduler/estimate.ts';
 import type { StartEstimate, Waiting, WaitNote } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import type { RoundDecision } from './round-decision.ts';
@@ -19,11 +19,11 @@ export function createWaitNotes(deps: {
 }): (decision: RoundDecision) => Promise<void> {
   let writtenAt = Number.NEGATIVE_INFINITY;
   let estimatedAt = Number.NEGATIVE_INFINITY;
-  let estimates = new Map<string, Estimate>();
+  let estimates = new Map<string, EstimatedStart>();
   return async ({ input, schedule, waiting }) => {
     const now = deps.now();
     if (now - estimatedAt >= ESTIMATES_MS) {
-      estimates = estimate(input, schedule);
+      estimates = estimateStarts(input, schedule);
       estimatedAt = now;
     }
     const known = new Map(waiting.map((item) => [item.experiment, item]));
@@ -44,7 +44,7 @@ export function createWaitNotes(deps: {
   };
 }
 
-function toNote(found: Estimate | undefined): Pick<WaitNote, 'estimate' | 'unknown'> {
+function toNote(found: EstimatedStart | undefined): Pick<WaitNote, 'estimate' | 'unknown'> {
   if (found === undefined) return { estimate: null };
   if (found.at === null) return { estimate: null, unknown: found.why };
   const [startAt, earliest, latest] = [found.at.likely, found.at.early, found.at.late].map(Math.round);

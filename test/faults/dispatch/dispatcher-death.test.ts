@@ -145,11 +145,11 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     first.kill('SIGTERM');
     await first.exited;
     const at = await lastSequence(bench, id);
-    await until(async () => (await lastSequence(bench, id)) > at, 'the second one goes on');
+    await until(async () => (await lastSequence(bench, id)) > at, 'the second one continues');
     await endsWhole(id);
   });
 
-  // Fails where it renews too late for that, or where others are not kept from it meanwhile.
+  // Fails if the lease is renewed too late for that, or if another dispatcher can take it over meanwhile.
   test('busy for half of its lease: keeps what it holds', async (t) => {
     const leaseMs = 6_000;
     const busy = await bench.dispatcher({ id: 'busy', leaseMs });
@@ -164,7 +164,7 @@ describe('a dispatcher that dies, freezes or leaves', () => {
     const over = performance.now() + leaseMs / 2;
     while (performance.now() < over);
     const at = await lastSequence(bench, id);
-    await until(async () => (await lastSequence(bench, id)) > at + 50, 'the training goes on');
+    await until(async () => (await lastSequence(bench, id)) > at + 50, 'the training continues');
     assert.equal(await bench.redis.hget(`{echelon}:x:${id}`, 'dispatcher'), 'busy');
     await endsWhole(id);
   });

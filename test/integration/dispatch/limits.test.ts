@@ -28,7 +28,7 @@ describe('limits', () => {
     assert.equal(ended?.cause, 'stopped');
   });
 
-  // Fails where the time is a dispatcher's own: nobody's timer lives through its death.
+  // Fails if the timeout is a timer of the dispatcher: such a timer ends with its process.
   test('a timeout is enforced after its dispatcher died', async (t) => {
     const first = await startDispatcherProcess(bench, t, { id: 'first' });
     const id = await bench.submit({ hang: true }, { timeoutSeconds: 1.5 });

@@ -17,7 +17,7 @@ describe('createDispatcher', () => {
     const expiry = async () => Number(await bench.redis.zscore('{echelon}:leases', id));
     const first = await expiry();
     await until(async () => (await expiry()) > first, 'the lease is renewed');
-    // Somebody else's token: what a takeover leaves behind.
+    // The token of another dispatcher, as after a takeover.
     await bench.redis.hset(`{echelon}:x:${id}`, 'token', 'another');
     await until(() => dispatcher.stats().attempts === 0, 'it lets go');
     assert.equal((await bench.store.experiments.get(id))?.state, 'running');

@@ -52,7 +52,7 @@ describe('a loop', () => {
       },
     });
     loop.start();
-    await until(() => times >= 5, 'it goes on');
+    await until(() => times >= 5, 'it continues');
     await loop.stop();
     assert.deepEqual(told, ['test failed: broken']);
   });

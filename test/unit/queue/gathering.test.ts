@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gathering } from '../../../src/queue/gathering.ts';
 
-/** A sender whose calls end when they are told to. */
+/** A sender whose calls the test ends. */
 function held() {
   const calls: { items: number[]; end(error?: Error): void }[] = [];
   const send = (items: number[]) =>

@@ -19,7 +19,7 @@ async function bench(t: Scope, served: (experiment: string) => Promise<Served>, 
   const redis = new Redis(port, { maxRetriesPerRequest: null });
   const queue = new Queue('q', { connection: redis, prefix: '{p}' });
   const errors: string[] = [];
-  const told: [string, string][] = [];
+  const reported: [string, string][] = [];
   const start = () =>
     serveQueue(served, {
       ...{
@@ -31,7 +31,7 @@ async function bench(t: Scope, served: (experiment: string) => Promise<Served>, 
         queuedMs: QUEUED_MS,
       },
       onError: (error) => errors.push(error.message),
-      onServed: async (experiment, how) => void told.push([experiment, how]),
+      onServed: async (experiment, how) => void reported.push([experiment, how]),
     });
   const server = serving ? start() : undefined;
   releases.push(async () => {
@@ -40,22 +40,22 @@ async function bench(t: Scope, served: (experiment: string) => Promise<Served>, 
     redis.disconnect();
   });
   const add = (id: string) => queue.add('experiment', {}, { jobId: id, removeOnComplete: true });
-  return { redis, queue, errors, told, add, start };
+  return { redis, queue, errors, reported, add, start };
 }
 
 test('a completed job is removed and reported', async (t) => {
-  const { queue, told, add } = await bench(t, async () => 'complete');
+  const { queue, reported, add } = await bench(t, async () => 'complete');
   await add('exp-a');
-  await until(() => told.length === 1, 'it is told');
-  assert.deepEqual(told, [['exp-a', 'complete']]);
+  await until(() => reported.length === 1, 'it is reported');
+  assert.deepEqual(reported, [['exp-a', 'complete']]);
   assert.equal(await queue.getJob('exp-a'), undefined);
 });
 
 test('the job of a queued experiment is delayed and reported', async (t) => {
-  const { queue, told, add } = await bench(t, async () => 'queued');
+  const { queue, reported, add } = await bench(t, async () => 'queued');
   await add('exp-a');
-  await until(() => told.length === 1, 'it is told');
-  assert.deepEqual(told, [['exp-a', 'queued']]);
+  await until(() => reported.length === 1, 'it is reported');
+  assert.deepEqual(reported, [['exp-a', 'queued']]);
   const job = (await queue.getJob('exp-a'))!;
   assert.deepEqual([await job.getState(), job.delay > QUEUED_MS / 2], ['delayed', true]);
 });
@@ -66,15 +66,15 @@ test('a job that cannot be handled now, or whose handler throws, is received aga
     () => Promise.reject(new Error('away')),
     async () => 'complete',
   ];
-  const { queue, errors, told, add } = await bench(t, () => answers.shift()!());
+  const { queue, errors, reported, add } = await bench(t, () => answers.shift()!());
   await add('exp-a');
-  await until(() => told.length === 1, 'it is served at last');
-  assert.deepEqual([answers.length, errors, told], [0, ['away'], [['exp-a', 'complete']]]);
+  await until(() => reported.length === 1, 'it is served at last');
+  assert.deepEqual([answers.length, errors, reported], [0, ['away'], [['exp-a', 'complete']]]);
   assert.equal((await queue.getJobCounts()).failed, 0);
 });
 
 test('the jobs of a process that died are received again, however often that happens', async (t) => {
-  const { redis, told, add, start } = await bench(t, async () => 'complete', { serving: false });
+  const { redis, reported, add, start } = await bench(t, async () => 'complete', { serving: false });
   await add('exp-a');
   for (let deaths = 0; deaths < 3; deaths += 1) {
     const taken = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ test('the jobs of a process that died are received again, however often that hap
     connection.disconnect();
   }
   const server = start();
-  await until(() => told.length === 1, 'it is served');
+  await until(() => reported.length === 1, 'it is served');
   await server.close(1_000);
 });
 

@@ -75,7 +75,7 @@ test('a node is free for backfill if another node certainly has room for the hea
   assert.equal(sure.of.allows(waits('y', 2), sure.b, null), true);
 });
 
-/* Fails where an earliest end is compared: the head is expected where it most likely starts first. */
+/* Fails if the earliest ends are compared: the most likely start decides. */
 test('the head is expected on the node that most likely has room first, in any order of the nodes', () => {
   const nodes = [node('soon', 8, 16), node('perhaps', 8, 16)];
   for (const order of [nodes, nodes.toReversed()]) {

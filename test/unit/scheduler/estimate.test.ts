@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimate } from '../../../src/scheduler/estimate.ts';
+import { estimateStarts } from '../../../src/scheduler/estimate.ts';
 import { type ScheduleInput, scheduleRound } from '../../../src/scheduler/schedule.ts';
 import { type Arrival, cluster, exactly, node, play, waits } from '../../support/queue.ts';
 
@@ -15,7 +15,7 @@ const held = (experiment: string, gpus: number, more = {}) => ({
 });
 
 function estimates(input: ScheduleInput) {
-  return estimate(input, scheduleRound(input));
+  return estimateStarts(input, scheduleRound(input));
 }
 
 test('the head starts at the end of the running experiment, and the next one at the end of the head', () => {
@@ -62,7 +62,7 @@ test('an experiment that waits for its quota starts when its project releases GP
   assert.deepEqual([found.get('x')?.at, found.get('z')?.at], [exactly(90), exactly(90)]);
 });
 
-/* Fails where GPUs of others count for the quota, or where it is looked at only once it is known to be free. */
+/* Fails if GPUs of other projects count towards the quota, or if the quota is checked only after its GPUs are free. */
 test('an experiment waits for its quota although there is room, and GPUs of other projects do not help', () => {
   const found = estimates({
     waiting: [waits('x', 2), waits('y', 3)],
@@ -77,10 +77,10 @@ test('an experiment waits for its quota although there is room, and GPUs of othe
     now: 1,
   });
   assert.deepEqual(found.get('x')?.at, { early: 80, likely: 90, late: 95 });
-  assert.deepEqual(found.get('y')?.at, { early: 85, likely: 95, late: 100 }, 'behind x');
+  assert.deepEqual(found.get('y')?.at, { early: 85, likely: 95, late: 100 }, 'after x');
 });
 
-/* Fails where what has ended gives back no CPUs. */
+/* Fails if the CPUs of an ended experiment are not released. */
 test('experiments without GPUs follow each other on the CPUs', () => {
   const found = estimates({
     waiting: [waits('x', 0, 4), waits('y', 0, 4)],
@@ -92,7 +92,7 @@ test('experiments without GPUs follow each other on the CPUs', () => {
   assert.deepEqual([found.get('x')?.at, found.get('y')?.at], [exactly(10), exactly(17)]);
 });
 
-/* Fails where bounds are compared in place of what is most likely. */
+/* Fails if bounds are compared instead of likely times. */
 test('of two clusters, the one that most likely has room first counts', () => {
   const found = estimates({
     waiting: [waits('x', 8)],
@@ -109,7 +109,7 @@ test('of two clusters, the one that most likely has room first counts', () => {
   assert.deepEqual(found.get('x')?.at, { early: 15, likely: 18, late: 40 });
 });
 
-// The times are those that the simulation of the same line then really has, where all is known and nobody overtakes.
+// A simulation of the same queue gives the true starts, because all run times are known and no experiment overtakes.
 test('if all run times are known, experiments start at their estimates on any clusters', () => {
   const random = createRandom(7);
   for (let run = 0; run < 50; run += 1) {
@@ -121,12 +121,12 @@ test('if all run times are known, experiments start at their estimates on any cl
       item: waits(`e${at}`, 1 + Math.floor(random() * 8)),
       length: 10 + Math.floor(random() * 90),
     }));
-    let found: ReturnType<typeof estimate> | undefined;
+    let found: ReturnType<typeof estimateStarts> | undefined;
     const { started } = play({
       ...{ clusters, arrivals, known: () => true },
       check: ({ input, schedule, lengths }) => {
         const all = new Map([...lengths].map(([id, length]) => [id, exactly(length)]));
-        found ??= estimate({ ...input, lengths: all }, schedule);
+        found ??= estimateStarts({ ...input, lengths: all }, schedule);
       },
     });
     for (const [experiment, { at }] of found!)

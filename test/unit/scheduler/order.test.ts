@@ -77,7 +77,7 @@ test('the order ends when the window of a project is used up, and names the proj
   assert.deepEqual(orderOf(waiting, { truncated: new Set(['c']) }), []);
 });
 
-/** The same order by a look at everybody who waits, each time. */
+/** The same order, computed by comparing all queued experiments before each turn. */
 function slowOrder(waiting: readonly Waiting[], held: ReadonlyMap<string, Amount>): string[] {
   const holds = new Map(PROJECTS.map((project) => [project, { ...(held.get(project) ?? NOTHING) }]));
   const left = [...waiting];

@@ -102,7 +102,7 @@ describe('over any history', () => {
     );
   });
 
-  // Fails where the heap compares shares before priorities, and where one that does not fit holds no place.
+  // Fails if the heap compares shares before priorities, or if an experiment that does not fit blocks no cluster.
   test('on a strict cluster, no experiment passes one of higher priority or an earlier one of its project', () => {
     fc.assert(
       fc.property(histories, (history) => {
@@ -158,7 +158,7 @@ function couldRunOn(item: Waiting, { name, nodes }: ReturnType<typeof cluster>):
   return wanted && nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
 }
 
-/** The truth lies between the bounds, and not where it is most likely. */
+/** Spans whose bounds contain the truth, and whose likely time differs from it. */
 function roughly(experiment: string, length: number): Span {
   const number = Number(experiment.slice(1));
   const early = length * (0.2 + 0.08 * ((number * 7) % 10));
@@ -166,7 +166,7 @@ function roughly(experiment: string, length: number): Span {
   return { early, likely: early + (late - early) * 0.1 * ((number * 5) % 11), late };
 }
 
-/** For the head of each cluster: when a node is expected to have room for it, without those behind it and with them. */
+/** For the head of each cluster: when a node is expected to have room, without and with the later experiments. */
 function checkHeads({ input, schedule, before, after }: Step): number {
   let filled = 0;
   for (const { name, nodes } of input.clusters) {
@@ -222,7 +222,7 @@ function sum(items: readonly { gpus: number; cpus: number }[], what: 'gpus' | 'c
 }
 
 describe('under saturation', () => {
-  // Fails where whoever is behind the head may always start, and where the quota is not kept for the first.
+  // Fails if later experiments may always start before the head, or if no quota is reserved for the head.
   test('a large experiment starts although small ones keep arriving', () => {
     const small = (number: number): Arrival => ({ at: number, item: waits(`e${number}`, 1), length: 10 });
     const arrivals = Array.from({ length: 300 }, (_, number) => small(number));

@@ -122,7 +122,7 @@ function inputOf(
   };
 }
 
-test('experiments of one shape start exactly where they would if none of them shared a shape', () => {
+test('experiments of one shape start on the same nodes as experiments that share no shape', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const shared = scheduleRound(inputOf(world, () => '0'));

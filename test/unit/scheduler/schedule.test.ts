@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type ClusterView, freeOn } from '../../../src/scheduler/nodes.ts';
+import { freeOn, type SchedulerCluster } from '../../../src/scheduler/nodes.ts';
 import { scheduleRound } from '../../../src/scheduler/schedule.ts';
 import type { Reservation } from '../../../src/store/clusters/contract.ts';
 import type { Waiting } from '../../../src/store/queue/contract.ts';
@@ -87,7 +87,7 @@ describe('scheduleRound', () => {
     assert.match(bound.reasons.get('a3') ?? '', /waits for a2, which waits for the GPU quota of project a/);
   });
 
-  /* Fails where who waits for room does not count, or who cannot start whatever happens does. */
+  /* Fails if a blocked experiment does not count as a turn, or if one that can never start does. */
   test("a blocked experiment counts as its project's turn, a refused one does not", () => {
     const q = waits('q1', 8, 1, { project: 'q' });
     const order = (first: Waiting) =>
@@ -113,12 +113,12 @@ describe('scheduleRound', () => {
     );
   });
 
-  // Fails where nothing is kept for the one that is next on a cluster, or also for those behind it.
+  // Fails if no quota is reserved for the blocked head of a cluster, or if it is also reserved for later experiments.
   test('the quota reserves GPUs for the blocked head of a cluster, and not for later experiments', () => {
     const clusters = [cluster('a', [node('n', 8, 64, { gpusUsed: 8 })]), cluster('b', [node('m', 8, 64)])];
     const schedule = scheduleRound({
       waiting: [
-        ...[waits('next', 4, 1, { cluster: 'a' }), waits('behind', 2, 1, { cluster: 'a' })],
+        ...[waits('next', 4, 1, { cluster: 'a' }), waits('later', 2, 1, { cluster: 'a' })],
         ...[waits('fits', 4, 1, { cluster: 'b' }), waits('over', 1, 1, { cluster: 'b' })],
       ],
       ...{ clusters, reservations: none, projects: new Map([['p', { weight: 1, gpuQuota: 8 }]]) },
@@ -217,7 +217,7 @@ describe('scheduleRound', () => {
 
   test('the schedule names the clusters on which a later experiment might start', () => {
     const [full, free] = [node('n', 8, 16, { cpusUsed: 16 }), node('m', 8, 16)];
-    const places = (...clusters: ClusterView[]) => {
+    const places = (...clusters: SchedulerCluster[]) => {
       const waiting = [waits('x', 8, 16, { cluster: 'a' })];
       const { open, filling } = scheduleRound({ waiting, clusters, reservations: none });
       return [open, filling];
@@ -364,7 +364,7 @@ const events = fc.array(
 );
 
 function simulate(
-  clusters: ClusterView[],
+  clusters: SchedulerCluster[],
   history: typeof events extends fc.Arbitrary<infer T> ? T : never,
   check: (before: Waiting[], schedule: ReturnType<typeof scheduleRound>, running: Running[]) => void,
 ): { waiting: Waiting[]; running: Running[]; settle(): void } {
@@ -412,7 +412,7 @@ function simulate(
   };
 }
 
-function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): ClusterView[] {
+function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): SchedulerCluster[] {
   return shape.map(({ backfill, nodes }, index) =>
     cluster(
       `c${index}`,
@@ -422,7 +422,7 @@ function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): 
   );
 }
 
-const couldRunOn = (item: Waiting, { name, nodes }: ClusterView) =>
+const couldRunOn = (item: Waiting, { name, nodes }: SchedulerCluster) =>
   (item.cluster === null || item.cluster === name) &&
   nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
 

@@ -5,10 +5,10 @@ import { type Interrupted, NEXT, repeat, type Stale } from '../step.ts';
 import { stopHigher } from './stale.ts';
 
 /** The state to which the attempt's end led; null: the dispatcher gave up the attempt before its end. */
-export type Outcome = EndDecision['to'] | null;
+export type AttemptOutcome = EndDecision['to'] | null;
 
 /** Records the decision about the attempt's end. */
-export async function conclude(context: AttemptContext, decision: EndDecision): Promise<Outcome> {
+export async function conclude(context: AttemptContext, decision: EndDecision): Promise<AttemptOutcome> {
   const result = await recordEnd(context, decision);
   if (result.kind !== 'recorded') return await leave(context, result);
   const { experiment, attempt } = context.lease;
@@ -31,7 +31,7 @@ function recordEnd(context: AttemptContext, decision: EndDecision) {
 export async function requeue(
   context: AttemptContext,
   { highest, launched }: Omit<Stale, 'kind'>,
-): Promise<Outcome> {
+): Promise<AttemptOutcome> {
   const { experiment, attempt } = context.lease;
   const known = `the cluster knows attempt ${highest} of this experiment, the record only attempt ${attempt}`;
   const words = `${known} (was the store restored from an older copy?)`;

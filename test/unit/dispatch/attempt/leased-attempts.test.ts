@@ -55,7 +55,7 @@ describe('the leased attempts', () => {
     assert.equal(ends(), 1);
   });
 
-  /* Fails where one takeover is enough for a round: the rest would wait for the next. */
+  /* Fails if a round takes over only once: the other expired leases would wait for the next round. */
   test('a takeover repeats until every expired lease is taken over', async () => {
     const taken = Array.from(
       { length: 65 },
@@ -68,7 +68,7 @@ describe('the leased attempts', () => {
     held.takeover.start();
     await until(() => held.runs.size === 65, 'all are in hand');
     await held.takeover.stop();
-    await held.letGo(false);
+    await held.leaveAll(false);
   });
 
   /* Fails where a process that dies soon after each start takes suspects: it would charge them. */
@@ -88,10 +88,10 @@ describe('the leased attempts', () => {
     held.renewal.start();
     await until(() => state.settled === 1, 'it is settled');
     await held.renewal.stop();
-    await held.letGo(false);
+    await held.leaveAll(false);
   });
 
-  // Fails where there is one renewal less: a dispatcher that is busy for half of its lease would lose what it holds.
+  // Fails with one renewal less: a dispatcher that is busy for half of its lease would lose its attempts.
   test('a lease is renewed three times in its time to live', async (t) => {
     const { held, entry, followed, renewedFor } = holding();
     held.begin(entry);
@@ -104,7 +104,7 @@ describe('the leased attempts', () => {
     }
     assert.deepEqual(renewedFor, [60_000, 60_000, 60_000]);
     await held.renewal.stop();
-    await held.letGo(false);
+    await held.leaveAll(false);
   });
 
   /* Fails if a renewal ignores what it learns. */
@@ -134,7 +134,7 @@ describe('the leased attempts', () => {
       held.begin(entry);
       await followed();
       held.close();
-      await held.letGo(handOver);
+      await held.leaveAll(handOver);
       assert.equal(released.length, expected);
       assert.deepEqual(calls.slice(1), []);
     }
@@ -144,7 +144,7 @@ describe('the leased attempts', () => {
     const { held, entry, released } = holding();
     held.close();
     held.begin(entry);
-    await held.letGo(true);
+    await held.leaveAll(true);
     assert.deepEqual(released, [entry.lease]);
   });
 });

@@ -37,12 +37,12 @@ describe('the lifecycle of an attempt', () => {
       state.decision.reason,
       /^quarantined after 3 crashes: dispatcher d1 was lost as it launched attempt 1/,
     );
-    const { calls: spared, run: goOn } = attemptBench({
+    const { calls: spared, run: resume } = attemptBench({
       attempt: 3,
       takenOver: true,
       crashes: [crash, crash],
     });
-    assert.equal(await goOn().done, 'succeeded');
+    assert.equal(await resume().done, 'succeeded');
     assert.ok(spared.includes('launch 3'));
   });
 

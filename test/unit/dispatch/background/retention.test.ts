@@ -91,7 +91,7 @@ function fakeStore(setup: {
 async function once(
   fake: ReturnType<typeof fakeStore>,
   done: () => boolean,
-  rayWorkerOf: RetentionDeps['rayWorkerOf'] = () => Promise.reject(new Error('nobody')),
+  rayWorkerOf: RetentionDeps['rayWorkerOf'] = () => Promise.reject(new Error('no ray-worker')),
 ) {
   const loop = createRetentionLoops({
     ...{ store: fake.store, dispatcher: 'one', everyMs: 3_600_000, archiveAfterMs: 0 },
@@ -173,7 +173,7 @@ describe('retention', () => {
     long.push('exp-b');
     due['records short'].push('exp-e');
     const all = ['archive exp-a', 'archive exp-d', 'records exp-c', 'records exp-e', 'roll exp-b'];
-    await until(() => all.every((one) => fake.did.includes(one)), 'the rest goes on');
+    await until(() => all.every((one) => fake.did.includes(one)), 'the other tasks continue');
     const stopped = loop.stop();
     await until(() => holds.at(-1)?.[1] === 0, 'the hold is let go');
     hung.reject(new Error('away'));
@@ -181,7 +181,7 @@ describe('retention', () => {
     assert.deepEqual(holds.at(-1), ['one', 0]);
   });
 
-  /* Fails without the question who holds it. */
+  /* Fails if the lease of retention is not checked. */
   test('a dispatcher archives but deletes nothing while another one applies retention', async () => {
     const fake = fakeStore({ due: { 'batches default': ['exp-a'] }, finished: ['exp-b'], held: false });
     await once(fake, () => fake.did.length > 0);

@@ -44,7 +44,7 @@ test('a rule stops an experiment once and states why, with any number of dispatc
   await createRulesRound({ store, ...deps })();
   assert.equal((await store.experiments.get(lease.experiment))?.marks, 0);
   await tell(store, lease, [3, 4, 5], 2);
-  // Another dispatcher goes on from what was remembered.
+  // Another dispatcher continues from the recorded state.
   await Promise.all([createRulesRound({ store, ...deps })(), createRulesRound({ store, ...deps })()]);
   await tell(store, lease, [6, 7], 5);
   await createRulesRound({ store, ...deps })();
@@ -88,7 +88,7 @@ test('an experiment without rules has no stored state, and a failure of one stop
   assert.deepEqual(await redis.zrange('{echelon}:signals', '0', '-1'), [bad.experiment]);
 });
 
-/* Seen to fail where it is not remembered which experiments have no rules. */
+/* Fails if experiments without rules are not remembered. */
 test('the stream of an experiment without rules is read once', async (t) => {
   const { store } = await storeFor(t);
   const none = await running(store);

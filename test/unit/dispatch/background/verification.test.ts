@@ -299,8 +299,8 @@ describe('verification with a store that fails, and processes that die', () => {
       ...{ concurrency: 1, holder: 'verifier', ...SHORT, leaseMs: 60_000 },
     });
     verification.start();
-    const letGo = async () => refused === 4 && !(await redis.hget(`${PENDING}:begun`, member(1)));
-    await until(letGo, 'it lets go');
+    const leaveAll = async () => refused === 4 && !(await redis.hget(`${PENDING}:begun`, member(1)));
+    await until(leaveAll, 'it lets go');
     await verification.stop();
   });
 

@@ -74,7 +74,7 @@ describe('add', () => {
   test('an add of the same Ray cluster under another name is refused', async (t) => {
     const { store, run, work } = await bench(t);
     await run(work('add'));
-    await assert.rejects(run(work('add', { cluster: 'twin' })), /already registered as local/);
+    await assert.rejects(run(work('add', { cluster: 'duplicate' })), /already registered as local/);
     assert.equal((await store.clusters.list()).length, 1);
   });
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import {
   createClusterRefresh,
   toClusterNodes,
-  toClusterView,
+  toSchedulerCluster,
   toSeen,
 } from '../../../../src/dispatch/clusters/clusters.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../../../src/rpc/ray-worker.ts';
@@ -54,8 +54,11 @@ describe('clusters', () => {
   });
 
   test('answer and drain as their records say', () => {
-    assert.deepEqual([toClusterView(CLUSTER).answering, toClusterView(CLUSTER).draining], [false, false]);
-    const draining = toClusterView({ ...CLUSTER, answering: true, draining: true });
+    assert.deepEqual(
+      [toSchedulerCluster(CLUSTER).answering, toSchedulerCluster(CLUSTER).draining],
+      [false, false],
+    );
+    const draining = toSchedulerCluster({ ...CLUSTER, answering: true, draining: true });
     assert.deepEqual([draining.answering, draining.draining], [true, true]);
   });
 

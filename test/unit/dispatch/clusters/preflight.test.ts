@@ -84,8 +84,8 @@ test('without a spec, only the cluster is checked', async () => {
 });
 
 test('a silent cluster is a finding beside those of the spec', async () => {
-  const { findings } = await look(TRAINING, { fault: new RayWorkerError('unreachable', 'nobody there') });
-  assert.deepEqual([findings[0]!.severity, findings[0]!.message], ['error', 'nobody there']);
+  const { findings } = await look(TRAINING, { fault: new RayWorkerError('unreachable', 'no answer') });
+  assert.deepEqual([findings[0]!.severity, findings[0]!.message], ['error', 'no answer']);
   assert.ok(checks(findings).includes('warning degenerate-groups'));
   const old = await look(TRAINING, { fault: new RayWorkerError('invalid', 'UNIMPLEMENTED') });
   assert.match(old.findings[0]!.remedy, /Update the ray-worker/);

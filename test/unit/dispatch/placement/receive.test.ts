@@ -21,7 +21,7 @@ function bench(...answers: (Acquired | Error)[]) {
         },
       },
     },
-    held: {
+    leased: {
       runs,
       begin({ lease, cluster }) {
         begun.push(`${lease.experiment} on ${cluster}`);
@@ -65,7 +65,7 @@ test('each outcome of an acquisition decides what happens to the job', async () 
   }
 });
 
-// Fails with a token for each call: the lease of the first would be nobody's, and the attempt given up.
+// Fails with a new token for each call: no dispatcher would use the first lease, and the attempt would be given up.
 test('a call whose answer is lost is repeated under the same token', async () => {
   const { receive, tokens, placed } = bench(new Error('away'), new Error('away'), ACQUIRED);
   placed.resolve();

@@ -37,7 +37,7 @@ test('a queued experiment without a job gets one', async () => {
   assert.deepEqual(await run(), { added: 0, released: 0 });
 });
 
-// Fails without the second half: a dispatcher that dies between two steps would leave the allocation to nobody.
+// Fails without the second half: after a crash between two steps, no dispatcher would receive the allocated experiment.
 test('an experiment that is allocated for too long is released again', async () => {
   const { allocated, released, asked, run } = bench([], { jobs: [] });
   allocated.push('a', 'b');

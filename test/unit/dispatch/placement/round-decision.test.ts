@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   createRoundDecider,
   type DecisionStore,
-  inWords,
+  pauseInWords,
 } from '../../../../src/dispatch/placement/round-decision.ts';
 import type { Pace, Waiting } from '../../../../src/store/queue/contract.ts';
 import { node, snapshotFrom, waits } from '../../../support/queue.ts';
@@ -138,7 +138,7 @@ test('wait reasons name the person who paused a queue', async () => {
     schedule.start.map(({ experiment }) => experiment),
     ['q0'],
   );
-  assert.equal(inWords({ by: 'ann', at: 0, reason: 'upgrade' }), ' by ann: upgrade');
+  assert.equal(pauseInWords({ by: 'ann', at: 0, reason: 'upgrade' }), ' by ann: upgrade');
 });
 
 test('reads paces at most once a second', async () => {
@@ -166,7 +166,7 @@ test('reads paces at most once a second', async () => {
   assert.equal(state.paces, 2);
 });
 
-// Fails where the paces of the first window are kept for the longer one: nobody behind it would be known to fit in time.
+// Fails if the longer window uses the paces of the first one: no later experiment would be known to end in time.
 test('a longer window reads the paces of its additional experiments', async () => {
   const { decide, state } = bench(many(2_000, 'p', 4), { backfill: true });
   await decide();
