@@ -10,6 +10,7 @@ const GENERATED = [
   'docs/openapi.json',
   'docs/reference/settings.md',
   'docs/reference/estimators.md',
+  'docs/reference/fingerprints.md',
   'docs/reference/findings.md',
   'docs/reference/metrics.md',
   'docs/reference/spec.md',

@@ -1,20 +1,24 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nearestName } from '../core/nearest.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
 import type { Batch } from '../verify/format/batch.ts';
 import type { DumpStep } from '../verify/format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from '../verify/format/dumps/dump-batch.ts';
 import { adapterFor } from '../verify/format/dumps/registry.ts';
 import { TABLE } from '../verify/format/dumps/table.ts';
+import { formFingerprint, KNOWN_FORMS, knownForm, sourceOf } from '../verify/identify/fingerprints.ts';
 import type { Candidate, Identification } from '../verify/identify/identify.ts';
 import {
+  estimatorOfForm,
   identify,
   identifyBlocks,
   inBlocks,
   printedTolerance,
   summaryOf,
 } from '../verify/identify/identify.ts';
-import type { Difference } from '../verify/identify/probes.ts';
+import { type Difference, probeTable, shortValue } from '../verify/identify/probes.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { inert, json, table } from './output.ts';
@@ -175,14 +179,51 @@ function described(found: Identification, blocks: number | undefined): string {
 
 function farText({ farthest }: Candidate): (string | number)[] {
   if (farthest === undefined) return ['', '', ''];
-  return [`${inert(farthest.batch)}: ${farthest.row}`, shown(farthest.reported), shown(farthest.value)];
+  return [
+    `${inert(farthest.batch)}: ${farthest.row}`,
+    shortValue(farthest.reported),
+    shortValue(farthest.value),
+  ];
 }
 
 function differenceLine({ fingerprint, probe, row, first, value }: Difference): string {
   if (probe === undefined) return `  ${fingerprint}: none of the usual rewards`;
-  return `  ${fingerprint}: ${probe} (row ${row}: ${shown(first!)} by the first, ${shown(value!)} by this)`;
+  return `  ${fingerprint}: ${probe} (row ${row}: ${shortValue(first!)} by the first, ${shortValue(value!)} by this)`;
 }
 
-function shown(x: number): string {
-  return String(Number(x.toPrecision(5)));
+/**
+ * `echelon identify --known ID`: one line of the table of known forms, and what it gives the usual rewards. Exit status 2 for
+ * an unknown id.
+ */
+export function showKnownForm(
+  id: string,
+  options: { readonly json?: boolean | undefined },
+  io: TextStreams,
+): number {
+  if (!KNOWN_FORMS.some((form) => form.id === id)) {
+    const near = nearestName(
+      id,
+      KNOWN_FORMS.map((form) => form.id),
+    );
+    io.stderr.write(`no known form ${inert(id)}${near === undefined ? '' : `: did you mean ${near}?`}\n`);
+    return EXIT.usage;
+  }
+  const form = knownForm(id);
+  const values = probeTable(estimatorOfForm(form));
+  const { title, formula } = estimatorOf(form.estimator);
+  const about = {
+    id,
+    setting: form.setting,
+    title,
+    formula,
+    fingerprint: formFingerprint(form),
+    source: sourceOf(form),
+  };
+  if (options.json === true) io.stdout.write(`${json({ ...about, values })}\n`);
+  else {
+    const lines = Object.entries(about).map(([key, text]) => `${key.padEnd(12)} ${text}`);
+    const rows = values.map(({ probe, values: own }) => [probe, own]);
+    io.stdout.write(`${[...lines, '', table(['rewards', 'advantages'], rows)].join('\n')}\n`);
+  }
+  return EXIT.ok;
 }

@@ -6,7 +6,7 @@ import { checkHistoryLength, checkLength, idCount } from './steps.ts';
 
 /**
  * One level of the hierarchy: `cluster` holds each row's cluster id (dense, 0..count-1, unique over the batch),
- * -1 where the row has no such level because it stands earlier than `level` steps into its trajectory.
+ * -1 if the row has no such level because it stands earlier than `level` steps into its trajectory.
  */
 export interface ClusterLevel {
   readonly level: number;
@@ -18,7 +18,7 @@ export interface ClusterLevel {
 export const MAX_LEVEL_ENTRIES = 2 ** 28;
 
 /**
- * The hierarchical groups of HGPO, for levels 0..historyLength: two rows share a cluster of level k where they
+ * The hierarchical groups of HGPO, for levels 0..historyLength: two rows share a cluster of level k if they
  * are of one group and agree in their own observation and in the k before it. Level k + 1 refines level k.
  * Clusters of one row are listed too. Within a level, ids ascend by group; levels that no row reaches are left
  * out, so the result may be shorter than historyLength + 1 (and is empty for an empty batch).

@@ -10,7 +10,7 @@ import { divisor } from './spread.ts';
  * leave. The rows still in play stand cluster by cluster in `member`, so a level is found by direct addressing
  * into tables as large as the group: no hashing, no sorting, nothing allocated per row. The tables are used
  * again from group to group and stay in the first two caches for groups of ordinary size. The loops are flat
- * (over rows, then over clusters) and choose by masks where a branch could not be foreseen: with clusters of two
+ * (over rows, then over clusters) and choose by masks if a branch could not be foreseen: with clusters of two
  * or three rows, a loop per cluster would cost a misprediction each.
  *
  * Clusters that can give no advantage leave at once, since their refinements cannot either: those of one row
@@ -21,7 +21,7 @@ import { divisor } from './spread.ts';
 export interface ContextLevels {
   readonly keepSingles: boolean;
   readonly keepEqual: boolean;
-  /** False where the group holds NaN or an infinity: then no cluster leaves for being equal. */
+  /** False if the group holds NaN or an infinity: then no cluster leaves for being equal. */
   finite: boolean;
   size: number;
   /** Distinct observations in the group. */
@@ -185,7 +185,7 @@ export function refineGroup(levels: ContextLevels, level: number): void {
     }
     const back = local[i - level]!;
     const known = slotOfLocal[back]!;
-    // All ones where the slot is empty: a new child, led by this row.
+    // All ones if the slot is empty: a new child, led by this row.
     const fresh = (known - floor) >> 31;
     const child = known ^ ((known ^ children) & fresh);
     children -= fresh;
@@ -242,7 +242,7 @@ function numberChildren(levels: ContextLevels, children: number): number {
     const stays = ~((n - smallest) >> 31) & (((unlike | -unlike) >> 31) | equalStays);
     place[child] = (end & stays) | (size & ~stays);
     clusterOfChild[child] = (clusters & stays) | ((size + (child & (AWAY - 1))) & ~stays);
-    // Written in any case, and again by the next child where this one leaves.
+    // Written in any case, and again by the next child if this one leaves.
     count[clusters] = n;
     origin[clusters] = value[lead[child]!]!;
     mean[clusters] = 0;

@@ -6,7 +6,7 @@ export type GroupSingleton = 'raw' | 'zero';
 /** What a group's mean and deviation run over: all its rows, or the first row of each trajectory. */
 export type GroupStatistics = 'rows' | 'trajectories';
 
-/** Count, mean and squared distances of each group; `allEqual` where the values are one and the same. */
+/** Count, mean and squared distances of each group; `allEqual` if the values are one and the same. */
 export interface GroupSums {
   readonly count: Int32Array;
   readonly mean: Float64Array;
@@ -15,7 +15,7 @@ export interface GroupSums {
   readonly allEqual: Uint8Array;
 }
 
-/** Two passes in float64 over the rows that `counted` marks (all where undefined). */
+/** Two passes in float64 over the rows that `counted` marks (all if undefined). */
 export function groupSums(group: Int32Array, score: Float64Array, counted?: Uint8Array): GroupSums {
   const groups = idCount('group', group);
   const count = new Int32Array(groups);

@@ -68,7 +68,7 @@ export function addBase(totals: Totals, slice: GroupSlice, base: Float64Array, k
   }
 }
 
-/** Ends a group: writes Σ w·a / (Σ w + ε) of each row to `into`, 0 where nothing was added. */
+/** Ends a group: writes Σ w·a / (Σ w + ε) of each row to `into`, 0 if nothing was added. */
 export function settleTotals(totals: Totals, slice: GroupSlice, into: Float64Array): void {
   const { order, from, to } = slice;
   const { weighted, weight } = totals;

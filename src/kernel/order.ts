@@ -3,7 +3,7 @@ import { checkLength, idCount } from './steps.ts';
 
 /**
  * Rows arranged so that each group is one block, each trajectory one run inside it, in time order.
- * Position p of that arrangement is row `order[p]`; `order` is undefined where the batch already stands so.
+ * Position p of that arrangement is row `order[p]`; `order` is undefined if the batch already stands so.
  * Block g covers the positions from `starts[g]` to `starts[g + 1]`; `largest` is the size of the largest block.
  */
 export interface RowOrder {
@@ -13,7 +13,7 @@ export interface RowOrder {
 }
 
 /**
- * Arranges the rows by group and trajectory, stably, in linear time (two counting sorts, none where the rows
+ * Arranges the rows by group and trajectory, stably, in linear time (two counting sorts, none if the rows
  * already stand in order). A trajectory that occurs in two groups is taken as two, as the recipe does.
  */
 export function orderRows(steps: Pick<StepColumns, 'rows' | 'group' | 'trajectory'>): RowOrder {
@@ -31,7 +31,7 @@ export function orderRows(steps: Pick<StepColumns, 'rows' | 'group' | 'trajector
   return { order: scatter(group, starts.slice(), byTrajectory), starts, largest: largestBlock(starts) };
 }
 
-/** The starts of the groups where the rows already stand in order, else undefined. */
+/** The starts of the groups if the rows already stand in order, else undefined. */
 function startsInOrder(group: Int32Array, trajectory: Int32Array): Int32Array | undefined {
   const rows = group.length;
   if (rows === 0) return new Int32Array(1);
@@ -70,7 +70,7 @@ function countStarts(keys: Int32Array, count: number): Int32Array {
   return starts;
 }
 
-/** Stable counting sort of `source` (all rows where undefined) by key. Uses up `next`. */
+/** Stable counting sort of `source` (all rows if undefined) by key. Uses up `next`. */
 function scatter(keys: Int32Array, next: Int32Array, source: Int32Array | undefined): Int32Array {
   const sorted = new Int32Array(keys.length);
   for (let p = 0; p < keys.length; p++) {

@@ -5,7 +5,7 @@ export interface RewardColumns {
   readonly trajectory: Int32Array;
   /** The environment's reward of each step. */
   readonly reward: Float64Array;
-  /** 0 where the penalty applies. Left out: every action was valid. */
+  /** 0 if the penalty applies. Omitted: every action was valid. */
   readonly actionValid?: Uint8Array | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface ReturnParameters {
  * Discounted step returns with the invalid-action penalty (verl-agent, recipe/hgpo: the penalty is taken off
  * after discounting, so that it does not reach the steps before).
  *
- *   R_t = r_t + γ·R_{t+1}, R_T = r_T;  G_t = R_t − penalty where the action of t was invalid, else R_t
+ *   R_t = r_t + γ·R_{t+1}, R_T = r_T;  G_t = R_t − penalty if the action of t was invalid, else R_t
  *
  * One pass from the back, float64, one return per row. Nothing is bootstrapped at a truncated end. Throws a
  * RangeError on unequal columns or negative ids.

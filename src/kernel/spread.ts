@@ -2,7 +2,7 @@
 export type Deviation = 'population' | 'sample';
 
 /**
- * Where epsilon keeps the division from blowing up: `added` std + ε, `floor` max(std, ε),
+ * If epsilon keeps the division from blowing up: `added` std + ε, `floor` max(std, ε),
  * `variance-added` √(var + ε), `variance-floor` √max(var, ε).
  */
 export type EpsilonPlace = 'added' | 'floor' | 'variance-added' | 'variance-floor';

@@ -94,7 +94,7 @@ export function runStages(plan: StagePlan, input: StageInput): Float64Array {
   return runChain(stages, plan, input, sum);
 }
 
-/** A reward that a function did not give is left out of that function's statistics by every trainer that allows it. */
+/** A reward that a function did not give enters no statistic of that function, in any trainer that allows it. */
 export function partMissing({ missing }: StagePlan): MissingRule {
   return missing === 'propagate' ? 'propagate' : 'exclude';
 }

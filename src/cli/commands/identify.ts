@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
-import { identifyFile } from '../identify-file.ts';
+import { identifyFile, showKnownForm } from '../identify-file.ts';
 
 /** `echelon identify`: names the arithmetic behind reported advantages. */
 export function identifyCommand(io: (options: { json?: boolean | undefined }) => TextStreams): Command {
@@ -10,6 +10,7 @@ export function identifyCommand(io: (options: { json?: boolean | undefined }) =>
     .argument('[file]', 'a batch file, a dump or a table; a table on standard input if omitted')
     .option('--json', 'print JSON, for scripts')
     .option('--group-size <n>', 'rows per group of a table without a group column', wholeNumber(1, 1e6))
+    .option('--known <id>', 'print one line of the table of known forms instead, e.g. verl/grpo')
     .addHelpText(
       'after',
       `
@@ -22,7 +23,12 @@ Examples:
   echelon identify completions_00010.parquet
   printf 'group,reward,advantage\\na,1,1.4997\\na,0,-0.4999\\na,0,-0.4999\\na,0,-0.4999\\n' | echelon identify`,
     )
-    .action(async (path: string | undefined, options: { json?: boolean; groupSize?: number }) => {
-      process.exitCode = await identifyFile(path, options, io(options));
-    });
+    .action(
+      async (path: string | undefined, options: { json?: boolean; groupSize?: number; known?: string }) => {
+        process.exitCode =
+          options.known === undefined
+            ? await identifyFile(path, options, io(options))
+            : showKnownForm(options.known, options, io(options));
+      },
+    );
 }

@@ -88,7 +88,7 @@ export const GIGPO: Estimator<GigpoParameters> = {
     deviationVariant(p),
     modeVariant(p),
     ...EPSILON_VARIANTS,
-    { text: 'the step weight was left out', changes: { stepAdvantageWeight: 1 } },
+    { text: 'the step weight was omitted', changes: { stepAdvantageWeight: 1 } },
     { text: 'the step term is missing', changes: { stepAdvantageWeight: 0 } },
     ...groupVariants(p),
   ],

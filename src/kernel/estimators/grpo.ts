@@ -171,7 +171,7 @@ function divisionSwitched(divided: boolean): string {
  *
  * In: group ids and scores, one per row; with `statistics: 'trajectories'` the trajectory ids too. Out: one
  * advantage per row, float64. A group of one value gives S_i / (1 + ε) by `raw`; scores that are all equal give
- * exactly 0. Throws a RangeError on unequal columns, a TypeError where trajectories are needed and missing.
+ * exactly 0. Throws a RangeError on unequal columns, a TypeError if trajectories are needed and missing.
  */
 export function grpo(
   group: Int32Array,

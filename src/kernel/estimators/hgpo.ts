@@ -177,7 +177,7 @@ function levelVariants({ historyLength, baseGroup }: HgpoParameters): Variant<Hg
     },
     { text: 'levels whose advantage is 0 keep their weight', changes: { zero: 'keep' } },
     { text: 'clusters of one keep their weight', changes: { singleton: 'zero', zero: 'keep' } },
-    { text: `the base group is ${baseGroup ? 'left out' : 'taken in'}`, changes: { baseGroup: !baseGroup } },
+    { text: `the base group is ${baseGroup ? 'omitted' : 'taken in'}`, changes: { baseGroup: !baseGroup } },
     ...lengths.map((k) => ({
       text: `history length ${k} instead of ${historyLength}`,
       changes: { historyLength: k },
@@ -196,7 +196,7 @@ function levelVariants({ historyLength, baseGroup }: HgpoParameters): Variant<Hg
  *   A(i)    = Σ w_k·a_k(i) / (Σ w_k + ε),  w_k = (k + 2)^α, over the levels with |C_k| ≥ 2 and a_k(i) ≠ 0
  *
  * With `baseGroup` the group's own normalised score takes part with weight 1. In: step returns G (and scores),
- * one per row. Out: one advantage per row, float64; 0 where no level is left. A state met twice in one
+ * one per row. Out: one advantage per row, float64; 0 if no level is left. A state met twice in one
  * trajectory is two members. A cluster whose returns are all equal has advantage exactly 0; NaN and infinities
  * stay within the clusters that hold them. Throws a RangeError on unequal columns or a bad history length.
  */

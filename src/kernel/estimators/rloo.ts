@@ -119,7 +119,7 @@ function chainOf({ normalize, epsilon, singleton, missing }: RlooParameters): St
  *   A(i) = n / (n − 1) · (S_i − mean S) over the n rows of i's group: S_i less the mean of the others
  *
  * In: group ids and scores, one per row; with `statistics: 'trajectories'` the trajectory ids too. Out: one
- * advantage per row, float64; exactly 0 where all scores of a group are equal. Errors as in GRPO.
+ * advantage per row, float64; exactly 0 if all scores of a group are equal. Errors as in GRPO.
  */
 export function rloo(
   group: Int32Array,

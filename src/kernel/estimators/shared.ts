@@ -24,7 +24,7 @@ export const EPSILON: NumberRule = {
   doc: 'Keeps the division by the deviation from blowing up.',
 };
 
-/** Where epsilon goes. */
+/** If epsilon goes. */
 export const EPSILON_PLACE: ChoiceRule<EpsilonPlace> = {
   kind: 'choice',
   choices: PLACES,

@@ -45,7 +45,7 @@ export function hull(row: RowParts): { low: number; high: number } {
   return { low, high };
 }
 
-/** True where the trainer's arithmetic can have given `value` for this row. */
+/** True if the trainer's arithmetic can have given `value` for this row. */
 export function admits(row: RowParts, value: number, effort: Effort): boolean {
   const search: Search = {
     row,
@@ -67,12 +67,12 @@ export function admits(row: RowParts, value: number, effort: Effort): boolean {
 interface Search {
   readonly row: RowParts;
   readonly value: number;
-  /** The enumerated values of parts, once they were needed; undefined where they are too many. */
+  /** The enumerated values of parts, once they were needed; undefined if they are too many. */
   readonly refined: Map<Part, readonly number[] | undefined>;
   readonly effort: Effort;
 }
 
-/** The survivors of the test for zero, every combination that can be. Stops where `visit` returns true. */
+/** The survivors of the test for zero, every combination that can be. Stops if `visit` returns true. */
 function forEachSurvival(row: RowParts, visit: (kept: readonly Part[] | 'any') => boolean): boolean {
   if (row.combination === 'sum') return visit(row.parts);
   if (row.parts.every((part) => part.zero === 'never')) return visit(row.parts);
@@ -137,7 +137,7 @@ function roundings(row: RowParts, m: number): number {
 /** Below the smallest float32 there is rounding that no relative bound covers. */
 const TINY = 2 ** -148;
 
-/** What the float64 evaluation of the bounds loses, and the rounding of the report where it is another format. */
+/** What the float64 evaluation of the bounds loses, and the rounding of the report if it is another format. */
 function slackOf({ arithmetic }: RowParts): number {
   return (arithmetic.unit < REPORT_UNIT ? REPORT_UNIT : 0) * 1.0001 + 1e-14;
 }
@@ -148,7 +148,7 @@ function widen(low: number, high: number, row: RowParts): { low: number; high: n
 }
 
 /**
- * Tries the parts that make the row's interval wide, value by value. True where that would take more than the effort
+ * Tries the parts that make the row's interval wide, value by value. True if that would take more than the effort
  * allows: the bounds must stay sound.
  */
 function admitsRefined(search: Search, kept: readonly Part[] | 'any'): boolean {

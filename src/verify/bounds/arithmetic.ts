@@ -36,7 +36,7 @@ export const FLOAT64: Arithmetic = {
 /** Unit roundoff of the columns that are reported, which are float32 whatever the arithmetic was. */
 export const REPORT_UNIT = FLOAT32.unit;
 
-/** The arithmetic that a batch states (`estimator.precision`); float32 where it states none. */
+/** The arithmetic that a batch states (`estimator.precision`); float32 if it states none. */
 export function arithmeticOf(precision: string | undefined): Arithmetic {
   return precision === 'float64' ? FLOAT64 : FLOAT32;
 }

@@ -13,13 +13,13 @@ export interface ClusterBounds {
   readonly size: Int32Array;
   /** The mean in float64: the true one. */
   readonly trueMean: Float64Array;
-  /** The mean in float64; where `pinned`, the mean as the trainer's arithmetic gives it. */
+  /** The mean in float64; if `pinned`, the mean as the trainer's arithmetic gives it. */
   readonly mean: Float64Array;
-  /** Half width of the interval of the computed mean; 0 where `pinned`. */
+  /** Half width of the interval of the computed mean; 0 if `pinned`. */
   readonly meanError: Float64Array;
-  /** 1 where every order of summation gives the same mean. */
+  /** 1 if every order of summation gives the same mean. */
   readonly pinned: Uint8Array;
-  /** 1 where all members are equal. */
+  /** 1 if all members are equal. */
   readonly equal: Uint8Array;
   /** Sum of squares about the true mean. */
   readonly squares: Float64Array;
@@ -29,22 +29,22 @@ export interface ClusterBounds {
   readonly deviationHigh: Float64Array;
   /** Divisor of the variance, at least 1. */
   readonly divisor: Float64Array;
-  /** 1 where an intermediate result may leave the format's range. */
+  /** 1 if an intermediate result may leave the format's range. */
   readonly overflow: Uint8Array;
   /** The largest error of a member's value. */
   readonly inputError: Float64Array;
-  /** The largest distance of a member's value to the number that the file states; absent where all are the same. */
+  /** The largest distance of a member's value to the number that the file states; absent if all are the same. */
   readonly rounding?: Float64Array | undefined;
 }
 
 export interface ClusterInput {
-  /** Cluster of each row, -1 where the row has none. */
+  /** Cluster of each row, -1 if the row has none. */
   readonly cluster: Int32Array;
   readonly count: number;
   readonly value: Float64Array;
-  /** Half width of what is known of each value; absent where the values are exact inputs. */
+  /** Half width of what is known of each value; absent if the values are exact inputs. */
   readonly valueError?: Float64Array | undefined;
-  /** Distance of each value to the number that the file states; absent where all are the same. */
+  /** Distance of each value to the number that the file states; absent if all are the same. */
   readonly rounding?: Float64Array | undefined;
 }
 
@@ -168,8 +168,8 @@ function referenceError(c: number, sums: Sums): number {
 }
 
 /**
- * True where every partial sum, in any order, is a number of the format: then no addition rounds. Holds where all
- * values are multiples of 2^e and the sum of their sizes is at most 2^(e + digits); and, for equal values x, where
+ * True if every partial sum, in any order, is a number of the format: then no addition rounds. Holds if all
+ * values are multiples of 2^e and the sum of their sizes is at most 2^(e + digits); and, for equal values x, if
  * each j * x is one.
  */
 function sumIsExact(c: number, sums: Sums, { digits, round, name }: Arithmetic): boolean {

@@ -1,5 +1,5 @@
 /**
- * What goes into the estimator: the trainer's own float32 step returns where the batch has them, else recomputed ones;
+ * The inputs of the estimator: the trainer's own float32 step returns if the batch has them, else recomputed ones;
  * and the row scores. What is missing is said in words, and makes rows unverifiable.
  */
 
@@ -12,7 +12,7 @@ export interface InputColumn {
   /** Numbers of the trainer's format. */
   readonly value: Float64Array;
   readonly error?: Float64Array | undefined;
-  /** As the file states them, where these are other numbers. */
+  /** As the file states them, if these are other numbers. */
   readonly stated?: Float64Array | undefined;
   /** Distance to what the trainer may have used instead: the stated number, or its float32 rounding. */
   readonly rounding?: Float64Array | undefined;
@@ -20,12 +20,12 @@ export interface InputColumn {
 
 export interface Inputs {
   readonly arithmetic: Arithmetic;
-  /** Undefined where neither returns nor rewards are in the batch. */
+  /** Undefined if neither returns nor rewards are in the batch. */
   readonly stepReturn?: InputColumn;
   readonly score?: InputColumn;
   /** The columns of the reward functions, with their weights. */
   readonly rewards?: readonly { readonly weight: number; readonly column: InputColumn }[];
-  /** Returns from rewards, gamma and penalty; undefined where the batch lacks one of them. */
+  /** Returns from rewards, gamma and penalty; undefined if the batch lacks one of them. */
   readonly recomputed?: ReturnBounds;
 }
 
@@ -58,7 +58,7 @@ function recompute(batch: Batch, arithmetic: Arithmetic): ReturnBounds | undefin
 }
 
 /**
- * float32: the reported returns are the very numbers the trainer went on with. float64: they are rounded for the
+ * float32: the reported returns are the very numbers the trainer computed with. float64: they are rounded for the
  * report, so that recomputed ones are closer, if they agree with the reported.
  */
 function chooseReturns(
@@ -97,7 +97,7 @@ export function mismatchedReturns(
 }
 
 /**
- * A float32 trainer rounds what is no float32 number before it computes; another goes on with the stated number and
+ * A float32 trainer rounds what is no float32 number before it computes; another computes with the stated number and
  * rounds what it makes of it, or computes in float64 on float32 numbers. The first is the value, the second as far away
  * as `rounding` says.
  */

@@ -27,7 +27,7 @@ export interface Part {
   extra: number;
   norm: Norm;
   epsilon: number;
-  /** True where the bounds are those of any form: then the deviation has no list of candidates. */
+  /** True if the bounds are those of any form: then the deviation has no list of candidates. */
   anyForm: boolean;
 }
 
@@ -66,7 +66,7 @@ export function boundPart(part: Part): void {
   } else boundDifference(part);
 }
 
-/** Interval of (x - mean) where the mean is one too. */
+/** Interval of (x - mean) if the mean is one too. */
 function boundDifference(part: Part): void {
   const { bounds, cluster, value, valueError } = part;
   const { unit } = bounds.arithmetic;
@@ -77,7 +77,7 @@ function boundDifference(part: Part): void {
   scalePart(part, low - unit * Math.abs(low), high + unit * Math.abs(high));
 }
 
-/** Divides a numerator's interval by the interval of (deviation + epsilon), where the part is normalised. */
+/** Divides a numerator's interval by the interval of (deviation + epsilon), if the part is normalised. */
 function scalePart(part: Part, low: number, high: number): void {
   const { bounds, cluster, extra } = part;
   const { unit } = bounds.arithmetic;
@@ -160,7 +160,7 @@ export function setPart(part: Part, low: number, high: number): void {
   else part.zero = low <= 0 && high >= 0 ? 'maybe' : 'never';
 }
 
-/** True where the part's interval comes from a mean that can be enumerated: a float32 one of several members. */
+/** True if the part's interval comes from a mean that can be enumerated: a float32 one of several members. */
 export function isRefinable(part: Part): boolean {
   const { bounds, cluster } = part;
   if (bounds.arithmetic.name !== 'float32' || bounds.overflow[cluster] === 1) return false;
@@ -172,8 +172,8 @@ export function isRefinable(part: Part): boolean {
 
 /**
  * The values of a part, one by one: the computed mean is a float32 number within the bounds, and there are few.
- * Returns intervals as flat pairs [low, high, low, high, ...] of the non-zero values, or undefined where there are
- * too many. A value of exactly 0 is left out: `zero` tells of it.
+ * Returns intervals as flat pairs [low, high, low, high, ...] of the non-zero values, or undefined if there are
+ * too many. A value of exactly 0 is omitted: `zero` tells of it.
  */
 export function refinePart(part: Part): number[] | undefined {
   const { bounds, cluster } = part;
@@ -232,7 +232,7 @@ function scaledBy(x: number, n: number): number[] {
   ];
 }
 
-/** The float32 numbers that the computed mean can be, or undefined where they are too many. */
+/** The float32 numbers that the computed mean can be, or undefined if they are too many. */
 function float32Between(bounds: ClusterBounds, cluster: number): number[] | undefined {
   const mean = bounds.mean[cluster]!;
   const error = bounds.meanError[cluster]!;
@@ -250,7 +250,7 @@ function float32Between(bounds: ClusterBounds, cluster: number): number[] | unde
 
 /**
  * Deviations about each candidate mean (the trainer may take the deviation with another order of summation than the
- * mean) and about the mean itself, as flat pairs; merged into one interval where they hardly differ.
+ * mean) and about the mean itself, as flat pairs; merged into one interval if they hardly differ.
  */
 function deviationsAbout(bounds: ClusterBounds, cluster: number, means: readonly number[]): number[] {
   const low = bounds.deviationLow[cluster]!;

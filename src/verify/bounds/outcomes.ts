@@ -60,7 +60,7 @@ function mayOverflow({ parts }: RowParts): boolean {
 }
 
 /**
- * True where the weights (L^alpha, or the step weight) come near the ends of the arithmetic's range: they may turn into
+ * True if the weights (L^alpha, or the step weight) come near the ends of the arithmetic's range: they may turn into
  * infinity or 0 on the way, and a row's advantage into NaN. Ordinary alphas (below 30 or so in size) are far from it.
  */
 export function weightsLeaveRange({ combination, levels, arithmetic }: RowModel): boolean {

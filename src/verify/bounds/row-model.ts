@@ -1,5 +1,5 @@
 /**
- * One estimator over one batch, as parts per row: which clusters, which values, which weights. The verdicts, the
+ * One estimator over one batch, as parts per row: which clusters, which values, which weights. The outcomes, the
  * explanation and the diagnosis all read this.
  */
 
@@ -36,7 +36,7 @@ export interface ModelLevel {
   readonly input: InputColumn;
   /** Coefficient of the level before any normalisation. */
   readonly weight: number;
-  /** True where a cluster of one row passes its value through (mean 0, deviation 1) instead of giving 0. */
+  /** True if a cluster of one row passes its value through (mean 0, deviation 1) instead of giving 0. */
   readonly rawSingleton: boolean;
   readonly norm: Norm;
   /** The trainer spreads the part over the tokens of the response and averages it again. */
@@ -65,11 +65,11 @@ export type ModelOutcome =
   | { readonly missing: string[] }
   | { readonly unbounded: string };
 
-/** Tokens of a response where the batch does not say: the mean over tokens rounds once a token. */
+/** Tokens of a response if the batch does not say: the mean over tokens rounds once a token. */
 const DEFAULT_TOKENS = 1024;
 
 /**
- * Builds the model for the batch's own estimator. Throws a RangeError where that would take more than
+ * Builds the model for the batch's own estimator. Throws a RangeError if that would take more than
  * {@link MAX_VERIFICATION_BYTES} of memory.
  */
 export function createRowModel(batch: Batch): ModelOutcome {
@@ -113,7 +113,7 @@ function missingInputs(batch: Batch, inputs: Inputs): string[] {
   return missing;
 }
 
-/** True where all rows of a trajectory have one value: else the batch does not say which of them counts. */
+/** True if all rows of a trajectory have one value: else the batch does not say which of them counts. */
 function isPerTrajectory({ trajectory, trajectoryNames }: Batch, value: Float64Array): boolean {
   const own = new Float64Array(trajectoryNames.length);
   const seen = new Uint8Array(own.length);

@@ -6,7 +6,7 @@ import type { ModelLevel, RowModel } from './row-model.ts';
 export type DropReason = 'no-such-step' | 'singleton' | 'equal' | 'at-mean';
 
 export interface TruePart {
-  /** The level's advantage; 0 where it gives nothing. */
+  /** The level's advantage; 0 if it gives nothing. */
   readonly value: number;
   readonly reason?: DropReason;
 }

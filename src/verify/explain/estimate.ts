@@ -64,7 +64,7 @@ function paramsFor(name: EstimatorName, stated: BatchEstimator): AnyParameters {
   return completeParameters(parameters, Object.fromEntries(shared)) as AnyParameters;
 }
 
-/** The step returns that an estimator starts from: reported where they can be, else computed. */
+/** The step returns that an estimator starts from: reported if they can be, else computed. */
 export function returnsOf(
   batch: Batch,
   overrides: Pick<EstimatorOverrides, 'gamma' | 'invalidActionPenalty'> = {},
@@ -82,17 +82,17 @@ export function returnsOf(
 export interface Difference {
   readonly fingerprint: string;
   readonly estimator: EstimatorName;
-  /** Rows compared: those where both are numbers. */
+  /** Rows compared: those in which both are numbers. */
   readonly rows: number;
   readonly largest: number;
-  /** The row of the largest difference; -1 where no row was compared. */
+  /** The row of the largest difference; -1 if no row was compared. */
   readonly largestRow: number;
   readonly meanAbsolute: number;
-  /** Pearson's correlation; NaN where one column is constant. */
+  /** Pearson's correlation; NaN if one column is constant. */
   readonly correlation: number;
-  /** Rows where one is positive and the other negative. */
+  /** Rows in which one is positive and the other negative. */
   readonly signFlips: number;
-  /** Rows where exactly one of the two is 0. */
+  /** Rows in which exactly one of the two is 0. */
   readonly zeroInOne: number;
 }
 
@@ -119,7 +119,7 @@ export function compare(batch: Batch, names: readonly EstimatorName[]): Comparis
   return { batch: batch.name, rows: batch.rows, reference: reference.fingerprint, differences };
 }
 
-/** Row by row; rows where one of the two is not finite are left out. */
+/** Row by row; rows in which one of the two is not finite are omitted. */
 export function difference(
   reference: Float64Array,
   other: Float64Array,

@@ -11,7 +11,7 @@ export function formatExplanation(e: RowExplanation): string {
   const lines = [
     `Row ${e.row} of ${inert(e.batch)} is ${e.outcome.toUpperCase()}`,
     '',
-    ...verdictLines(e),
+    ...outcomeLines(e),
     '',
     `  group ${inert(e.group)}, trajectory ${inert(e.trajectory)}, step ${e.step}`,
     ...(e.observation === null ? [] : [`  state   ${label(e.observation)}`]),
@@ -22,7 +22,7 @@ export function formatExplanation(e: RowExplanation): string {
   return `${lines.join('\n')}\n`;
 }
 
-function verdictLines(e: RowExplanation): string[] {
+function outcomeLines(e: RowExplanation): string[] {
   const lines = [`  reported  ${show(e.reported)}`, `  true      ${show(e.true)}`];
   if (e.interval !== null) {
     const { low, high } = e.interval;
@@ -32,7 +32,7 @@ function verdictLines(e: RowExplanation): string[] {
   return [...lines, '', `  ${sentence(e)}`, ...residueLines(e), ...cause];
 }
 
-/** Where the rounding comes from, if it is the mean of equal values. */
+/** The source of the rounding, if it is the mean of equal values. */
 function residueLines(e: RowExplanation): string[] {
   if (e.outcome !== 'rounding') return [];
   const blurred = e.levels.filter(

@@ -19,7 +19,7 @@ export interface ExplainedMember {
   row: number;
   trajectory: string;
   step: number;
-  /** Its step return, or its score at level -1; null where it is not finite. */
+  /** Its step return, or its score at level -1; null if it is not finite. */
   value: number | null;
 }
 
@@ -33,10 +33,10 @@ export interface ExplainedLevel {
   states: string[];
   size: number;
   members: ExplainedMember[];
-  /** Null where it is not finite, as below. */
+  /** Null if it is not finite, as below. */
   mean: number | null;
   norm: Norm;
-  /** Null where the estimator does not divide. */
+  /** Null if the estimator does not divide. */
   deviation: number | null;
   epsilon: number;
   /** The row's advantage within this level, in float64. */
@@ -45,7 +45,7 @@ export interface ExplainedLevel {
   interval: { low: number; high: number } | null;
   /** Coefficient before normalisation. */
   weight: number;
-  /** Coefficient in the aggregate; 0 where dropped. */
+  /** Coefficient in the aggregate; 0 if dropped. */
   share: number;
   dropped: { reason: DropReason; text: string } | null;
 }
@@ -61,7 +61,7 @@ export interface RowExplanation {
   precision: 'float32' | 'float64';
   stepReturn: number | null;
   score: number | null;
-  /** Null where the batch has none, or where it is NaN. */
+  /** Null if the batch has none, or if it is NaN. */
   reported: number | null;
   true: number | null;
   outcome: RowOutcome;
@@ -70,15 +70,15 @@ export interface RowExplanation {
   combination: 'weighted' | 'sum';
   weightEpsilon: number;
   levels: ExplainedLevel[];
-  /** Columns that the batch lacks for a verdict. */
+  /** Columns that the batch lacks for an outcome. */
   missing: string[];
   /** The part of the stated formula without error bounds, if there is one. */
   unbounded?: string;
-  /** The variant that gives this and the other wrong rows, where one does. */
+  /** The variant that gives this and the other wrong rows, if one does. */
   likelyCause: string | null;
 }
 
-/** Explains one row. Linear in the rows. Throws a RangeError where the batch has no such row or is too large. */
+/** Explains one row. Linear in the rows. Throws a RangeError if the batch has no such row or is too large. */
 export function explainRow(batch: Batch, row: number): RowExplanation {
   if (!Number.isInteger(row) || row < 0 || row >= batch.rows) {
     throw new RangeError(`batch ${batch.name} has rows 0 to ${batch.rows - 1}, not ${row}`);

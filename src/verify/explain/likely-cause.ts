@@ -1,6 +1,6 @@
 /**
  * Why rows are wrong: other estimators and variants are tried on the same inputs, and the one that gives what was
- * reported is named. A guess that is checked on every wrong row, not a verdict.
+ * reported is named. A guess that is checked on every wrong row, not an outcome.
  */
 
 import { estimatorNames, estimatorOf } from '../../kernel/estimators/registry.ts';
@@ -32,7 +32,7 @@ interface Variant {
 export const MAX_CAUSE_ROWS = 50_000;
 
 /**
- * The variant that gives the wrong rows' values, or undefined where none does. In a batch above
+ * The variant that gives the wrong rows' values, or undefined if none does. In a batch above
  * {@link MAX_CAUSE_ROWS} rows it is looked for in as many whole groups as stay below.
  */
 export function findLikelyCause(batch: Batch, wrongRows: readonly number[]): LikelyCause | undefined {
@@ -73,7 +73,7 @@ function bestVariant(
 }
 
 /**
- * True where the variant gives the reported value and is nearer to it than the stated estimator: a variant that changes
+ * True if the variant gives the reported value and is nearer to it than the stated estimator: a variant that changes
  * nothing for this estimator or this batch is never nearer.
  */
 function explains(row: number, variant: Estimate, own: Estimate, reported: Float64Array): boolean {
@@ -83,7 +83,7 @@ function explains(row: number, variant: Estimate, own: Estimate, reported: Float
   return off <= CLOSE * Math.max(Math.abs(value), 0.01) && !(off >= ownOff);
 }
 
-/** Undefined where the batch lacks a column that the variant needs. */
+/** Undefined if the batch lacks a column that the variant needs. */
 function evaluate(batch: Batch, overrides: EstimatorOverrides): Estimate | undefined {
   try {
     return estimate(batch, overrides);

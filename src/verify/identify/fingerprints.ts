@@ -339,6 +339,12 @@ export function knownForm(id: string): KnownForm {
   return found;
 }
 
+/** Repository, commit, file and line of a form. */
+export function sourceOf({ trainer, source }: KnownForm): string {
+  const [repository, commit] = COMMITS[trainer]!;
+  return `${repository}@${commit}:${source}`;
+}
+
 /** The fingerprint of a known form: equal for forms of the same arithmetic. */
 export function formFingerprint({ estimator, params }: KnownForm): string {
   return fingerprint(estimator, params as never);

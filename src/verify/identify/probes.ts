@@ -95,3 +95,18 @@ export function tellApart(first: BatchEstimator, other: BatchEstimator): Differe
 function isNear(a: number, b: number): boolean {
   return Object.is(a, b) || Math.abs(a - b) <= CLEAR * Math.max(Math.abs(a), Math.abs(b), CLEAR);
 }
+
+/** The value of a row as people read it: at most five digits. */
+export function shortValue(x: number): string {
+  return String(Number(x.toPrecision(5)));
+}
+
+/** What an estimator gives each probe, for tables and terminals; no entry for a probe that it cannot be computed from. */
+export function probeTable(estimator: BatchEstimator): { readonly probe: string; readonly values: string }[] {
+  return PROBES.flatMap((one) => {
+    const values = probeValues(one, estimator);
+    return values === undefined
+      ? []
+      : [{ probe: one.name, values: Array.from(values, shortValue).join(', ') }];
+  });
+}

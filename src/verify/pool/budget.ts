@@ -3,7 +3,7 @@
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import type { Batch } from '../format/batch.ts';
 
-/** Memory that the verification of one batch may take, whoever asks for it. */
+/** Memory that the verification of one batch may take. */
 export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;
 
 const BYTES_PER_ROW = 250;

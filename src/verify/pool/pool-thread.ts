@@ -1,4 +1,4 @@
-/** What runs inside a worker thread of the verifier's pool. Errors are answers: they would lose their class on the way. */
+/** The work of a worker thread of the verifier's pool. Errors are answers: they would lose their class on the way. */
 
 import { explainRow, type RowExplanation } from '../explain/explain.ts';
 import type { Batch } from '../format/batch.ts';
@@ -16,7 +16,7 @@ export interface PoolTask {
   readonly budgetBytes: number;
   /** The row to explain. */
   readonly row?: number;
-  /** Where the batch of a bundle comes from. */
+  /** If the batch of a bundle comes from. */
   readonly origin?: BundleOrigin;
 }
 

@@ -27,14 +27,14 @@ export interface VerifierPoolOptions {
 
 export interface VerifierPool {
   /**
-   * Verifies a protobuf batch. The bytes are handed over without a copy where they own their buffer: they are
+   * Verifies a protobuf batch. The bytes are handed over without a copy if they own their buffer: they are
    * detached then. Over budget: a report with all rows unverifiable and the finding `budget-exceeded`.
    * Rejects with a BatchFormatError for bytes that are no batch, and with the signal's reason once it aborts.
    */
   verify(wire: Uint8Array, signal?: AbortSignal): Promise<BatchReport>;
   /**
    * Explains a row of a protobuf batch, handed over likewise. Rejects with a BatchFormatError, with a RangeError
-   * where there is no such row or the budget is exceeded, and with the signal's reason once it aborts.
+   * if there is no such row or the budget is exceeded, and with the signal's reason once it aborts.
    */
   explain(wire: Uint8Array, row: number, signal?: AbortSignal): Promise<RowExplanation>;
   /** Writes a protobuf batch as a bundle (see bundle.ts), handed over and refused likewise. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { identifyFile } from '../../../src/cli/identify-file.ts';
+import { identifyFile, showKnownForm } from '../../../src/cli/identify-file.ts';
 import { captured } from '../../support/captured.ts';
 
 const TABLE = 'group,reward,advantage\na,1,0.75\na,0,-0.25\na,0,-0.25\na,0,-0.25\nb,3,1\nb,1,-1\n';
@@ -71,6 +71,15 @@ describe('echelon identify', () => {
     assert.match(found.out(), /blocks of 4, inferred/);
     const stated = captured();
     assert.equal(await identifyFile('-', { groupSize: 2 }, { ...stated.io, stdin: input(plain) }), 1);
+  });
+
+  test('a known form is printed with its source and its values, and an unknown id ends with status 2', () => {
+    const { io, out, err } = captured();
+    assert.equal(showKnownForm('verl/grpo', {}, io), 0);
+    assert.match(out(), /verl-project\/verl@1dda039b:verl\/trainer\/ppo\/core_algos\.py:316/);
+    assert.match(out(), /rewards 1, 0, 0, 0 +1\.5, -0\.5, -0\.5, -0\.5/);
+    assert.equal(showKnownForm('verl/grop', {}, io), 2);
+    assert.match(err(), /did you mean verl\/grpo\?/);
   });
 
   test('a file that is not there, and one that is no table, end with status 2 and a sentence', async () => {

@@ -10,7 +10,7 @@ import {
   stepReturns,
 } from '../../../src/kernel/index.ts';
 
-test('the package export has what its users are told of', () => {
+test('the package exports every documented name', () => {
   const functions = { clusterLevels, fingerprint, gigpo, grpo, hgpo, rloo, stepReturns };
   for (const [name, value] of Object.entries(functions)) assert.equal(typeof value, 'function', name);
 });

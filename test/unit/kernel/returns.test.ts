@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { stepReturns } from '../../../src/kernel/index.ts';
 
 describe('stepReturns', () => {
-  test('discounts backwards inside each trajectory; the penalty stays where it arose', () => {
+  test('discounts backwards inside each trajectory; the penalty stays in its own step', () => {
     const returns = stepReturns(
       {
         trajectory: Int32Array.of(0, 1, 0, 1, 0),

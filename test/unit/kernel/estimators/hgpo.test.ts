@@ -333,7 +333,7 @@ describe('hgpo: parameters and bad calls', () => {
     assert.throws(() => hgpo(b.steps, b.stepReturn, { baseGroup: true }), TypeError);
   });
 
-  test('what is left out is as in the recipe', () => {
+  test('an omitted parameter has the value of the recipe', () => {
     assert.deepEqual(hgpo(b.steps, b.stepReturn), hgpo(b.steps, b.stepReturn, HGPO_RECIPE));
   });
 });

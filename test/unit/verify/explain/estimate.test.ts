@@ -81,7 +81,7 @@ test("compare sets estimators against the batch's own", () => {
   assert.ok(differences[1]!.largest > 0 && differences[1]!.correlation > 0.5);
 });
 
-test('difference leaves out what is no number, and counts signs and zeros', () => {
+test('difference omits rows without a number, and counts signs and zeros', () => {
   const d = difference(Float64Array.of(1, -1, 0, Number.NaN, 2), Float64Array.of(1, 3, 5, 1, -Infinity));
   assert.deepEqual(
     [d.rows, d.largest, d.largestRow, d.meanAbsolute, d.signFlips, d.zeroInOne],

@@ -10,7 +10,7 @@ import { report, reportBy } from '../../../support/mutants/tools.ts';
 const textOf = (batch: Batch, row: number): string => formatExplanation(explainRow(batch, row));
 
 describe('an explanation in words', () => {
-  test('of a wrong row: verdict, members, formulas, the sum', () => {
+  test('of a wrong row: outcome, members, formulas, the sum', () => {
     const wrong = textOf(
       reportBy(inForms(goldenBatch('alfworld-scale'), 'recipe'), { deviation: 'sample' }),
       45,

@@ -43,7 +43,7 @@ describe('an explanation', () => {
     assert.deepEqual(reasons(5), [undefined, 'singleton']);
   });
 
-  test('shares times advantages are the true value, wherever it is told', () => {
+  test('shares times advantages add up to the true value', () => {
     for (const name of [
       'walk-K4-mean_std_norm-base1',
       'gigpo-mean_std_norm-w0.5-0',
@@ -98,7 +98,7 @@ describe('an explanation', () => {
     for (const row of [-1, 6, 0.5, Number.NaN]) assert.throws(() => explainRow(BATCH, row), RangeError);
   });
 
-  test('without step numbers, positions are told', () => {
+  test('without step numbers, an explanation has positions', () => {
     const { step: _, ...unstated } = BATCH;
     assert.equal(explainRow(unstated, 3).step, 1);
   });

@@ -34,7 +34,7 @@ test('names the variant that gives what was reported', () => {
   }
 });
 
-test('names nothing where nothing fits, and zeros for what they are', () => {
+test('no cause is named if no variant fits, and zeros are named as zeros', () => {
   const noise = report(
     clean,
     clean.reportedAdvantage!.map((a, row) => a + 0.37 * (row % 5)),

@@ -23,5 +23,5 @@ test('every known form has an id of its own, a source with a line, and parameter
 
 test('a form is found by its id, and has the fingerprint of its parameters', () => {
   assert.equal(formFingerprint(knownForm('prime-rl/grpo')), 'grpo(std=none,singleton=zero,over=rows)');
-  assert.throws(() => knownForm('nobody/grpo'), /no known form nobody\/grpo/);
+  assert.throws(() => knownForm('unknown/grpo'), /no known form unknown\/grpo/);
 });

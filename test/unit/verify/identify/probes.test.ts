@@ -6,7 +6,7 @@ import { PROBES, probeValues, tellApart } from '../../../../src/verify/identify/
 
 const of = (id: string) => estimatorOfForm(knownForm(id));
 
-test('two forms are told apart by the first probe on which their values clearly differ', () => {
+test('two forms differ first on the first probe that gives clearly different values', () => {
   assert.equal(tellApart(of('verl/grpo'), of('rllm/grpo')).probe, 'rewards 1, 0, 0, 0');
   assert.equal(tellApart(of('verl/grpo'), of('slime/grpo')).probe, 'a group of one row with reward 0.7');
   assert.equal(tellApart(of('slime/grpo'), of('areal/grpo')).probe, 'rewards 0.5 and 0.5002');

@@ -68,7 +68,7 @@ describe('the verifier pool', () => {
     });
   });
 
-  test('a batch over its time is unverifiable, and the pool goes on', async () => {
+  test('a batch over its time is unverifiable, and the pool continues', async () => {
     const hasty = poolOf({ threads: 1, budgetMs: 1 });
     const report = await hasty.verify(wireOf('alfworld-scale'));
     assert.deepEqual([report.name, report.rows, report.unverifiable], ['alfworld-scale', 4621, 4621]);
@@ -91,7 +91,7 @@ describe('the verifier pool', () => {
     assert.equal((await small.verify(wireOf('one-step-episodes'))).ok, true);
   });
 
-  test('an abort cancels what waits and what runs', async () => {
+  test('an abort cancels queued and running batches', async () => {
     const single = poolOf({ threads: 1 });
     const running = new AbortController();
     const waiting = new AbortController();

@@ -1,0 +1,66 @@
+// Writes the table of known forms into docs/reference/fingerprints.md.
+import { writeFileSync } from 'node:fs';
+import { estimatorOf } from '../../src/kernel/estimators/registry.ts';
+import {
+  COMMITS,
+  formFingerprint,
+  KNOWN_FORMS,
+  type KnownForm,
+} from '../../src/verify/identify/fingerprints.ts';
+import { estimatorOfForm } from '../../src/verify/identify/identify.ts';
+import { PROBES, probeValues, shortValue } from '../../src/verify/identify/probes.ts';
+
+const SHOWN = ['rewards 1, 0, 0, 0', 'a group of one row with reward 0.7', 'rewards 0.5 and 0.5002'];
+
+function row(form: KnownForm): string {
+  const [repository, commit] = COMMITS[form.trainer]!;
+  const [file, line] = form.source.split(':');
+  const isCommit = /^[0-9a-f]{7,}$/.test(commit);
+  const link = isCommit
+    ? `https://github.com/${repository}/blob/${commit}/${file}#L${line}`
+    : `https://github.com/${repository}`;
+  const cells = [
+    `\`${form.id}\``,
+    form.setting,
+    `\`${formFingerprint(form)}\``,
+    ...SHOWN.map((name) => firstValue(form, name)),
+    `[${form.source.split('/').at(-1)}](${link})`,
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function firstValue(form: KnownForm, name: string): string {
+  const value = probeValues(PROBES.find((probe) => probe.name === name)!, estimatorOfForm(form))?.[0];
+  return value === undefined ? '–' : shortValue(value);
+}
+
+const estimators = [...new Set(KNOWN_FORMS.map(({ estimator }) => estimator))].map(estimatorOf);
+
+writeFileSync(
+  'docs/reference/fingerprints.md',
+  `# Fingerprints
+
+Trainers compute different advantages under one name. Each line is one setting of one trainer, with the fingerprint of its
+arithmetic, the source, and the advantage of the first row for three groups of rewards.
+
+- **1, 0, 0, 0**: one success among four responses.
+- **one row**: a group of one response with reward 0.7.
+- **near**: rewards 0.5 and 0.5002, which show ε.
+
+Every token of a response counts once, and a response has one token here. \`–\`: the form cannot be computed from these rewards.
+
+\`echelon identify --known ID\` prints one line with its values for more rewards. \`echelon identify FILE\` names the lines that
+explain the advantages of a file. The advantage functions of TRL, ms-swift, verl, NeMo-RL, slime, OpenRLHF, prime-rl, SkyRL,
+ROLL, AReaL and rLLM ran on the CPU, and their values are the golden data of the tests (\`scripts/golden/estimators.py\`).
+
+| id | setting | fingerprint | 1, 0, 0, 0 | one row | near | source |
+| --- | --- | --- | --- | --- | --- | --- |
+${KNOWN_FORMS.map(row).join('\n')}
+
+## Formulas
+
+${estimators.map(({ name, formula }) => `- \`${name}\`: ${formula}.`).join('\n')}
+
+[Estimators](estimators.md) lists the parameters of each.
+`,
+);
