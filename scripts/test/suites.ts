@@ -14,12 +14,12 @@ export interface Suite {
 
 /** The longest first, so that none of them is the last to begin. `unit` names all suites whose names begin so. */
 export const SUITES: readonly Suite[] = [
+  { name: 'python-ray', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'ray' },
   { name: 'faults', files: 'test/faults/**/*.test.ts' },
   { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts', together: true },
   { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
-  { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
-  { name: 'python-ray', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'ray' },
   { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'not ray' },
+  { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
   { name: 'unit/store', files: 'test/unit/{store,queue,dispatch}/**/*.test.ts', together: true },
   { name: 'unit/http', files: 'test/unit/http/**/*.test.ts', together: true },
   { name: 'unit/cli', files: 'test/unit/cli/**/*.test.ts', together: true },

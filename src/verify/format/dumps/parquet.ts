@@ -1,4 +1,5 @@
-import { zstdDecompressSync } from 'node:zlib';
+// A namespace, since Node 20 does not export zstdDecompressSync: an import by name would keep the module from loading.
+import * as zlib from 'node:zlib';
 import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
@@ -90,7 +91,7 @@ export async function* parquetRows(
 }
 
 function unzstd(input: Uint8Array, outputLength: number): Uint8Array {
-  return zstdDecompressSync(input, { maxOutputLength: Math.max(1, outputLength) });
+  return zlib.zstdDecompressSync(input, { maxOutputLength: Math.max(1, outputLength) });
 }
 
 async function orUnreadable<T>(source: DumpSource, read: () => Promise<T>): Promise<T> {

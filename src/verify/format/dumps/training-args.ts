@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PyDict, PyObject, PyReadTuple } from '../../../ray/pickle/values.ts';
 import { BatchFormatError } from '../format-error.ts';
@@ -18,15 +18,24 @@ export async function findTrainingArguments(
   const own = dirname(file);
   const places = [own, dirname(own)].flatMap((folder) => [
     join(folder, 'training_args.bin'),
-    ...globSync('checkpoint-*/training_args.bin', { cwd: folder })
-      .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
-      .map((found) => join(folder, found)),
+    ...checkpointsIn(folder).map((name) => join(folder, name, 'training_args.bin')),
   ]);
   for (const place of places) {
     const settings = await readTrainingArguments(place);
     if (settings !== undefined) return { file: place, settings };
   }
   return undefined;
+}
+
+/** The last checkpoint first; none in a folder that cannot be listed. */
+function checkpointsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.startsWith('checkpoint-'))
+      .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  } catch {
+    return [];
+  }
 }
 
 async function readTrainingArguments(file: string): Promise<TrainingArguments | undefined> {
