@@ -87,7 +87,7 @@ async function verifyNative(file: string, failed: (error: Error) => void): Promi
   }
 }
 
-/** The reports of a run; a file that cannot be read is told to `failed`, and the files after it are read all the same. */
+/** The reports of a run; calls `failed` for a file that cannot be read, and continues with the next file. */
 async function verifyRun(
   adapter: DumpAdapter,
   files: readonly string[],
@@ -161,7 +161,7 @@ function tableOf(reports: readonly AnyReport[], withFiles: boolean): string[] {
     report.rounding,
     report.wrong === 0 ? '0' : pc.red(String(report.wrong)),
     report.unverifiable,
-    verdict(report),
+    resultText(report),
   ]);
   const rest = reports.length - shown.length;
   const restLine =
@@ -203,7 +203,7 @@ function mergedLine(first: Finding, [step, ...others]: readonly string[]): strin
 }
 
 /** Ok or not, in a word or two, coloured. */
-export function verdict(report: BatchReport & { readonly consistent?: boolean }): string {
+export function resultText(report: BatchReport & { readonly consistent?: boolean }): string {
   if (report.ok) return report.findings.length === 0 ? pc.green('ok') : pc.green('ok, with warnings');
   if (report.consistent === true) return pc.yellow(report.unverifiable > 0 ? 'not verified' : 'consistent');
   return pc.red(report.unverifiable > 0 && report.wrong === 0 ? 'not verified' : 'NOT OK');

@@ -7,7 +7,7 @@
  */
 export type RowOutcome = 'exact' | 'rounding' | 'wrong' | 'unverifiable';
 
-/** The display constant: |reported - true| above 1e-4 * max(|true|, 0.01) counts as `rounding`. Not a tolerance of verdicts. */
+/** The display constant: |reported - true| above 1e-4 * max(|true|, 0.01) counts as `rounding`. It does not decide which rows are `wrong`. */
 export const DISPLAY_TOLERANCE = 1e-4;
 
 /** Below this size of the true value, the display constant is taken of this size instead. */
@@ -68,7 +68,7 @@ export interface Diagnosis {
   roundingOnly: number;
 }
 
-/** The verdict on one batch. Row lists are capped at {@link MAX_LISTED_ROWS}; counters are not. */
+/** What verification found in one batch. Row lists are capped at {@link MAX_LISTED_ROWS}; counters are not. */
 export interface BatchReport {
   name: string;
   rows: number;

@@ -1,4 +1,4 @@
-/** The verdict on one batch: provenance, an outcome for each row, suspicions and a diagnosis. Linear in the rows. */
+/** Verifies one batch: provenance, an outcome for each row, warnings and a diagnosis. Linear in the rows. */
 
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { chooseInputs } from './bounds/inputs.ts';
@@ -8,7 +8,7 @@ import { findLikelyCause } from './explain/likely-cause.ts';
 import { type Batch, batchFingerprint } from './format/batch.ts';
 import { count, finding, some } from './provenance/findings.ts';
 import { checkProvenance } from './provenance/provenance.ts';
-import { findSuspicions } from './provenance/suspicion.ts';
+import { findWarnings } from './provenance/warnings.ts';
 import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
 
 /**
@@ -22,7 +22,7 @@ export function verifyBatch(batch: Batch): BatchReport {
     ...('tooLarge' in judge ? [judge.tooLarge] : []),
     ...checkProvenance(batch, 'model' in judge ? judge.model.inputs : chooseInputs(batch)),
     ...outcomeFindings(batch, judge, tally),
-    ...findSuspicions(batch),
+    ...findWarnings(batch),
   ].sort((a, b) => rank(a) - rank(b));
   const { wrongRows, roundingRows } = tally;
   return {

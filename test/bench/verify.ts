@@ -13,12 +13,14 @@ import { randomFrom } from '../support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../support/recipe.ts';
 import { restated } from '../support/stated.ts';
 import { timeInTurn } from './rounds.ts';
+import { runDumps } from './verify-dumps.ts';
 
 const ROUNDS = 9;
 const SIZES = [6_400, 64_000, 256_000] as const;
 
-/** Runs the measurement. Arguments: `--json`. */
+/** Runs the measurement. Arguments: `--json`; `--dumps [--rows N]` measures the dumps of other trainers instead. */
 export async function run(args: readonly string[]): Promise<void> {
+  if (args.includes('--dumps')) return await runDumps(args);
   const batches = [...SIZES.map((rows) => largeBatch(rows)), lateBatch()];
   const arms = Object.fromEntries(
     batches.map((batch, i) => [i, { run: () => verifyBatch(batch), steps: batch.rows }]),

@@ -11,7 +11,7 @@ import { CliError, EXIT } from '../exit.ts';
 import { experimentNamed, NAMES_IT } from '../names.ts';
 import { inert, json, type Output } from '../output.ts';
 import { fittedTable, widthFor, withWide } from '../table.ts';
-import { findingLine, verdict } from '../verify-files.ts';
+import { findingLine, resultText } from '../verify-files.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;
@@ -130,7 +130,7 @@ async function reportOf(client: Client, path: string): Promise<Answer> {
   if (report === null) return { json: detail, text: `${head}; its report is still to come` };
   const { exact, rounding, wrong, unverifiable, findings, wrongRows } = report;
   const lines = [
-    `${head}; ${exact} exact, ${rounding} rounding, ${wrong} wrong, ${unverifiable} unverifiable: ${verdict(report)}`,
+    `${head}; ${exact} exact, ${rounding} rounding, ${wrong} wrong, ${unverifiable} unverifiable: ${resultText(report)}`,
     `  ${inert(report.fingerprint)}`,
     ...findings.map(findingLine),
     ...(wrong > 0 ? [`  wrong rows: ${firstOf(wrongRows, wrong)}`] : []),

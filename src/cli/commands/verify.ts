@@ -13,7 +13,7 @@ const MEANINGS: readonly (keyof Mapping)[] = ['group', 'reward', 'advantage', 't
 const HELP = `
 Reads echelon-batch/1 (JSON, gzipped or not, or protobuf) and what other trainers write to disk:
 ${ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
-The format is told from the content; of a folder every file in a known format is read, in step order.
+The content decides the format. Of a folder, every file in a known format is read, in step order.
 
 The estimator of a dump is stated (--estimator, --param), found in the run's configuration (training_args.bin),
 or inferred. An inferred one is evidence, never ok.

@@ -55,7 +55,7 @@ export interface ObservationDictionary {
 
 /**
  * One advantage batch in memory: columns in the batch's own row order, ids dense. A column
- * that the trainer does not have is left out; what needs it is unverifiable, never right by default.
+ * that the trainer does not have is omitted; a row that needs it is unverifiable, never right by default.
  */
 export interface Batch {
   readonly name: string;
@@ -84,9 +84,9 @@ export interface Batch {
   /** Each reward function's own column, for estimators that normalise them one by one. */
   readonly rewards?: readonly RewardColumn[];
   readonly responseLength?: Int32Array;
-  /** As the trainer computed it: float32 values, widened. NaN where it was NaN. */
+  /** As the trainer computed it: float32 values, widened; NaN included. */
   readonly reportedStepReward?: Float64Array;
-  /** As the trainer computed it: float32 values, widened. NaN where it was NaN. */
+  /** As the trainer computed it: float32 values, widened; NaN included. */
   readonly reportedAdvantage?: Float64Array;
 }
 

@@ -25,10 +25,10 @@ export interface BundleOrigin {
   readonly version: string;
 }
 
-/** What stands under `bundle`. */
+/** The value of `bundle`. */
 export interface BundleHead extends BundleOrigin {
   readonly format: 'echelon-bundle/1';
-  /** See {@link reportDigest}; null where there is no report. */
+  /** See {@link reportDigest}; null if there is no report. */
   readonly reportDigest: string | null;
   readonly fingerprint: string;
 }

@@ -10,7 +10,7 @@ export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** Unpacks gzip, in bounded memory. Throws a BatchFormatError where it is damaged, cut off or unfolds too far. */
+/** Unpacks gzip, in bounded memory. Throws a BatchFormatError if the data are damaged, cut off or too large. */
 export function inflate(bytes: Uint8Array, file: string, maxBytes: number = MAX_INFLATED_BYTES): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
@@ -29,7 +29,7 @@ export function inflate(bytes: Uint8Array, file: string, maxBytes: number = MAX_
 
 const START_BYTES = 4096;
 
-/** The first bytes of what is packed; none where it is damaged from the start. Takes at most some megabytes. */
+/** The first bytes of what is packed; none if the start is damaged. Takes at most some megabytes. */
 export function inflateStart(bytes: Uint8Array): Uint8Array {
   try {
     return gunzipSync(bytes.subarray(0, START_BYTES), { finishFlush: constants.Z_SYNC_FLUSH });

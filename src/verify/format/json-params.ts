@@ -115,7 +115,7 @@ export function usesReturns(name: unknown): boolean {
   return estimator.uses(completeParameters(estimator.parameters) as AnyParameters).stepReturn;
 }
 
-/** What the batch states about where it comes from; `params.groupSize` counts too. */
+/** What the batch states about its origin; `params.groupSize` counts too. */
 export function readProvenance(place: Place, batch: JsonObject): BatchProvenance | undefined {
   const stated = batch.provenance ?? {};
   if (!isObject(stated)) throw invalidAt(place, 'provenance', 'an object', stated);

@@ -4,7 +4,7 @@ import { endOfString, keyText, skipSpace } from './scan-json.ts';
 
 const COLON = 0x3a;
 
-/** A place in a batch file: `#3` and `reward[17]`. What the place does not have is left out. */
+/** A place in a batch file: `#3` and `reward[17]`. A part that the place does not have is omitted. */
 export interface JsonPlace {
   readonly batch?: string;
   readonly field?: string;

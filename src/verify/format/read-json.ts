@@ -48,7 +48,7 @@ const LARGEST_INT32 = 2 ** 31 - 1;
 /**
  * Reads a file of the format `echelon-batch/1`, JSON or JSON in gzip. `source` names it in messages. Throws a
  * BatchFormatError for anything that is not such a file, in time and memory bounded by the limits in
- * parse-json.ts. Keys that the format does not have are passed over, unless they look like a slip of one it has.
+ * parse-json.ts. Keys that the format does not have are ignored, unless they look like a slip of one it has.
  */
 export function readBatches(bytes: Uint8Array, source: string): Batch[] {
   const parsed = parseJson(isGzip(bytes) ? inflate(bytes, source) : bytes, source);

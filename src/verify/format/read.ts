@@ -33,7 +33,7 @@ function unknownFile(file: string, found: string): BatchFormatError {
   return new BatchFormatError({ code: 'unreadable', file, expected, found });
 }
 
-/** JSON: a brace or bracket behind blanks or a byte order mark. FIRST_TAG is a blank too: a line feed. */
+/** JSON: a brace or bracket after blanks or a byte order mark. FIRST_TAG is a blank too: a line feed. */
 function kindOf(bytes: Uint8Array): 'json' | 'wire' | 'blank' | 'unknown' {
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (bytes[at] === 0x20 || bytes[at] === 0x09 || bytes[at] === 0x0a || bytes[at] === 0x0d) at++;

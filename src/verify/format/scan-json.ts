@@ -1,4 +1,4 @@
-/** What stands in the way of parsing a JSON text in bounded time and memory, and where. */
+/** A reason not to parse a JSON text in bounded time and memory, and its place. */
 export interface JsonFault {
   readonly kind: 'too-deep' | 'too-many' | 'duplicate-key' | 'not-a-number';
   readonly offset: number;
@@ -56,7 +56,7 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): JsonFault | und
   return undefined;
 }
 
-/** Index of the closing quote of the string that opens at `start`, or of the last byte where it never closes. */
+/** Index of the closing quote of the string that opens at `start`, or of the last byte if it never closes. */
 export function endOfString(text: Buffer, start: number): number {
   let end = text.indexOf(QUOTE, start + 1);
   while (end !== -1) {

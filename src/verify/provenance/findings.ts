@@ -2,7 +2,7 @@
 
 import { type Finding, MAX_LISTED_ROWS, type Severity } from '../report.ts';
 
-/** What stands behind a code. */
+/** The meaning of a code. */
 export interface FindingKind {
   readonly severity: Severity;
   /** What it means, for the documentation. */
@@ -104,12 +104,12 @@ export const FINDINGS = {
   'returns-unchecked': {
     severity: 'warning',
     means: 'The reported returns were taken on trust: what they are made of is not in the batch.',
-    remedy: 'Carry reward (and actionValid where there is a penalty).',
+    remedy: 'Carry reward (and actionValid if there is a penalty).',
   },
   'scores-unchecked': {
     severity: 'warning',
     means: 'The scores were taken on trust: the rewards are not in the batch.',
-    remedy: 'Carry reward (and actionValid where there is a penalty).',
+    remedy: 'Carry reward (and actionValid if there is a penalty).',
   },
   'steps-unstated': {
     severity: 'warning',
@@ -148,7 +148,7 @@ export const FINDINGS = {
   },
   'observations-constant': {
     severity: 'warning',
-    means: 'No trajectory ever changes its observation: the states cannot be told apart.',
+    means: 'No trajectory ever changes its observation: the states are indistinguishable.',
     remedy:
       'Check what is recorded as anchor observation: it must be the state of each step, not the first prompt.',
   },

@@ -11,7 +11,7 @@ export interface BatchPart {
 
 /**
  * The groups of `wanted` rows, taken in that order as long as they stay within `maxRows` rows together; groups above
- * are passed over. Undefined where none fits. Linear in the rows.
+ * are skipped. Undefined if none fits. Linear in the rows.
  */
 export function wholeGroups(batch: Batch, wanted: ArrayLike<number>, maxRows: number): BatchPart | undefined {
   const size = new Int32Array(batch.groupNames.length);

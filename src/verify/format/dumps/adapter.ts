@@ -5,7 +5,7 @@ import type { Finding } from '../../report.ts';
 import type { BatchEstimator } from '../batch.ts';
 import type { ParquetHead } from './parquet.ts';
 
-/** The beginning of a file, from which its format is told. */
+/** The beginning of a file, which decides its format. */
 export interface FileStart {
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -25,7 +25,7 @@ export interface Names {
   readonly names: readonly string[];
 }
 
-/** What one reward function gave, NaN where it gave nothing. */
+/** What one reward function gave, NaN if it gave nothing. */
 export interface RewardFunction {
   readonly name: string;
   readonly weight: number;

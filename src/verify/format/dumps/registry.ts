@@ -26,7 +26,7 @@ export const ADAPTERS: readonly DumpAdapter[] = [
   TABLE,
 ];
 
-/** Bytes from which the format of a file is told. */
+/** Bytes at the start of a file that decide its format. */
 const START_BYTES = 2 ** 16;
 const LINE_FEED = 0x0a;
 

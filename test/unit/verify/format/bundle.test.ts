@@ -19,7 +19,7 @@ const ORIGIN: BundleOrigin = {
 };
 
 describe('a bundle', () => {
-  // Fails where any column, parameter or statement of provenance is left out.
+  // Fails if any column, parameter or statement of provenance is omitted.
   test('gives the same report as the recorded batch, for every golden batch', () => {
     for (const golden of allGoldenBatches()) {
       for (const texts of [true, false]) {
@@ -67,7 +67,7 @@ describe('a bundle', () => {
     assert.equal(readBundleHead(gzipSync('{"format":"echelon-batch/1",\n"bundle":oh'), 'f'), undefined);
   });
 
-  test('says where it comes from, and what was found', () => {
+  test('a bundle states its origin and its report', () => {
     const batch = decodeBatch(encodeBatch(goldenBatch('alfworld-scale')));
     const report = verifyBatch(batch);
     const text = gunzipSync(writeBundle(batch, { ...ORIGIN, report })).toString();

@@ -11,7 +11,7 @@ import {
 
 const place = { file: 'f', batch: 'b' };
 
-test('a column that is left out or null is undefined', () => {
+test('a column that is omitted or null is undefined', () => {
   assert.equal(columnOf(place, 'x', undefined, 2), undefined);
   assert.equal(numberColumn(place, 'x', null, 2), undefined);
   assert.throws(() => columnOf(place, 'x', 'no', 2), /field x: expected an array of 2 entries, found "no"/);

@@ -6,7 +6,7 @@ import { readEstimator, readProvenance } from '../../../../src/verify/format/jso
 const place = { file: 'f', batch: 'b' };
 const none = { returns: false };
 
-test('what is left out is as in the recipe', () => {
+test('an omitted parameter has the recipe’s value', () => {
   assert.deepEqual(readEstimator(place, { historyLength: 2, mode: 'mean_norm' }, none), {
     name: 'hgpo',
     params: { ...HGPO_RECIPE, mode: 'mean_norm' },

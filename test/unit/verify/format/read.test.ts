@@ -6,7 +6,7 @@ import { readBatchFile } from '../../../../src/verify/format/read.ts';
 import { encodeBatch } from '../../../../src/verify/format/wire.ts';
 import { sampleFile } from '../sample-batch.ts';
 
-test('JSON and protobuf, plain and in gzip, are told apart', () => {
+test('JSON and protobuf are recognised, plain and in gzip', () => {
   const json = sampleFile();
   const wire = encodeBatch(readBatchFile(json, 'f')[0]!);
   const marked = Buffer.concat([Buffer.from('\uFEFF \n'), json]);

@@ -6,7 +6,7 @@ import { scanJson } from '../../../../src/verify/format/scan-json.ts';
 const limits = { depth: 8, containers: 100 };
 const scan = (text: string) => scanJson(Buffer.from(text), limits);
 
-test('finds keys given twice, also where one is escaped, and not across objects', () => {
+test('finds keys given twice, also if one is escaped, and not across objects', () => {
   assert.deepEqual(scan('{"a":1,"b":2,"a":3}'), { kind: 'duplicate-key', offset: 13, detail: 'a' });
   assert.equal(scan('{"a":1, "\\u0061" :2}')?.kind, 'duplicate-key');
   assert.equal(scan('[{"a":1},{"a":{"a":2}},"a","a"]'), undefined);

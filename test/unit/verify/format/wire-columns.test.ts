@@ -33,7 +33,7 @@ test('numbers are little-endian', () => {
   );
 });
 
-test('an empty column is none where there are rows, and one where there are not', () => {
+test('an empty column is absent if there are rows, and present if there are none', () => {
   assert.equal(toWire(undefined).length, 0);
   assert.equal(wireFloat64(place, { field: 'x', bytes: new Uint8Array(0), rows: 2 }), undefined);
   assert.equal(wireFloat64(place, { field: 'x', bytes: new Uint8Array(0), rows: 0 })?.length, 0);

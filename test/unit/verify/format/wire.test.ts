@@ -30,7 +30,7 @@ describe('the wire', () => {
     }
   });
 
-  test('keeps provenance and a stated deviation, and leaves out what was not there', () => {
+  test('keeps provenance and a stated deviation, and omits what was not there', () => {
     const provenance = {
       experiment: 'e1',
       attempt: 2,

@@ -43,7 +43,7 @@ test('one score for a whole trajectory is its rewards, with all its penalties or
   assert.deepEqual(checked(3, 'rows'), [1, 2]);
 });
 
-test('cannot be checked without rewards, or without the valid flags where there is a penalty', () => {
+test('cannot be checked without rewards, or without the valid flags if there is a penalty', () => {
   assert.equal(mismatchedScores(handBatch([{ trajectory: 'a', score: 1 }]), FLOAT32), undefined);
   assert.equal(mismatchedScores(handBatch([{ trajectory: 'a', score: 1, reward: 1 }]), FLOAT32), undefined);
 });

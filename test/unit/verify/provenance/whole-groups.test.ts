@@ -23,7 +23,7 @@ test('takes whole groups, whose rows have the advantages that they have in the b
   );
 });
 
-test('passes over groups that are too large, and gives nothing where none fits', () => {
+test('skips groups that are too large, and gives nothing if none fits', () => {
   const [large, small] = [0, 1].map((end) => {
     const order = sizes.map((_, g) => g).sort((a, b) => sizes[b]! - sizes[a]!);
     return order.at(-end)!;

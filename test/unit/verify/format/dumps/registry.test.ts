@@ -14,7 +14,7 @@ async function nameFor(name: string, content: string): Promise<string | undefine
   return typeof found === 'object' ? found.name : found;
 }
 
-test('formats are told from the content, whatever the file is called', async () => {
+test('the content decides the format, whatever the file is called', async () => {
   assert.equal(
     await nameFor('x', '{"input": "a", "output": "b", "gts": null, "score": 1, "step": 1, "uid": "a_0_0"}'),
     'verl',

@@ -11,7 +11,7 @@ const MIN_GROUP_ROWS = 8;
 const LEAN = 0.6;
 
 /** All warnings about the data. Linear in the rows. */
-export function findSuspicions(batch: Batch): Finding[] {
+export function findWarnings(batch: Batch): Finding[] {
   if (batch.rows === 0) return [];
   return [
     ...observationWarnings(batch),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { findSuspicions } from '../../../../src/verify/provenance/suspicion.ts';
+import { findWarnings } from '../../../../src/verify/provenance/warnings.ts';
 import { type HandRow, handBatch } from '../../../support/hand-batch.ts';
 
-const codes = (batch: Batch): string[] => findSuspicions(batch).map((finding) => finding.code);
+const codes = (batch: Batch): string[] => findWarnings(batch).map((finding) => finding.code);
 
 /** Two trajectories of four steps through states by `state`. */
 function walks(
@@ -16,7 +16,7 @@ function walks(
   );
 }
 
-describe('suspicions', () => {
+describe('warnings', () => {
   test('a batch with recurring states raises none', () => {
     assert.deepEqual(codes(handBatch(walks((_t, s) => `s${s}`))), []);
     assert.deepEqual(codes(handBatch([])), []);
@@ -43,7 +43,7 @@ describe('suspicions', () => {
     assert.deepEqual(codes(started(['a', 'b', 'c', 'd'])), []);
   });
 
-  test('groups of different sizes, where none is stated', () => {
+  test('groups of different sizes, if none is stated', () => {
     const rows = [0, 1, 2, 3, 4].flatMap((t) =>
       ['a', 'b'].map((state, step) => ({
         trajectory: `t${t}`,
