@@ -32,7 +32,7 @@ function estimatorText({ configuration }: DumpReport): string {
     share === 1 ? 'explains all rows tried' : `explains ${(share * 100).toFixed(1)} % of the rows tried`;
   const others =
     alternatives.length === 0
-      ? 'the only one that does'
+      ? 'the only known one'
       : `so ${does(alternatives.length)} ${alternatives.join(', ')}`;
   return `${fingerprint}, inferred: it ${explains}, ${others}`;
 }

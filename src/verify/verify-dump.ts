@@ -117,7 +117,7 @@ function statedEstimator(
 
 /** Steps on which estimators are tried at most, and rows. */
 const MAX_TRIED_STEPS = 8;
-const MAX_TRIED_ROWS = 20_000;
+const MAX_TRIED_ROWS = 5_000;
 
 async function inferred(
   adapter: DumpAdapter,
@@ -153,18 +153,24 @@ function inferredFrom(best: Fit, others: readonly Fit[]): Configuration {
 }
 
 function reportOn(step: DumpStep, adapter: DumpAdapter, { configuration, estimator }: Chosen): DumpReport {
-  const own = [...step.findings, ...zeroFindings(step)];
+  const own = [...step.findings];
   const batch = batchOf(step, estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' }));
   const rowsInDump = step.rowsInDump ?? step.reward.length;
   const base = { file: step.file, format: adapter.name, configuration, signal: signalOf(step), rowsInDump };
   const ungrouped = own.some(({ code }) => code === 'group-size-unknown');
   if (estimator === undefined || ungrouped) {
     const about = { name: step.name, rows: batch.rows, fingerprint: configuration.fingerprint ?? '' };
-    const findings = sorted([...own, ...(estimator === undefined ? [unknownFinding(configuration)] : [])]);
+    const findings = sorted([
+      ...own,
+      ...zeroFindings(step),
+      ...(estimator === undefined ? [unknownFinding(configuration)] : []),
+    ]);
     return { ...unverifiedReport(about, ''), findings, ...base, consistent: false };
   }
   const report = verifyBatch(batch);
-  const findings = sorted([...own, ...report.findings]);
+  // A formula can give 0 for different rewards, as pass@k does; then nothing is wrong with it.
+  const zeros = report.wrong > 0 || report.unverifiable > 0 ? zeroFindings(step) : [];
+  const findings = sorted([...own, ...zeros, ...report.findings]);
   const sound = report.wrong === 0 && findings.every(({ severity }) => severity !== 'error');
   const isProof = configuration.origin === 'stated' || configuration.origin === 'found';
   const verified = sound && isProof && report.unverifiable === 0;

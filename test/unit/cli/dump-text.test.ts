@@ -29,7 +29,7 @@ test('each origin of an estimator has its words', () => {
   assert.match(text(inferred), /F, inferred: it explains 95\.0 % of the rows tried, so do G, H/);
   assert.match(
     text({ ...inferred, share: 1, alternatives: [] }),
-    /explains all rows tried, the only one that does/,
+    /explains all rows tried, the only known one/,
   );
 });
 

@@ -1,6 +1,8 @@
 import type { AnyParameters } from '../../../kernel/estimators/parameters.ts';
 import { completeParameters } from '../../../kernel/estimators/parameters.ts';
 import { estimatorOf } from '../../../kernel/estimators/registry.ts';
+import { KNOWN_FORMS } from '../../identify/fingerprints.ts';
+import { estimatorOfForm } from '../../identify/identify.ts';
 import { present } from '../../present.ts';
 import type { Batch, BatchEstimator } from '../batch.ts';
 import type { DumpStep, EstimatorSketch, Names } from './adapter.ts';
@@ -15,6 +17,18 @@ export function estimatorFrom({ name, params = {}, precision = 'float32' }: Esti
     invalidActionPenalty: 0,
     precision,
   };
+}
+
+/** The estimator of a known form, by its id. */
+export function knownForm(id: string): BatchEstimator {
+  const found = KNOWN_FORMS.find((form) => form.id === id);
+  if (found === undefined) throw new RangeError(`there is no form ${id}`);
+  return estimatorOfForm(found);
+}
+
+/** The estimators of a trainer that the table of known forms lists, its default first. */
+export function formsOf(trainer: string): BatchEstimator[] {
+  return KNOWN_FORMS.filter((form) => form.trainer === trainer).map(estimatorOfForm);
 }
 
 /** A step as a batch of the estimator. A row is one response; rewards count as its score and its only step's reward. */
@@ -36,6 +50,7 @@ export function batchOf(step: DumpStep, estimator: BatchEstimator): Batch {
     tokenLevelRewardSum: step.reward,
     ...(perRow ? { step: new Int32Array(rows), reward: step.reward } : {}),
     ...present({
+      rewards: step.rewards,
       scoreError: step.rewardError,
       reportedAdvantage: step.advantage?.map(Math.fround),
     }),

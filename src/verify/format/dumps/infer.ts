@@ -1,6 +1,8 @@
 /** Which estimators explain the advantages of a dump, when nothing states one. Evidence, not proof. */
 
 import { createJudge } from '../../bounds/outcomes.ts';
+import { KNOWN_FORMS, type KnownForm } from '../../identify/fingerprints.ts';
+import { estimatorOfForm } from '../../identify/identify.ts';
 import { type BatchEstimator, batchFingerprint } from '../batch.ts';
 import type { DumpStep, EstimatorSketch } from './adapter.ts';
 import { batchOf, estimatorFrom } from './dump-batch.ts';
@@ -32,13 +34,18 @@ export function inferEstimator(
   steps: readonly DumpStep[],
   known: readonly BatchEstimator[],
 ): { readonly best?: Fit; readonly others: readonly Fit[] } {
-  const tried = known.length > 0 ? known : USUAL.map(estimatorFrom);
+  const tried = known.length > 0 ? known : [...KNOWN_FORMS.map(withoutMissing), ...USUAL.map(estimatorFrom)];
   const fits = distinct(tried)
     .map((estimator) => ({ estimator, share: shareOf(steps, estimator) }))
     .sort((a, b) => b.share - a.share);
   const [best] = fits;
   if (best === undefined || !(best.share >= MIN_SHARE)) return { others: [] };
   return { best, others: fits.slice(1).filter(({ share }) => share === best.share) };
+}
+
+/** The form without its rule for missing rewards: rows without a reward are not in a step. */
+function withoutMissing({ estimator, params: { missing: _, ...params } }: KnownForm): BatchEstimator {
+  return estimatorOfForm({ estimator, params });
 }
 
 function distinct(estimators: readonly BatchEstimator[]): BatchEstimator[] {

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
-import { estimatorFrom } from './dump-batch.ts';
+import { formsOf, knownForm } from './dump-batch.ts';
 import { type Line, linesOf } from './json-lines.ts';
 import { keysOfJson } from './pick-json.ts';
 import { promptBlocksStep } from './prompt-blocks.ts';
@@ -15,16 +15,27 @@ import { pickedLine } from './records.ts';
 import { numberOf, promptKey } from './rewards.ts';
 import { openSource } from './source.ts';
 
-const GROUP = estimatorFrom({ name: 'grpo', params: { epsilon: 1e-4, singleton: 'zero' } });
-const NONE = estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } });
-const RLOO = estimatorFrom({ name: 'rloo', params: { singleton: 'zero' } });
+/** Forms by `advantage_estimator` and `scale_rewards`. */
+const FORMS: Readonly<Record<string, string>> = {
+  'grpo group': 'grpo',
+  'grpo batch': 'grpo-batch',
+  'grpo none': 'dr-grpo',
+  'grpo gdpo': 'gdpo',
+  'rloo none': 'rloo',
+  'rloo group': 'rloo-group',
+  'rloo batch': 'rloo-batch',
+  'reinforce_plus_plus batch': 'reinforce-plus-plus',
+  'reinforce_plus_plus group': 'reinforce-plus-plus-group',
+};
+/** `scale_rewards` if it is omitted. */
+const SCALES: Readonly<Record<string, string>> = { rloo: 'none', reinforce_plus_plus: 'batch' };
 
 /** See the head of this file. */
 export const MS_SWIFT: DumpAdapter = {
   name: 'ms-swift',
   title: 'ms-swift completions (JSON lines)',
   matches: ({ keys }) => ['prompt', 'completion', 'advantages'].every((key) => keys?.get(key) === 'array'),
-  estimators: [GROUP, NONE, RLOO],
+  estimators: formsOf('ms-swift'),
   async *steps(files, options) {
     for (const file of files) {
       await using source = await openSource(file);
@@ -91,11 +102,11 @@ function fromSettings(file: string, settings: Record<string, unknown>): FoundCon
 }
 
 function estimatorOfSettings(settings: Record<string, unknown>): FoundConfiguration['estimator'] {
-  const { advantage_estimator: name = 'grpo', kl_in_reward: klInReward = false } = settings;
-  const scale = settings.scale_rewards ?? (name === 'rloo' ? 'none' : 'group');
-  if (klInReward === true) return { unsupported: 'kl_in_reward=true' };
-  if (name === 'rloo' && scale === 'none') return RLOO;
-  if (name === 'grpo' && scale === 'group') return GROUP;
-  if (name === 'grpo' && scale === 'none') return NONE;
-  return { unsupported: `advantage_estimator=${name} with scale_rewards=${scale}` };
+  const { advantage_estimator: stated, kl_in_reward: klInReward } = settings;
+  const name = typeof stated === 'string' ? stated : 'grpo';
+  const scale = settings.scale_rewards ?? SCALES[name] ?? 'group';
+  const form = FORMS[`${name} ${scale}`];
+  if (form !== undefined && klInReward !== true) return knownForm(`ms-swift/${form}`);
+  const kl = klInReward === true ? ', kl_in_reward=true' : '';
+  return { unsupported: `advantage_estimator=${name}, scale_rewards=${scale}${kl}` };
 }

@@ -8,7 +8,7 @@ import { basename } from 'node:path';
 import { count, finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
-import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { formsOf, namesOf } from './dump-batch.ts';
 import { pickedLines } from './records.ts';
 import { numberOf } from './rewards.ts';
 import { type DumpSource, withSource } from './source.ts';
@@ -27,12 +27,7 @@ export const NEMO_RL: DumpAdapter = {
   name: 'nemo-rl',
   title: 'NeMo-RL train data (JSON lines)',
   matches: ({ keys }) => ['rewards', 'advantages', 'token_loss_mask'].every((key) => keys?.has(key)),
-  estimators: [
-    estimatorFrom({ name: 'grpo', params: { baseline: 'leave-one-out', singleton: 'zero' } }),
-    estimatorFrom({ name: 'rloo', params: { singleton: 'zero' } }),
-    estimatorFrom({ name: 'grpo', params: { singleton: 'zero' } }),
-    estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } }),
-  ],
+  estimators: formsOf('nemo-rl'),
   async *steps(files, options) {
     for (const file of files) yield await withSource(file, (source) => readStep(source, options));
   },

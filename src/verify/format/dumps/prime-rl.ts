@@ -5,7 +5,7 @@
 
 import { count, finding, some } from '../../provenance/findings.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
-import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { formsOf, namesOf } from './dump-batch.ts';
 import { pickedLines } from './records.ts';
 import { numberOf } from './rewards.ts';
 import { openSource } from './source.ts';
@@ -28,10 +28,7 @@ export const PRIME_RL: DumpAdapter = {
   name: 'prime-rl',
   title: 'prime-rl rollouts (folder of JSON lines)',
   matches: ({ path, keys }) => keys?.get('traces') === 'array' && keys.has('group') && PLACE.test(path),
-  estimators: [
-    estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } }),
-    estimatorFrom({ name: 'rloo', params: { singleton: 'zero' } }),
-  ],
+  estimators: formsOf('prime-rl'),
   async *steps(files) {
     const groups = new Map<string, Group>();
     for (const file of files) {

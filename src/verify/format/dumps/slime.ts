@@ -10,7 +10,7 @@ import type { Finding } from '../../report.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
-import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { formsOf, namesOf } from './dump-batch.ts';
 import { withSource } from './source.ts';
 import { numbersIn, TensorError } from './torch-tensor.ts';
 import { openTorchFile, type TorchFile } from './torch-zip.ts';
@@ -20,10 +20,7 @@ export const SLIME: DumpAdapter = {
   name: 'slime',
   title: 'slime dumps (torch; also miles)',
   matches: ({ isZip, path }) => isZip && path.endsWith('.pt'),
-  estimators: [
-    estimatorFrom({ name: 'grpo', params: { singleton: 'zero' } }),
-    estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } }),
-  ],
+  estimators: formsOf('slime'),
   async *steps(files, options) {
     const rollouts = new Map<number, Part[]>();
     for (const file of files) {

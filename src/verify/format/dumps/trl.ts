@@ -7,7 +7,7 @@ import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
-import { estimatorFrom } from './dump-batch.ts';
+import { knownForm } from './dump-batch.ts';
 import { type ParquetHead, parquetRows, readParquetHead } from './parquet.ts';
 import { promptBlocksStep, scoredRows } from './prompt-blocks.ts';
 import { numberOf, promptKey } from './rewards.ts';
@@ -16,8 +16,14 @@ import { type DumpSource, withSource } from './source.ts';
 import { findTrainingArguments, type TrainingArguments } from './training-args.ts';
 
 const NOT_REWARDS = ['step', 'prompt', 'completion', 'advantage'];
-const GROUP = estimatorFrom({ name: 'grpo', params: { epsilon: 1e-4, singleton: 'zero' } });
-const NONE = estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } });
+/** Forms by `scale_rewards`; `normalize_then_sum` ignores it. */
+const FORMS: Readonly<Record<string, string>> = {
+  group: 'trl/grpo',
+  true: 'trl/grpo',
+  batch: 'trl/grpo-batch',
+  none: 'trl/dr-grpo',
+  false: 'trl/dr-grpo',
+};
 
 /** See the head of this file. */
 export const TRL: DumpAdapter = {
@@ -28,7 +34,7 @@ export const TRL: DumpAdapter = {
     ['prompt', 'completion', 'advantage'].every((name) =>
       parquet.columns.some((column) => column.name === name),
     ),
-  estimators: [GROUP, NONE],
+  estimators: ['trl/grpo', 'trl/dr-grpo', 'trl/grpo-batch', 'trl/gdpo'].map(knownForm),
   async *steps(files, options) {
     for (const file of files) yield await withSource(file, (source) => readStep(source, options));
   },
@@ -113,10 +119,10 @@ function fromSettings(file: string, settings: TrainingArguments): FoundConfigura
 function estimatorOfSettings(settings: TrainingArguments): FoundConfiguration['estimator'] {
   const { multi_objective_aggregation: aggregation = 'sum_then_normalize', scale_rewards: scale = 'group' } =
     settings;
-  if (aggregation !== 'sum_then_normalize')
-    return { unsupported: `multi_objective_aggregation=${aggregation}` };
-  if (scale === 'group' || scale === true) return GROUP;
-  return scale === 'none' || scale === false ? NONE : { unsupported: `scale_rewards=${scale}` };
+  if (aggregation === 'normalize_then_sum') return knownForm('trl/gdpo');
+  const form = FORMS[String(scale)];
+  if (aggregation === 'sum_then_normalize' && form !== undefined) return knownForm(form);
+  return { unsupported: `multi_objective_aggregation=${aggregation}, scale_rewards=${scale}` };
 }
 
 function isCount(value: unknown): value is number {

@@ -4,6 +4,8 @@ import {
   batchOf,
   compact,
   estimatorFrom,
+  formsOf,
+  knownForm,
   namesOf,
 } from '../../../../../src/verify/format/dumps/dump-batch.ts';
 
@@ -45,4 +47,10 @@ test('a step becomes a batch whose rows are trajectories, with float32 advantage
   assert.deepEqual(batch.provenance, { trainingStep: 3, groupSize: 2 });
   const inTrajectories = batchOf({ ...step, trajectory: namesOf(['t', 't']) }, batch.estimator);
   assert.deepEqual([[...inTrajectories.trajectory], inTrajectories.step], [[0, 0], undefined]);
+});
+
+test('known forms are found by id and by trainer, the default first', () => {
+  assert.deepEqual(formsOf('trl')[0], knownForm('trl/grpo'));
+  assert.deepEqual(formsOf('nobody'), []);
+  assert.throws(() => knownForm('trl/none'), /there is no form trl\/none/);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { MS_SWIFT } from '../../../../../src/verify/format/dumps/ms-swift.ts';
 import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
@@ -9,8 +9,8 @@ import { DUMPS, folder, jsonLines, stepsOf } from '../../../../support/dump-file
 const fileOf = (run: string): string => `${DUMPS}/ms-swift/${run}/completions.jsonl`;
 const verified = (file: string) => Array.fromAsync(verifyDump(MS_SWIFT, [file]));
 
-test('what ms-swift 4.6 computes is right by its args.json, for grpo, without scaling, and rloo', async () => {
-  for (const run of ['grpo', 'grpo-none', 'rloo']) {
+test('what ms-swift 4.6 computes is right by its args.json, for each estimator and scale', async () => {
+  for (const run of readdirSync(`${DUMPS}/ms-swift`)) {
     const reports = await verified(fileOf(run));
     assert.equal(reports.length, 6);
     for (const { ok, wrong, configuration, name } of reports)

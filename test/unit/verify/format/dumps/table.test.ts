@@ -94,6 +94,7 @@ test('what verl 0.9.1 computes is right by the stated estimator, and inferred to
     ['grpo', { estimator: 'grpo' }, /^grpo\(std=sample,eps=1e-6/],
     ['grpo-unscaled', { estimator: 'grpo', params: { normalizeByStd: false } }, /^grpo\(std=none/],
     ['rloo', { estimator: 'rloo' }, /^rloo/],
+    ['grpo-passk', { estimator: 'grpo_passk' }, /^grpo_passk/],
   ] as const) {
     const files = [`${DUMPS}/verl/${file}.csv`];
     for (const report of await Array.fromAsync(verifyDump(TABLE, files, { map, ...stated })))
