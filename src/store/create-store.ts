@@ -24,7 +24,7 @@ import { createQueuePage } from './queue/page.ts';
 import { createPositions } from './queue/positions.ts';
 import { createQueue } from './queue/queue.ts';
 import { createSnapshot } from './queue/snapshot.ts';
-import { DEFAULT_LIMITS, type StoreContext, type StoreLimits } from './redis/context.ts';
+import { DEFAULT_STORE_LIMITS, type StoreContext, type StoreLimits } from './redis/context.ts';
 import { guarded } from './redis/errors.ts';
 import { createFitness, createPressure } from './redis/fitness.ts';
 import { createKeys } from './redis/keys.ts';
@@ -64,7 +64,7 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     archive,
     archived: createArchiveReader(archive),
     hub,
-    limits: { ...DEFAULT_LIMITS, ...limits },
+    limits: { ...DEFAULT_STORE_LIMITS, ...limits },
   };
   const pressure = createPressure(context);
   const batches = createBatches(context);

@@ -5,7 +5,7 @@ import type { Keys } from './keys.ts';
 import type { RunScript } from './scripts.ts';
 import type { WakeHub } from './wake-hub.ts';
 
-/** Limits of the store; {@link DEFAULT_LIMITS} has the defaults. */
+/** Limits of the store; {@link DEFAULT_STORE_LIMITS} has the defaults. */
 export interface StoreLimits {
   /** A batch part up to this size is stored in its stream entry, a longer one in the archive. */
   inlineBytes: number;
@@ -34,7 +34,7 @@ export interface StoreLimits {
 }
 
 /** See {@link StoreLimits}. */
-export const DEFAULT_LIMITS: StoreLimits = {
+export const DEFAULT_STORE_LIMITS: StoreLimits = {
   inlineBytes: 64 * 1024,
   metricNames: 1000,
   appendEvents: 128,

@@ -27,7 +27,7 @@ describe('append', { concurrency: false }, async () => {
   after(() => server.stop());
 
   /*
-   * Seen to fail where append.lua does not pass over what is recorded, does not refuse a gap, or does not keep the
+   * Seen to fail where append.lua does not ignore recorded events, does not refuse a gap, or does not store the
    * last number; and where chunksOf joins events that are not consecutive.
    */
   test('takes any sequence of redeliveries, gaps and reorders as the model does', async (t) => {
@@ -78,11 +78,11 @@ describe('append', { concurrency: false }, async () => {
     const lease = await running(store);
     const far = 2 ** 43 - 7;
     await redis.hset(keys.attempts(lease.experiment), '1:last', String(far));
-    const events = [1, 2, 3].map((behind) => sourceEvent(far + behind));
+    const events = [1, 2, 3].map((offset) => sourceEvent(far + offset));
     assert.equal(await store.events.append(lease, events), far + 3);
     assert.deepEqual(
       (await store.events.tail(lease.experiment, 3)).map((entry) => entry.id),
-      [1, 2, 3].map((behind) => entryId(1, far + behind)),
+      [1, 2, 3].map((offset) => entryId(1, far + offset)),
     );
     await store.experiments.cancel(lease.experiment, 'to add an entry of the controller');
     const [added] = await store.events.tail(lease.experiment, 1);

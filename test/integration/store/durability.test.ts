@@ -37,11 +37,11 @@ function sourceEvent(n: number): NumberedEvent {
 
 /*
  * Redis is killed in the middle of appends, over and over. The holder does what a dispatcher does: it sends on from
- * the last number it was told, and where a call failed without an answer it asks by sending again. Seen to fail with
+ * the last acknowledged number, and repeats a call that failed without an answer. Seen to fail with
  * appendonly off (acknowledged events are gone) and where append.lua records an event without counting it.
  */
-test('kill -9 and restart of Redis under load: nothing acknowledged is lost, the sequence goes on', async (t) => {
-  // Within these limits a call fails while the server is away, and is not sent again behind our back.
+test('kill -9 and restart of Redis under load: every acknowledged event is recorded once and the sequence continues', async (t) => {
+  // Within these limits a call fails while the server is away, and ioredis does not send it again.
   const { store, server } = await storeFor(t, {
     redisOptions: { maxRetriesPerRequest: 0, commandTimeout: 5000 },
     limits: { appendEvents: 16 },

@@ -48,7 +48,7 @@ function collect(store: Store, id: string, after?: string) {
 }
 
 describe('follow', () => {
-  /* Seen to fail where the bell forgets a ring that nobody waits for yet. */
+  /* Seen to fail if the waker forgets a wake-up before the wait. */
   test('sends each entry once and in order, from any place, while they arise', async (t) => {
     const { store } = await storeFor(t, { limits });
     const lease = await running(store);
@@ -109,7 +109,7 @@ describe('follow', () => {
       await follower.reached(3 + n);
     }
     for (let n = 6; n <= 10; n++) {
-      // One connection sends both, so nobody is subscribed when the event is published.
+      // One connection sends both, so there is no subscription when the event is published.
       await Promise.all([
         redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'),
         store.events.append(lease, [log(n)]),
@@ -120,7 +120,7 @@ describe('follow', () => {
     await follower.done;
   });
 
-  test('goes on after a restart of the server', async (t) => {
+  test('continues after a restart of the server', async (t) => {
     const { store, server } = await storeFor(t, { limits });
     const lease = await running(store);
     const follower = collect(store, lease.experiment);
@@ -139,7 +139,7 @@ describe('follow', () => {
   });
 
   /* Seen to fail where the follower ends as soon as it sees that the experiment is over. */
-  test('sends what came between its last look at the stream and its look at the state', async (t) => {
+  test('sends entries that arise between the last read of the stream and the read of the state', async (t) => {
     const { store, redis } = await storeFor(t, { limits });
     const lease = await running(store);
     const look = redis.hmget.bind(redis) as (...args: unknown[]) => Promise<(string | null)[]>;
@@ -219,7 +219,7 @@ describe('follow', () => {
     for (const listener of listeners) await listener.stop();
     await until(
       async () => ((await one.redis.pubsub('CHANNELS')) as string[]).length === 0,
-      'nobody listens any more',
+      'no listener is left',
     );
   });
 });

@@ -140,7 +140,7 @@ describe('what stays in Redis', () => {
     assert.equal([...found].find(([{ name }]) => name === 'x:<experiment>')?.[1], EXPERIMENTS);
   });
 
-  /* Fails where a family is left out of redis/lua/remove.lua, or the idempotency keys have no end. */
+  /* Fails if redis/lua/remove.lua omits a family, or if idempotency keys do not expire. */
   test('after the records have gone: nothing that grows with what ever ran', async () => {
     const { redis, store } = all;
     await expireAll(store, RETENTION_STAGES);

@@ -65,7 +65,7 @@ describe('the life of an experiment', () => {
     assert.equal(await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' }), 'succeeded');
     assert.equal((await store.experiments.get(input.id))?.verification.status, 'pending');
 
-    const verdict: Extract<ControllerEvent, { type: 'verification' }> = {
+    const event: Extract<ControllerEvent, { type: 'verification' }> = {
       type: 'verification',
       attempt: 1,
       batch: 1,
@@ -78,8 +78,8 @@ describe('the life of an experiment', () => {
       errors: ['x'],
       ok: false,
     };
-    assert.equal(await store.batches.report(pending, verdict, { a: 1 }), 'stored');
-    assert.equal(await store.batches.report(pending, verdict, { a: 2 }), 'known');
+    assert.equal(await store.batches.report(pending, event, { a: 1 }), 'stored');
+    assert.equal(await store.batches.report(pending, event, { a: 2 }), 'known');
     assert.deepEqual((await store.batches.get(input.id, 1, 1))?.report, { a: 1 });
     assert.equal(await store.batches.backlog(), 0);
 
@@ -108,7 +108,7 @@ describe('the life of an experiment', () => {
     assert.deepEqual((await store.clusters.allocations('local')).items, []);
 
     const ids = (await store.events.read(input.id, undefined, 100)).map((entry) => entry.id);
-    const own = (n: number, behind = 0) => `1-${n * 2 ** 20 + behind}`;
+    const own = (n: number, offset = 0) => `1-${n * 2 ** 20 + offset}`;
     const expected = [
       '0-1',
       '1-0',
@@ -141,7 +141,7 @@ describe('the life of an experiment', () => {
     await assert.rejects(store.attempts.confirm(lease), coded('lease-lost'));
   });
 
-  test('an experiment that is taken back keeps its place in the line', async (t) => {
+  test('a requeued experiment keeps its queue position', async (t) => {
     const { store } = await storeFor(t, { server: await redisFor(t) });
     const first = submitInput();
     await store.experiments.submit(first);

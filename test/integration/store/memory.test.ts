@@ -16,8 +16,8 @@ async function fill({ redis, store }: TestStore, share: number): Promise<void> {
 }
 
 describe('memory', () => {
-  /* Seen to fail where submit.lua does not look at what it is told of the memory. */
-  test('new work is refused above 70 %, while what was accepted goes on', async (t) => {
+  /* Seen to fail if submit.lua ignores its argument about the memory. */
+  test('new work is refused above 70 % of the memory, accepted experiments continue', async (t) => {
     const all = await storeFor(t, { limits: { pressureMaxAgeMs: 0 } });
     const { store } = all;
     const early = submitInput({ idempotency: { name: 'k', digest: 'd' } });
@@ -41,7 +41,7 @@ describe('memory', () => {
   });
 
   /*
-   * At the limit itself the steps that give memory back, or that somebody waits for, go on. Seen to fail without
+   * At the limit itself, steps that free memory or end work still succeed. Seen to fail without
    * `allow-oom` in the first line of claim.lua, confirm.lua, renew.lua, cancel.lua, end.lua and take-over.lua.
    */
   test('at the limit events are refused whole, and every step of control works', async (t) => {
@@ -83,7 +83,7 @@ describe('memory', () => {
   /*
    * Seen to fail where a look at what clusters keep is put off by a command that a full server refuses: nothing was deleted any more, and it stayed full.
    */
-  test('at the limit everything that gives memory back goes on', async (t) => {
+  test('at the memory limit every step that frees memory succeeds', async (t) => {
     const all = await storeFor(t);
     const { store, redis } = all;
     const ended = await Promise.all(['a', 'b', 'c'].map(() => store.experiments.submit(submitInput())));

@@ -12,7 +12,7 @@ async function many(count: number, make: (at: number) => Promise<void>): Promise
 }
 
 /*
- * What one key can make the store keep with requests that begin nothing, however long it goes on: the oldest answers and
+ * The data that one key can make the store retain with requests that begin nothing is bounded: the oldest answers and
  * entries of a caller go for new ones, so more requests than the bounds hold are as good as an hour of them.
  */
 test('one caller makes the store keep no more than 40 MB of answers and audit entries, and pushes out nothing of others', async (t) => {
@@ -24,7 +24,7 @@ test('one caller makes the store keep no more than 40 MB of answers and audit en
     await store.answers.keep({ name, token: claim.token, caller, answer, keepMs: 24 * 3600 * 1000 });
   };
   const entry = (caller: string): AuditInput => ({
-    ...{ caller, name: 'a key of somebody', project: 'default', action: 'preflight', target: 'cmd-1' },
+    ...{ caller, name: 'a key', project: 'default', action: 'preflight', target: 'cmd-1' },
     ...{
       status: 202,
       outcome: 'done',

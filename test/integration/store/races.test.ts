@@ -28,7 +28,7 @@ type Outcome =
 /*
  * 1,000 operations of eight racers at a time over two connections. Seen to fail where claim.lua does not look at the
  * state or at the version of the reservations, where end.lua or confirm.lua do not compare the token, where cancel.lua
- * leaves the place in the line, and where take-over.lua keeps the old token.
+ * keeps the queue position, and where take-over.lua keeps the old token.
  */
 test('claims, cancels, takeovers and ends race to legal outcomes only', async (t) => {
   const server = await redisFor(t, { appendfsync: 'no' });
@@ -184,7 +184,7 @@ async function checkExperiment(store: Store, history: readonly Outcome[], id: st
       : [],
   );
   for (const one of acknowledged) assert.ok(stages.includes(one), 'an acknowledged event is missing');
-  for (const one of stages) assert.ok(acknowledged.includes(one), 'an event that nobody was told of');
+  for (const one of stages) assert.ok(acknowledged.includes(one), 'every recorded event was acknowledged');
   const cancels = history.filter(
     (o) => o.did === 'cancel' && o.experiment === id && o.answer === 'cancelled',
   );

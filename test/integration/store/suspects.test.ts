@@ -60,7 +60,7 @@ describe('suspects', () => {
     assert.equal(fifth.lease.attempt, 3);
   });
 
-  /* Fails where take-over.lua charges each of them, or hands out more than one suspect. */
+  /* Fails if take-over.lua charges each of them, or takes more than one suspect. */
   test('several attempts that are lost together are charged with nothing, and taken over one at a time', async (t) => {
     const { store, redis } = await storeFor(t);
     const leases = [await launching(store), await launching(store), await launching(store)];
@@ -185,7 +185,7 @@ describe('suspects', () => {
       assert.equal(await redis.exists(`${ROOT}:suspects`), 0);
     });
 
-    /* Fails without answersSteadily in take-over.lua: the takeover may be carried out before the renewals behind it. */
+    /* Fails without answersSteadily in take-over.lua: the takeover may run before the renewals that follow it. */
     test('whose lease ran out while the store did not answer', async (t) => {
       const { store, redis } = await storeFor(t);
       const lease = await launching(store);

@@ -9,7 +9,7 @@ import { claimed, running, type Scope, storeFor, submitInput } from '../../suppo
 import { chainInput, expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 /*
- * A wake-up is a hint: whoever misses one looks at its next time all the same, so that nothing else fails without it. Each
+ * A wake-up is a hint: a process that misses one polls later, so no other test fails without it. Each
  * of these fails, by itself, where its step in Redis does not say whom it wakes.
  */
 
@@ -17,7 +17,7 @@ const CLUSTER = {
   ...{ name: 'local', address: '', token: '', ca: null, backfill: false },
   ...{ generation: null, lastSeenAt: null, nodes: [] },
 };
-const PAUSE = { reason: null, by: 'somebody', at: 1 };
+const PAUSE = { reason: null, by: 'an operator', at: 1 };
 
 /** A store, and the topics that its steps have woken since the last question. */
 async function listening(t: Scope) {
@@ -55,7 +55,7 @@ function batch(): NumberedEvent {
   };
 }
 
-test('what an experiment goes through wakes whoever goes on with it', async (t) => {
+test('each change of an experiment wakes the process that continues with it', async (t) => {
   const { store, woken } = await listening(t);
   const { id } = await store.experiments.submit(submitInput());
   assert.deepEqual(await woken(), ['queue'], 'submit');
@@ -69,12 +69,12 @@ test('what an experiment goes through wakes whoever goes on with it', async (t) 
   await store.attempts.release([lease]);
   assert.deepEqual(await woken(), ['lease'], 'release');
   await store.experiments.cancel(id, 'enough');
-  assert.deepEqual(await woken(), ['cancel'], 'cancel of what runs');
+  assert.deepEqual(await woken(), ['cancel'], 'cancel of a running experiment');
   await store.attempts.end(lease, { to: 'cancelled', reason: 'done' });
   assert.deepEqual(await woken(), ['queue'], 'end');
 });
 
-test('what happens to one that waits wakes the line', async (t) => {
+test('a change of a queued experiment wakes the scheduler', async (t) => {
   const { store, woken } = await listening(t);
   const [first, second] = [
     await store.experiments.submit(submitInput()),
@@ -86,7 +86,7 @@ test('what happens to one that waits wakes the line', async (t) => {
   await store.queue.setPriority(first.id, 5);
   assert.deepEqual(await woken(), ['queue'], 'a change of priority');
   await store.experiments.cancel(second.id, 'not needed');
-  assert.deepEqual(await woken(), ['queue'], 'cancel of what waits');
+  assert.deepEqual(await woken(), ['queue'], 'cancel of a queued experiment');
   assert.equal((await store.experiments.failOverdue(10)).failed.length, 1);
   assert.deepEqual(await woken(), ['queue'], 'a deadline');
 });
@@ -110,7 +110,7 @@ test('what a rule stops is carried out at once', async (t) => {
   assert.deepEqual(await woken(), ['cancel']);
 });
 
-test('what people change of a cluster wakes the line', async (t) => {
+test('a change of a cluster’s settings wakes the scheduler', async (t) => {
   const { store, woken } = await listening(t);
   await store.clusters.put(CLUSTER);
   await woken();
@@ -137,7 +137,7 @@ test('a command wakes who carries it out, and the next one when it is over or le
   }
 });
 
-test('a sweep wakes who makes its children, and each child the line', async (t) => {
+test('a sweep wakes the sweep loop, and each child wakes the scheduler', async (t) => {
   const { store, woken } = await listening(t);
   const { id } = await store.sweeps.create(sweepInput(sweepRequest(1)));
   assert.deepEqual(await woken(), ['sweep'], 'a new one');

@@ -65,7 +65,7 @@ test('of one caller the oldest answers go for new ones, by number and by bytes; 
   };
   const kept = async () =>
     (await own.keys('{echelon}:answer:*')).map((key) => key.slice('{echelon}:answer:'.length));
-  await keep('other', 'somebody else');
+  await keep('other', 'another caller');
   for (const name of ['a', 'b', 'c', 'd']) await keep(name, 'one');
   assert.deepEqual((await kept()).toSorted(), ['b', 'c', 'd', 'other']);
   await keep('large', 'one', 900);

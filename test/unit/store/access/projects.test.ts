@@ -22,7 +22,7 @@ test('the default project is always there, can be changed, and not be made or re
   assert.equal((await store.projects.change('default', { weight: 3 }))?.weight, 3);
   assert.equal((await store.projects.get('default'))?.weight, 3);
   assert.deepEqual(await names(), ['default']);
-  // Fails where it counts as removed: then nobody who names no project could submit anything.
+  // Fails if it counts as removed: a submission without a project would be refused.
   assert.equal(await store.projects.remove('default', 1), 'removed');
   assert.equal((await store.projects.get('default'))?.weight, 1);
   const { id } = await store.experiments.submit(submitInput());

@@ -42,7 +42,7 @@ describe('directory archive', () => {
     assert.deepEqual(await Promise.all(modes), ['600', '700', '700']);
   });
 
-  test('says that it is unavailable where it cannot write, and leaves nothing behind', async (t) => {
+  test('a failed write throws store-unavailable and leaves no file', async (t) => {
     const root = await folderFor(t);
     await writeFile(join(root, 'x'), 'a file where a directory must be');
     const archive = createDirectoryArchive(root);

@@ -27,7 +27,7 @@ test('no owner leads out of the archive', () => {
   }
 });
 
-test('a fault of the place behind it passes', () => {
+test('a failure of the directory or bucket is store-unavailable', () => {
   const fault = archiveUnavailable(new Error('EIO'));
   assert.deepEqual([fault.code, fault.retry], ['store-unavailable', true]);
 });

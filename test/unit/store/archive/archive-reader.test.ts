@@ -48,7 +48,7 @@ test('reads any piece, forwards and backwards, over the ends of segments', async
   }
 });
 
-test('puts the bytes back to where they stood', async () => {
+test('puts the bytes back into their entries', async () => {
   const { reader, segments } = await example();
   const found: RawEntry[] = [];
   for await (const one of reader.between('exp-a', segments, '1-3', '1-8')) found.push(one);

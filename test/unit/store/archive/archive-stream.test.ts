@@ -30,7 +30,7 @@ function batchEvents(first: number, batch: number, parts: readonly Buffer[]): Nu
   }));
 }
 
-function verdict(batch: number): Extract<ControllerEvent, { type: 'verification' }> {
+function verificationOf(batch: number): Extract<ControllerEvent, { type: 'verification' }> {
   const counts = { rows: 3, exact: 3, rounding: 0, wrong: 0, unverifiable: 0 };
   return { type: 'verification', attempt: 1, batch, step: batch, ...counts, errors: [], ok: true };
 }
@@ -56,7 +56,7 @@ async function finished(store: Store): Promise<string> {
   ]);
   await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
   for (const record of await store.batches.takePending(5, { holder: 'verifier-1', leaseMs: 60_000 })) {
-    await store.batches.report(record, verdict(record.batch), { ok: true });
+    await store.batches.report(record, verificationOf(record.batch), { ok: true });
   }
   await store.rules.dropSignals(lease.experiment); // as the rules do once they have seen it
   return lease.experiment;
@@ -104,7 +104,7 @@ describe('a finished stream in the archive', () => {
   });
 
   /* Fails where the stream is deleted instead of emptied: its next id would then come before the archived ones. */
-  test('what is added later comes behind what is archived, and can be archived too', async (t) => {
+  test('later entries come after the archived ones and can be archived too', async (t) => {
     const { store, redis } = await small(t);
     const id = await finished(store);
     await store.archive.archiveStream(id);
@@ -135,13 +135,13 @@ describe('a finished stream in the archive', () => {
     const { store, redis } = await small(t, archive);
     const id = await finished(store);
     const count = (await store.events.read(id, undefined, 1000)).length;
-    left = 3; // the series come before the stream is read, its entries and parts behind that
+    left = 3; // the series is archived before the stream is read, entries and parts after that
     assert.equal(await store.archive.archiveStream(id), 'archived');
     assert.equal((await store.events.read(id, undefined, 1000)).length, count + 3);
     assert.equal(await redis.xlen(keys.events(id)), 0);
   });
 
-  test('whoever dies on the way leaves the stream readable, and another finishes', async (t) => {
+  test('a crash on the way leaves the stream readable, and another process finishes', async (t) => {
     const directory = await archiveFor(t);
     let left = 3;
     const archive: Archive = {
@@ -164,14 +164,14 @@ describe('a finished stream in the archive', () => {
     assert.deepEqual(await everything(store, id), before);
   });
 
-  test('a reader in the middle of a batch goes on in the archive', async (t) => {
+  test('a reader in the middle of a batch continues in the archive', async (t) => {
     const { store } = await small(t);
     const lease = await running(store);
     const parts = Array.from({ length: 40 }, (_v, at) => Buffer.from(`part ${at}`));
     await store.events.append(lease, batchEvents(1, 1, parts));
     await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
     const [record] = await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
-    await store.batches.report(record!, verdict(1), {});
+    await store.batches.report(record!, verificationOf(1), {});
     await store.rules.dropSignals(lease.experiment);
     const [bytes] = await Promise.all([
       store.batches.bytes(record!),
@@ -181,7 +181,7 @@ describe('a finished stream in the archive', () => {
   });
 });
 
-describe('a long stream that goes on', () => {
+describe('a long live stream', () => {
   const LIVE = 24 * 1024;
   const lines = (sequence: number): NumberedEvent => ({
     ...{ sequence, at: sequence },
@@ -206,12 +206,12 @@ describe('a long stream that goes on', () => {
 
   async function seen(store: Store, id: string) {
     const all = await store.events.read(id, undefined, 1000);
-    const behind = await Promise.all(all.map(({ id: after }) => store.events.read(id, after, 1000)));
+    const following = await Promise.all(all.map(({ id: after }) => store.events.read(id, after, 1000)));
     const tails = await Promise.all([1, 5, 50, 150, 1000].map((size) => store.events.tail(id, size)));
     const bytes = await Promise.all(
       (await store.batches.list(id)).map((record) => store.batches.bytes(record)),
     );
-    return { all, behind, tails, bytes: bytes.map((one) => Buffer.from(one)) };
+    return { all, following, tails, bytes: bytes.map((one) => Buffer.from(one)) };
   }
 
   /* Fails where the batch is read from the archive alone, or from the stream alone, and without the trim. */
@@ -230,7 +230,7 @@ describe('a long stream that goes on', () => {
     await store.events.append(lease, [201, 202].map(lines));
     await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
     const [record] = await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 });
-    await store.batches.report(record!, verdict(1), { ok: true });
+    await store.batches.report(record!, verificationOf(1), { ok: true });
     await store.rules.dropSignals(id);
     const ended = await everything(store, id);
     assert.equal(await store.archive.archiveStream(id), 'archived');
@@ -278,7 +278,7 @@ describe('a long stream that goes on', () => {
   });
 
   /* Fails without `allow-oom` in the first line of roll-stream.lua. */
-  test('gives memory back where there is none left', async (t) => {
+  test('frees memory when none is left', async (t) => {
     const { store, redis, lease, id } = await long(t);
     await redis.config('SET', 'maxmemory', '1mb');
     await assert.rejects(store.events.append(lease, [lines(201)]), { code: 'store-full' });

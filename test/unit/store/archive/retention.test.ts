@@ -160,7 +160,7 @@ describe('retention', () => {
     await assert.rejects(store.batches.bytes(records[2]!), coded('expired'));
   });
 
-  test('whoever dies on the way leaves it due, and a repetition finishes', async (t) => {
+  test('a crash on the way leaves the experiment due, and a repetition finishes', async (t) => {
     const { store, has, power } = await watched(t);
     const { id, records } = await archived(store);
     power.on = false;
@@ -186,7 +186,7 @@ describe('retention', () => {
     assert.equal(await store.retention.expire('streams', 'exp-00000000000000000000'), 'gone');
   });
 
-  test('an experiment that is deleted while it is archived leaves nothing behind', async (t) => {
+  test('an experiment that is deleted while it is archived leaves no objects', async (t) => {
     const { store, has } = await watched(t);
     const { id } = await archived(store);
     assert.equal(await store.experiments.delete(id), 'deleted');
@@ -245,7 +245,7 @@ describe('who applies retention', () => {
 });
 
 describe('what clusters keep', () => {
-  test('is looked at again later where it is kept for longer, and counted by project', async (t) => {
+  test('is due again later under a longer retention, and is counted by project', async (t) => {
     const { store } = await watched(t);
     const { id } = await archived(store);
     const now = { limit: 10, leaseMs: 60_000, afterMs: 0 };

@@ -53,7 +53,7 @@ describe('the series of a finished experiment', () => {
     assert.equal(await store.archive.archiveStream(id), 'waiting');
     await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
     await store.rules.dropSignals(id);
-    // While it moves into the archive, whoever reads sees it whole.
+    // While it moves into the archive, readers see all of it.
     const during = Array.from({ length: 10 }, () => all());
     assert.equal(await store.archive.archiveStream(id), 'archived');
     for (const charts of await Promise.all(during)) assert.deepEqual(charts, before);
@@ -64,7 +64,7 @@ describe('the series of a finished experiment', () => {
     assert.deepEqual(await all(), before);
   });
 
-  test('is read whole also where it moves in the middle of a reading', async (t) => {
+  test('is read completely even if it moves during a read', async (t) => {
     const { store, redis, archive } = await storeFor(t);
     const lease = await running(store);
     await record(store, lease, range(0, 500));

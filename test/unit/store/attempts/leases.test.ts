@@ -107,7 +107,7 @@ describe('end', () => {
     assert.ok((await store.experiments.get(lease.experiment))?.endedAt);
   });
 
-  test('goes on above the attempts that a cluster knows, and never below its own', async (t) => {
+  test('the next attempt is above those that a cluster knows, and never below its own', async (t) => {
     const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
     const { id } = await store.experiments.submit(submitInput());
     await store.attempts.end(await claimed(store, id), { to: 'queued', reason: '', attemptsAbove: 6 });
@@ -131,7 +131,7 @@ describe('end', () => {
 });
 
 describe('leases', () => {
-  test('are counted, those that nobody took over apart', async (t) => {
+  test('valid and expired leases are counted apart', async (t) => {
     const { store } = await storeFor(t, { server: await redisFor(t, { appendfsync: 'no' }) });
     assert.deepEqual(await store.attempts.leases(), { held: 0, expired: 0 });
     const [first] = [await running(store), await running(store)];
@@ -194,7 +194,7 @@ describe('renew', () => {
     assert.deepEqual(await store.attempts.renew([], 1), []);
   });
 
-  test('saves a lease that ran out but that nobody took', async (t) => {
+  test('renews an expired lease that no dispatcher has taken over', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
     await redis.zadd(keys.leases, 1, lease.experiment);

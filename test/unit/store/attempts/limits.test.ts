@@ -32,7 +32,7 @@ describe('a deadline', () => {
   });
 
   /* Fails without fail-overdue.lua's move. */
-  test('ends what waits, at it and not before, whatever the clock of this process', async (t) => {
+  test('fails a queued experiment at the deadline and not before, by the server’s clock', async (t) => {
     const { store, redis } = await storeFor(t);
     const now = await serverNow(redis);
     const { id: late } = await store.experiments.submit(submitInput(withLimits(at(now - 1000))));
@@ -80,7 +80,7 @@ describe('a deadline', () => {
     );
   });
 
-  test('is told at the renewal of what runs, again and again, and survives a takeover', async (t) => {
+  test('is reported at each renewal of a running attempt, also after a takeover', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store, { input: withLimits(at((await serverNow(redis)) + 3_600_000)) });
     assert.equal((await store.attempts.renew([lease], 1000))[0]?.limitReached, null);
@@ -121,7 +121,7 @@ describe('a timeout', () => {
   });
 
   /* A dispatcher that knows nothing of it any more may record the stop. Fails without the look in end.lua. */
-  test('once told, decides the end whoever records it', async (t) => {
+  test('a reached limit decides the end, whichever dispatcher records it', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store, { input: withLimits({ timeoutSeconds: 60 }) });
     await redis.hset(keys.attempts(lease.experiment), '1:confirmedAt', 1);

@@ -28,7 +28,7 @@ function wholeBatch(sequence: number, batch: number): NumberedEvent {
   };
 }
 
-function verdict(attempt: number, batch: number): Extract<ControllerEvent, { type: 'verification' }> {
+function verificationOf(attempt: number, batch: number): Extract<ControllerEvent, { type: 'verification' }> {
   return {
     type: 'verification',
     attempt,
@@ -45,7 +45,7 @@ function verdict(attempt: number, batch: number): Extract<ControllerEvent, { typ
 }
 
 describe('batches', () => {
-  /* Seen to fail where take-pending.lua does not move what it hands out. */
+  /* Seen to fail if take-pending.lua does not move the batches that it takes. */
   test('a batch is handed to one verifier at a time, and again when that one is late', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
@@ -107,7 +107,7 @@ describe('batches', () => {
     await store.batches.returnPending([record], { holder: 'b', restMs: 0 });
     assert.equal((await store.batches.takePending(1, LEASE))[0]?.deaths, 0);
     await store.batches.beginPending(record, LEASE);
-    await store.batches.report(record, verdict(1, 1), {});
+    await store.batches.report(record, verificationOf(1, 1), {});
     assert.equal(await store.batches.beginPending(record, LEASE), false, 'it has its report');
     await store.batches.renewPending([record], LEASE);
     assert.equal(await redis.exists(`${keys.pending}:begun`), 0);
@@ -132,16 +132,22 @@ describe('batches', () => {
     await store.events.append(lease, [wholeBatch(1, 1)]);
     const [record] = await store.batches.takePending(1, LEASE);
     const findings = [{ code: 'not-verifiable', severity: 'error', rows: [], message: 'gone' }];
-    const given = { ...verdict(1, 1), exact: 0, unverifiable: 3, errors: ['not-verifiable'], ok: false };
+    const given = {
+      ...verificationOf(1, 1),
+      exact: 0,
+      unverifiable: 3,
+      errors: ['not-verifiable'],
+      ok: false,
+    };
     const condemned = { findings, unverifiable: 3 };
     assert.equal(await store.batches.report(record!, given, condemned), 'stored');
     assert.equal(await store.batches.report(record!, given, condemned), 'known');
     assert.equal((await store.experiments.get(lease.experiment))?.verification.unverifiable, 3);
 
-    const found = { ...verdict(1, 1), exact: 2, wrong: 1, ok: false };
+    const found = { ...verificationOf(1, 1), exact: 2, wrong: 1, ok: false };
     assert.equal(await store.batches.report(record!, found, { findings: [], unverifiable: 0 }), 'replaced');
     assert.equal(await store.batches.report(record!, given, condemned), 'known');
-    assert.equal(await store.batches.report(record!, verdict(1, 1), {}), 'known');
+    assert.equal(await store.batches.report(record!, verificationOf(1, 1), {}), 'known');
     const { verification } = (await store.experiments.get(lease.experiment))!;
     const { batchesVerified, exact, wrong, unverifiable, errors } = verification;
     assert.deepEqual([batchesVerified, exact, wrong, unverifiable, errors], [1, 2, 1, 0, 0]);
@@ -153,28 +159,34 @@ describe('batches', () => {
     assert.deepEqual(events, [given, { ...found, replaces: true }]);
   });
 
-  test('a report that replaces another one after the archive was written is told in feed and stream', async (t) => {
+  test('a report that replaces another one after the archive was written appears in feed and stream', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     const id = lease.experiment;
     await store.events.append(lease, [wholeBatch(1, 1)]);
     const [record] = await store.batches.takePending(1, LEASE);
-    const given = { ...verdict(1, 1), exact: 0, unverifiable: 3, errors: ['not-verifiable'], ok: false };
+    const given = {
+      ...verificationOf(1, 1),
+      exact: 0,
+      unverifiable: 3,
+      errors: ['not-verifiable'],
+      ok: false,
+    };
     await store.batches.report(record!, given, { findings: [{ code: 'not-verifiable' }], unverifiable: 3 });
     await store.attempts.end(lease, { to: 'succeeded', reason: 'exit code 0' });
     await store.rules.dropSignals(id);
     assert.equal(await store.archive.archiveStream(id), 'archived');
-    assert.equal(await store.batches.report(record!, verdict(1, 1), { findings: [] }), 'replaced');
+    assert.equal(await store.batches.report(record!, verificationOf(1, 1), { findings: [] }), 'replaced');
     const last = async () => (await store.events.tail(id, 1))[0]?.event;
-    assert.deepEqual(await last(), { ...verdict(1, 1), replaces: true });
+    assert.deepEqual(await last(), { ...verificationOf(1, 1), replaces: true });
     await store.rules.dropSignals(id);
     const due = await store.archive.take({ limit: 9, leaseMs: 1, afterMs: -60_000 });
     assert.deepEqual(due, [id]);
     assert.equal(await store.archive.archiveStream(id), 'archived');
-    assert.deepEqual(await last(), { ...verdict(1, 1), replaces: true });
+    assert.deepEqual(await last(), { ...verificationOf(1, 1), replaces: true });
     const entries = await store.feed.read('default', '0', 99);
     const told = entries.map(({ event }) => event).filter(({ type }) => type === 'verification');
-    assert.deepEqual(told, [given, { ...verdict(1, 1), replaces: true }]);
+    assert.deepEqual(told, [given, { ...verificationOf(1, 1), replaces: true }]);
   });
 
   test('a report that comes after the next attempt has begun is placed behind its events', async (t) => {
@@ -186,9 +198,9 @@ describe('batches', () => {
     await store.events.append(second, [wholeBatch(1, 1)]);
     const [old] = await store.batches.takePending(1, LEASE);
     assert.equal(old?.attempt, 1);
-    assert.equal(await store.batches.report(old, verdict(1, 1), { ok: true }), 'stored');
+    assert.equal(await store.batches.report(old, verificationOf(1, 1), { ok: true }), 'stored');
     const [entry] = await store.events.tail(first.experiment, 1);
-    assert.deepEqual(entry, { id: `2-${2 ** 20 + 1}`, at: entry!.at, event: verdict(1, 1) });
+    assert.deepEqual(entry, { id: `2-${2 ** 20 + 1}`, at: entry!.at, event: verificationOf(1, 1) });
     const record = await store.experiments.get(first.experiment);
     assert.deepEqual([record?.verification.batches, record?.verification.batchesVerified], [2, 1]);
     assert.equal((await store.batches.get(first.experiment, 2, 1))?.report, null);
@@ -201,7 +213,7 @@ describe('batches', () => {
     await store.events.append(lease, [wholeBatch(1, 1)]);
     const [record] = await store.batches.takePending(1, LEASE);
     const stored = await Promise.all(
-      [1, 2, 3].map((n) => store.batches.report(record!, verdict(1, 1), { n, findings: [] })),
+      [1, 2, 3].map((n) => store.batches.report(record!, verificationOf(1, 1), { n, findings: [] })),
     );
     assert.deepEqual(stored, ['stored', 'known', 'known']);
     assert.deepEqual((await store.batches.get(lease.experiment, 1, 1))?.report, { n: 1, findings: [] });
@@ -211,7 +223,7 @@ describe('batches', () => {
       1,
     );
     await assert.rejects(
-      store.batches.report({ ...record!, batch: 9 }, verdict(1, 9), {}),
+      store.batches.report({ ...record!, batch: 9 }, verificationOf(1, 9), {}),
       coded('not-found'),
     );
   });

@@ -62,7 +62,7 @@ test('a removal that is over is asked for anew', async (t) => {
   assert.notEqual(await ask(), first);
 });
 
-test('a command is recorded, carried out and over; its secret is handed out by the claim alone', async (t) => {
+test('a command is recorded, claimed and ended; only the claim returns its secret', async (t) => {
   const { store, redis } = await storeFor(t);
   const id = await create(store, 'a', 'CANARY');
   await store.commands.create({ id, cluster: 'b', kind: 'drain', request: {}, secret: null });

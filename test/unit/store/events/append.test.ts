@@ -104,7 +104,7 @@ describe('append', () => {
     assert.equal(await store.batches.backlog(), 0);
   });
 
-  // Fails where the bytes of a dispatcher that was frozen for long stay in the archive, which nobody looks through.
+  // Fails if the bytes of a dispatcher that was frozen for long stay in the archive for ever.
   test('leaves nothing in the archive for an experiment that was deleted meanwhile', async (t) => {
     const { store, archive } = await storeFor(t, { limits: { inlineBytes: 1 } });
     const lease = await running(store);
@@ -147,7 +147,7 @@ describe('append', () => {
   });
 
   /* Seen to fail where the numbers go to the script as they are: it stops half-way, and no event is taken any more. */
-  test('goes on after numbers that nobody can mean', async (t) => {
+  test('continues after impossible numbers', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     const odd = [Number.NaN, Number.POSITIVE_INFINITY, -1, 1.5, 2 ** 63, 1e300];

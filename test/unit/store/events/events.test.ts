@@ -76,7 +76,7 @@ async function withParts(store: Store): Promise<Lease> {
   return lease;
 }
 
-// Fails where one step looks at the whole page: the server copies 5 MB, and nobody else has a turn for 10 ms.
+// Fails if one step reads the whole page: the server copies 5 MB and serves no other client for 10 ms.
 test('a page with long parts is read in short steps', async (t) => {
   const { store, redis } = await storeFor(t);
   const { experiment } = await withParts(store);
@@ -103,8 +103,8 @@ test('a page with long parts is read in short steps', async (t) => {
   );
 });
 
-// Fails where the steps of a page do not agree on where they are: the newest would come twice.
-test('a stream that is archived while its end is read is told once', async (t) => {
+// Fails if the steps of a page disagree on their position: the newest entry would come twice.
+test('a stream that is archived while its end is read is returned once', async (t) => {
   const { store, redis } = await storeFor(t);
   const lease = await withParts(store);
   await store.attempts.end(lease, { to: 'failed', reason: 'exit code' });

@@ -57,10 +57,10 @@ describe('the feeds', () => {
     );
     assert.equal(all[4]?.experiment, other);
     assert.equal(await store.feed.end('alpha'), '4');
-    assert.deepEqual(await store.feed.read('nobody', '0', 10), []);
+    assert.deepEqual(await store.feed.read('no-such-project', '0', 10), []);
   });
 
-  test('go on behind any entry, and refuse a place that was not given out', async () => {
+  test('are read after any entry; an id that the feed does not have is refused', async () => {
     for (let count = 0; count < 5; count++) await come('gamma');
     for (let number = 0; number <= 10; number++) {
       const rest = await store.feed.read('gamma', String(number), 3);
@@ -72,7 +72,7 @@ describe('the feeds', () => {
     await assert.rejects(store.feed.read('gamma', '11', 3), coded('invalid-cursor'));
   });
 
-  test('keep a bounded number, and say so to whoever asks for more', async () => {
+  test('retain a bounded number of entries; a read before the oldest is refused', async () => {
     await come('delta');
     // As after so many entries: the stream is cut from its beginning.
     const key = '{echelon}:feed:p:delta';
@@ -132,10 +132,10 @@ describe('the feeds', () => {
   });
 
   test('never grow beyond their length', { timeout: 120_000 }, async (t) => {
-    const { store: busy, redis: behind } = await storeFor(t);
+    const { store: busy, redis: connection } = await storeFor(t);
     const { id } = await busy.experiments.submit(submitInput());
     const entry = ['p', 'default', 'x', id, 'n', '', 's', '', 'a', '0', 'd', '{}'];
-    const commands = behind.pipeline();
+    const commands = connection.pipeline();
     for (let number = 2; number <= 6000; number++) {
       commands.xadd('{echelon}:feed:p:default', `${number}-0`, ...entry);
     }
@@ -143,13 +143,13 @@ describe('the feeds', () => {
     await commands.exec();
     await busy.experiments.cancel(id, 'enough');
     // Fails without MAXLEN: the server cuts whole nodes of 100 entries.
-    const length = await behind.xlen('{echelon}:feed:p:default');
+    const length = await connection.xlen('{echelon}:feed:p:default');
     assert.ok(length >= 4096 && length < 4096 + 100, `${length}`);
   });
 
   test('are followed as they grow, by project', async () => {
     const stop = new AbortController();
-    // Where no entry is told, the follower ends by this, and what it has seen says which are missing.
+    // Without entries this ends the follower, and the read entries show which are missing.
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(20_000)]);
     const seen: string[] = [];
     const done = (async () => {

@@ -26,7 +26,7 @@ test('a project that floods the line is refused at its number, and leaves the ot
     );
   const first = await submit('flood', 'k');
   for (let at = 1; at < 3; at += 1) await submit('flood');
-  // Fails where nothing is counted.
+  // Fails if nothing is counted.
   await assert.rejects(submit('flood'), coded('queue-full'));
   assert.equal((await store.experiments.counts('flood')).queued, 3);
   assert.equal((await submit('flood', 'k')).id, first.id, 'what was accepted is answered again');
@@ -64,7 +64,7 @@ test('children that are not made yet count however many sweeps they are of, for 
   for (let at = 0; at < 130; at += 1) await sweep();
   // Fails where only some of the sweeps are looked at.
   await assert.rejects(sweep(), coded('queue-full'));
-  // Fails where a submission counts only what stands in the line.
+  // Fails if a submission counts only queued experiments.
   await assert.rejects(store.experiments.submit(submitInput({ project: 'flood' })), coded('queue-full'));
   assert.ok((await store.experiments.submit(submitInput({ project: 'other' }))).created);
 });
@@ -84,7 +84,7 @@ test('the count follows what sweeps make, give up, run again and cancel', async 
     const sweep = (await store.sweeps.get(id))!;
     return store.sweeps.rerunChildren(sweep, await store.sweeps.children(sweep, 0, 4), makeChild);
   };
-  // Two wait in the line, one is to come; the failed child and the one that waits for it would be five.
+  // Two are queued and one will follow; the failed child and its dependent would make five.
   const before = await store.sweeps.get(id);
   // Fails where a re-run is not counted.
   await assert.rejects(rerun(), coded('queue-full'));
@@ -104,7 +104,7 @@ for (const [what, target] of [
   ['the queue of all projects', { kind: 'all' }],
   ['a project', { kind: 'project', name: 'old' }],
 ] as const)
-  test(`while ${what} is closed nothing new is accepted, and what was accepted goes on`, async (t) => {
+  test(`while ${what} is closed, new work is refused and accepted work continues`, async (t) => {
     const { store } = await storeFor(t);
     const submit = (project: string, key?: string) =>
       store.experiments.submit(

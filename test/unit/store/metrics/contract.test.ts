@@ -4,7 +4,7 @@ import type { SeriesStore } from '../../../../src/store/metrics/contract.ts';
 import { createMetricSeries } from '../../../../src/store/metrics/metric-series.ts';
 import type { StoreContext } from '../../../../src/store/redis/context.ts';
 
-test('what reads the series asks for nothing where no name is given', async () => {
+test('a read without names sends no command', async () => {
   const reader: SeriesStore = createMetricSeries({} as StoreContext);
   assert.deepEqual(await reader.series('exp-00000000000000000000', { names: [], resolution: 5 }), []);
 });

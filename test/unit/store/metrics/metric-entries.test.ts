@@ -17,7 +17,7 @@ describe('metrics in the stream', () => {
       Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`many ${index}`, index])),
     ),
     'without values': metrics({}),
-    'of a step that nobody can mean': metrics({ a: 1 }, -7),
+    'of an impossible step': metrics({ a: 1 }, -7),
     'of half a step': metrics({ a: 1 }, 2.5),
   };
   for (const [what, event] of Object.entries(cases)) {

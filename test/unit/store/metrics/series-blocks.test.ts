@@ -51,7 +51,7 @@ test('decodeOpen sorts the newest events by metric', () => {
   assert.deepEqual(values(decodeOpen(open).get(2)!), [0.25, 8]);
 });
 
-test('condense joins what lies in one stretch of steps, and nothing where there is room', () => {
+test('condense merges the points of one range of steps, and none if there is room', () => {
   const items = decodeBlock(points([0, 1, 2, 9], [1, Number.NaN, Infinity, -3]), true).map((item) => ({
     attempt: 1,
     item,

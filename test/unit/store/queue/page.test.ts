@@ -130,7 +130,7 @@ test('a page of one project has its own experiments, at their positions in the w
     ],
   ]);
   assert.deepEqual(ids(await pages(store, { limit: 1, project: 'mine' })), [high, low]);
-  assert.deepEqual(await pages(store, { limit: 1, project: 'nobody' }), [[]]);
+  assert.deepEqual(await pages(store, { limit: 1, project: 'no-such-project' }), [[]]);
   assert.equal((await store.queue.page({ limit: 1, project: 'mine' })).length, 4);
 });
 

@@ -183,7 +183,7 @@ describe('the pace of an experiment', () => {
     assert.ok(Math.abs(now!.perStep!.deviationMs - Math.SQRT2 * 1_000) < 1e-6);
   });
 
-  test('goes on over attempts, whose steps are not taken for one', async (t) => {
+  test('continues over attempts without mixing their steps', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     await store.events.append(lease, stages([1, 0], [2, 100], [3, 200]));
@@ -207,7 +207,7 @@ describe('the pace of an experiment', () => {
   });
 
   // Fails without `lengths` in end.lua.
-  test('of a sweep is told by its children that have succeeded', async (t) => {
+  test('of a sweep comes from its succeeded children', async (t) => {
     const { store } = await storeFor(t);
     const { children } = await expandedSweep(store, 4);
     const [first, second, third, last] = children as [string, string, string, string];

@@ -36,14 +36,14 @@ describe('checkFitness', () => {
     assert.equal(await faultsOf(store.checkFitness()), '');
   });
 
-  /* Fails where the mode is not read: the first key on another node ends in MOVED. */
+  /* Fails if the mode is not read: the first key on another node ends in MOVED. */
   test('refuses a server in cluster mode', async (t) => {
     const server = await redisFor(t, { config: { 'cluster-enabled': 'yes' } });
     const { store } = await storeFor(t, { server });
     assert.match(await faultsOf(store.checkFitness()), /cluster mode, which Echelon does not support/);
   });
 
-  test('says so where CONFIG is forbidden', async (t) => {
+  test('a server that forbids CONFIG is refused with a reason', async (t) => {
     const { store, redis } = await storeFor(t);
     await redis.acl('SETUSER', 'default', '-config');
     const message = await faultsOf(store.checkFitness());
@@ -55,7 +55,7 @@ describe('checkFitness', () => {
 });
 
 describe('pressure', () => {
-  test('counts against maxmemory, and accepts everything where there is none', async (t) => {
+  test('counts against maxmemory, and accepts everything without one', async (t) => {
     const { store, redis } = await storeFor(t);
     const free = await store.pressure();
     assert.deepEqual([free.maxBytes, free.accepting], [0, true]);

@@ -99,7 +99,7 @@ for (const version of VERSIONS) {
       assert.equal(first?.event.type, 'state');
     });
 
-    test('they go on: what ran ends, what ended is archived, what was sent twice is known', async (t) => {
+    test('they continue: running experiments end, ended ones are archived, repeated requests are known', async (t) => {
       const { store, redis } = await load(t, version);
       const token = (await redis.hget(keys.experiment(RUNNING), 'token'))!;
       const lease = { experiment: RUNNING, attempt: 1, token };

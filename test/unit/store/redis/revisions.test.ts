@@ -50,7 +50,7 @@ describe('the revision of a record', () => {
     await assertChanges('cluster', 'c', () => store.clusters.set('c', { labels: { gpu: 'h100' } }));
     await assertChanges('cluster', 'c', () => store.clusters.set('c', { backfill: true }));
     await assertChanges('cluster', 'c', () => store.clusters.setDraining('c', true));
-    const pause = { by: 'somebody', at: 1, reason: null };
+    const pause = { by: 'an operator', at: 1, reason: null };
     await assertChanges('cluster', 'c', () => store.queue.setPaused({ kind: 'cluster', name: 'c' }, pause));
     const [known] = await store.clusters.list(['c']);
     await assertChanges('cluster', 'c', () => store.clusters.put({ ...known!, token: 'another' }));
@@ -70,7 +70,7 @@ test('the revision of a text that is no id is 0', async () => {
   assert.equal(await store.revisions.get('experiment', `${experiment}:events`), 0);
 });
 
-describe('a write that is told a revision', () => {
+describe('a write that names a revision', () => {
   test('changes nothing where the record has another by now', async () => {
     const { id } = await store.experiments.submit(submitInput());
     const revision = await store.revisions.get('experiment', id);

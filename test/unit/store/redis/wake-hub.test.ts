@@ -68,7 +68,7 @@ test('a hub that is asked while the server is away listens when it comes', async
   assert.deepEqual(one.heard.slice(0, 1), [undefined]);
 });
 
-test('closing tells every listener once more, and nobody can listen any longer', async (t) => {
+test('close calls every listener once more and refuses new ones', async (t) => {
   const server = await redisFor(t);
   const redis = new Redis(server.port);
   t.after(() => redis.disconnect());

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import { createWaker, orNothing } from '../../../../src/store/redis/waker.ts';
 
-test('a ring that came before anybody waited is not lost, and one comes by itself', async () => {
+test('a wake-up before the wait counts, and a timeout ends the wait', async () => {
   const waker = createWaker();
   waker.wake();
   await waker.wait(60_000);
@@ -16,7 +16,7 @@ test('a ring that came before anybody waited is not lost, and one comes by itsel
   waker.stop();
 });
 
-test('orNothing passes over a server that does not answer, and nothing else', async () => {
+test('orNothing returns undefined for an unavailable server and rethrows other errors', async () => {
   assert.equal(await orNothing(Promise.resolve(3)), 3);
   assert.equal(await orNothing(Promise.reject(new EchelonError('store-unavailable', 'away'))), undefined);
   await assert.rejects(orNothing(Promise.reject(new EchelonError('not-found', 'none'))), {

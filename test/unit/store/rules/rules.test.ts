@@ -71,7 +71,7 @@ test('what rules may look at is taken by one, and stays until they were moved on
   assert.deepEqual((await store.rules.takeSignals(10, 0)).ids, []);
 });
 
-// Fails without the comparison of the cursor in advance-rules.lua, and where that is left out, without its HSETNX.
+// Fails without the comparison of the cursor in advance-rules.lua; without that comparison, also without its HSETNX.
 test('two who looked at the same entries record one event and stop once', async (t) => {
   const { store } = await storeFor(t);
   const { experiment } = await withMetrics(store);
@@ -275,7 +275,7 @@ test('running averages of the other children at a step', async (t) => {
   assert.deepEqual(await at(1, 0.25), [0.5]);
   assert.deepEqual(await at(1, 0.25), [0.5]);
   assert.deepEqual((await at(2, 1)).sort(), [0.25, 0.5]);
-  // Fails where a full store keeps early stopping from going on.
+  // Fails if a full store stops early stopping.
   await redis.config('SET', 'maxmemory', '1mb');
   assert.deepEqual(await at(3, 1, 10), []);
   assert.ok((await redis.ttl('{echelon}:sweep:swp-a:average:10')) > 80 * 86_400);

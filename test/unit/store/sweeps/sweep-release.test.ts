@@ -12,7 +12,7 @@ async function end(store: Store, experiment: string, to: 'succeeded' | 'failed')
   await store.attempts.end(lease, { to, reason: 'a test' });
 }
 
-/** Two trainings, the first with two evaluations behind it, the second with one. */
+/** Two trainings: two evaluations depend on the first, one on the second. */
 async function chain(store: Store) {
   const { id } = await store.sweeps.create(chainInput([undefined, undefined, 0, 0, 1]));
   const trainings = await expandAll(store, id);
@@ -27,7 +27,7 @@ async function children(store: Store, id: string) {
 const release = (store: Store, id: string) => store.sweeps.release(id, makeChild);
 
 describe('children that wait for another', () => {
-  test('are no experiments before it has succeeded, and then those behind it are', async (t) => {
+  test('become experiments when the child that they depend on has succeeded, not before', async (t) => {
     const { store } = await storeFor(t);
     const { id, trainings } = await chain(store);
     assert.equal(trainings.length, 2);
@@ -59,7 +59,7 @@ describe('children that wait for another', () => {
   });
 
   // Fails where only states that are there are looked at: the sweep then never ends.
-  test('never run where it was deleted before they did', async (t) => {
+  test('never run if it was deleted before', async (t) => {
     const { store } = await storeFor(t);
     const { id, trainings } = await chain(store);
     for (const training of trainings) {
@@ -73,7 +73,7 @@ describe('children that wait for another', () => {
     assert.match(evaluation!.skipped ?? '', /child 0, on which it depends, is deleted/);
   });
 
-  test('never run where it has not, and the sweep ends without them', async (t) => {
+  test('never run if it has not succeeded, and the sweep ends without them', async (t) => {
     const { store } = await storeFor(t);
     const { id, trainings } = await chain(store);
     await end(store, trainings[0]!, 'failed');
@@ -95,7 +95,7 @@ describe('children that wait for another', () => {
     assert.deepEqual(await store.sweeps.withWork(10), []);
   });
 
-  test('wait again where it runs again, and run after that run', async (t) => {
+  test('wait again if it runs again, and run after that', async (t) => {
     const { store } = await storeFor(t);
     const { id, trainings } = await chain(store);
     for (const training of trainings) await end(store, training, 'failed');
@@ -116,7 +116,7 @@ describe('children that wait for another', () => {
     assert.deepEqual([sweep.state, sweep.counts.succeeded, sweep.counts.failed], ['done', 5, 0]);
   });
 
-  // Fails where who waits is looked for anew for each child: of 5,000 that wait, a hundred times in one step.
+  // Fails if the dependents are read anew for each child: for 5,000 of them, a hundred times in one step.
   test('are looked through once, however many run again', async (t) => {
     const { store, redis } = await storeFor(t);
     const { id } = await store.sweeps.create(chainInput([undefined, undefined, undefined, 0, 1, 2]));

@@ -94,7 +94,7 @@ describe('the record of a sweep', () => {
 });
 
 describe('expansion', () => {
-  test('makes every child once, with its values, at its place in the line', async (t) => {
+  test('creates every child once, with its values, at its queue position', async (t) => {
     const { store } = await storeFor(t);
     const input = sweepInput(sweepRequest(250), { fingerprints: Array(250).fill('a fingerprint') });
     await store.sweeps.create(input);
@@ -135,7 +135,7 @@ describe('expansion', () => {
     assert.equal((await store.experiments.counts()).queued, 420);
   });
 
-  test('waits where the store takes no new work, and goes on when it does', async (t) => {
+  test('waits while the store accepts no new work, and continues when it does', async (t) => {
     const { store, redis } = await storeFor(t, { limits: { acceptShare: 0.5, pressureMaxAgeMs: 0 } });
     const { id } = await store.sweeps.create(sweepInput(sweepRequest(5)));
     await redis.config('SET', 'maxmemory', '1500000');
