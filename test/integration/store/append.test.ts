@@ -131,7 +131,7 @@ describe('append', { concurrency: false }, async () => {
     const lease = await running(store);
     await assert.rejects(store.events.append(lease, [1, 2, 4].map(sourceEvent)), (error) => {
       assert.ok(error instanceof EchelonError && error.code === 'sequence-gap');
-      assert.match(error.message, /^Event 3 .* before 4$/);
+      assert.match(error.message, /^Event 3 .* before event 4$/);
       return true;
     });
     assert.equal(await store.events.append(lease, []), 2);

@@ -18,7 +18,7 @@ describe('the life of an experiment', () => {
 
     const lease = await claimed(store, input.id);
     assert.deepEqual((await store.clusters.allocations('local')).items, [
-      { experiment: input.id, node: 'node-1', gpus: 0, cpus: 1 },
+      { experiment: input.id, node: 'node-1', gpus: 0, cpus: 1, project: 'default' },
     ]);
     assert.equal(await store.attempts.confirm(lease), 'running');
 
