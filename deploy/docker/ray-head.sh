@@ -13,6 +13,8 @@ set -euo pipefail
 shared=${ECHELON_SHARED_ROOT:-/shared}
 port=7400
 export RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=token
+# The attempts are stopped before the head; otherwise Ray would wait 30 s for the ray-worker, which never ends by itself.
+export RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S=0
 RAY_AUTH_TOKEN=$(tr -d '[:space:]' <"${ECHELON_RAY_TOKEN_FILE:?is not set}")
 export RAY_AUTH_TOKEN
 : "${ECHELON_RAY_WORKER_TOKEN_FILE:?is not set}"

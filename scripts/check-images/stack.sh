@@ -130,6 +130,7 @@ check_kills() {
   say "kill -9 of ${killed[*]} in mid-training, then attempt $attempts: $(tail -n1 "$run/watch.log")"
 }
 
+field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 running() { [ "$(echelon get "$1" --json | field state)" = running ]; }
 restarted() { [ "$(docker inspect -f '{{.RestartCount}}' "echelon-$1-1")" -gt 0 ]; }
 
