@@ -61,6 +61,7 @@ INNER
   slirp4netns --configure --mtu=65520 --disable-host-loopback "$(cat "$run/pid")" tap0 >"$run/slirp.log" 2>&1 &
   processes+=($!)
   wait_until 40 docker version || skip "the engine does not start: $(tail -n1 "$run/dockerd.log")"
+  clear_engine
 }
 
 # wait_until SECONDS COMMAND…: repeats the command until it succeeds.
@@ -73,12 +74,19 @@ wait_until() {
   done
 }
 
+# Removes what a run leaves: images stay. Also before a run, since the one before it may have been killed.
+clear_engine() {
+  docker ps -aq | xargs -r docker rm -f >/dev/null 2>&1 || true
+  docker volume ls -q | xargs -r docker volume rm -f >/dev/null 2>&1 || true
+  docker network prune -f >/dev/null 2>&1 || true
+  docker image prune -f >/dev/null 2>&1 || true
+}
+
 stop_engine() {
   local status=$?
   trap - EXIT INT TERM
   if [ -s "$run/dockerd.pid" ]; then
-    docker ps -aq | xargs -r docker rm -f >/dev/null 2>&1 || true
-    docker volume ls -q | xargs -r docker volume rm -f >/dev/null 2>&1 || true
+    clear_engine
   fi
   local process
   for process in "${processes[@]}"; do kill "$process" 2>/dev/null || true; done

@@ -76,7 +76,7 @@ check_reach() {
     [ "$actual" = "$wanted" ] || fail "$from reaches [$actual], not [$wanted]"
   done
   local outside
-  outside=$(docker exec echelon-dispatcher-1 node -e 'require("dns").lookup(new URL(process.argv[1]).hostname, { family: 4 }, (e, a) => console.log(a))' "$(npm config get registry)")
+  outside=$(docker exec echelon-dispatcher-1 node -e 'require("dns").lookup(new URL(process.argv[1]).hostname, { family: 4 }, (e, a) => console.log(a))' "$(npm config get registry 2>/dev/null)")
   opens dispatcher "$outside/443" || fail "the dispatcher has no way out of this machine"
   for from in redis ray prometheus; do
     ! opens "$from" "$outside/443" || fail "$from has a way out of this machine"
