@@ -17,7 +17,7 @@ export function formatExplanation(e: RowExplanation): string {
     ...(e.observation === null ? [] : [`  state   ${label(e.observation)}`]),
     `  ${e.fingerprint}`,
     ...e.levels.flatMap((level) => ['', ...levelLines(level, e)]),
-    ...(e.levels.length === 0 ? [] : ['', ...aggregateLines(e)]),
+    ...resultLines(e),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -113,6 +113,14 @@ function formulaLines(level: ExplainedLevel, e: RowExplanation): string[] {
   const leaveOneOut = level.norm === 'leave-one-out' && n > 1;
   const factor = leaveOneOut ? `${n}/${n - 1} * ` : '';
   return [`  mean ${show(level.mean)}`, `  ${factor}(${value} - ${mean}) = ${show(level.advantage)}`];
+}
+
+/** A chain stage by stage; otherwise how the levels add up. */
+function resultLines(e: RowExplanation): string[] {
+  if (e.stages !== undefined) {
+    return ['', 'Stages:', ...e.stages.map(({ text, value }) => `  ${text.padEnd(72)} ${show(value)}`)];
+  }
+  return e.levels.length === 0 ? [] : ['', ...aggregateLines(e)];
 }
 
 function aggregateLines(e: RowExplanation): string[] {

@@ -11,6 +11,7 @@ import { type DropReason, truePart } from '../bounds/true-part.ts';
 import { type Batch, batchFingerprint, type Forms } from '../format/batch.ts';
 import type { RowOutcome } from '../report.ts';
 import { findLikelyCause } from './likely-cause.ts';
+import { stageText } from './stage-text.ts';
 
 /** Members listed per level at most; `size` holds the full number. */
 export const MAX_MEMBERS = 200;
@@ -70,6 +71,8 @@ export interface RowExplanation {
   combination: 'weighted' | 'sum';
   weightEpsilon: number;
   levels: ExplainedLevel[];
+  /** The stages of a chain, each with the value after it; absent for estimators that are sums of levels. */
+  stages?: { readonly text: string; readonly value: number | null }[];
   /** Columns that the batch lacks for an outcome. */
   missing: string[];
   /** The part of the stated formula without error bounds, if there is one. */
@@ -106,6 +109,12 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
     combination: model?.combination ?? 'sum',
     weightEpsilon: model?.weightEpsilon ?? 0,
     levels: model === undefined ? [] : explainLevels(batch, model, row, step),
+    ...(model?.stages && {
+      stages: model.stages.map(({ stage, column }) => ({
+        text: stageText(stage),
+        value: finite(column.value[row]),
+      })),
+    }),
     ...('unbounded' in judge ? { unbounded: judge.unbounded } : {}),
     missing: [
       ...('missing' in judge ? judge.missing : []),
